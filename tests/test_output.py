@@ -57,6 +57,34 @@ def test_the_mode_of_a_file_that_is_replaced_is_kept(tmp_path: Path, name: str) 
         assert (tmp_path / name).read_text() != "before"
 
 
+def test_the_mode_holds_before_anything_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[int] = []
+    open_file = os.open
+
+    def watched(path: str, flags: int, mode: int = 0o777) -> int:
+        descriptor = open_file(path, flags, mode)
+        modes.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    (tmp_path / "out").write_text("before")
+    before = os.umask(0)
+    try:
+        for mode in (0o600, 0o640, 0o664):
+            (tmp_path / "out").chmod(mode)
+            with replacing(tmp_path / "out") as file:
+                (draft,) = [path for path in tmp_path.iterdir() if path.name != "out"]
+                modes.append(stat.S_IMODE(draft.stat().st_mode))
+                file.write(b"after")
+            assert [now & ~mode for now in modes] == [0] * len(modes)
+            assert modes[-1] == mode
+            modes.clear()
+    finally:
+        os.umask(before)
+
+
 @each_writer
 def test_a_read_only_file_is_not_replaced(
     tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import IO
 from uuid import uuid4
@@ -18,8 +19,9 @@ from lacunet.wording import in_shell
 def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterator[IO[bytes]]:
     """A file that takes the place of the one at ``path`` once all is written, or else vanishes.
 
-    A link stays a link: what it leads to is replaced. The mode of a file that was there is
-    kept, and one that must not be written is not replaced. A device or a pipe is written to.
+    A link stays a link: what it leads to is replaced. The mode of a file that was there holds
+    from the first byte, and one that must not be written is not replaced. A device or a pipe is
+    written to.
     Without ``follow_links`` whatever has the name is replaced, a link too.
 
     Raises
@@ -27,7 +29,7 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
     OSError
         The file cannot be written.
     """
-    mode = os.stat(path).st_mode if follow_links and os.path.exists(path) else None
+    mode = _mode_of(path, follow_links)
     if mode is not None and not stat.S_ISREG(mode):
         with open(path, "wb") as file:
             yield file
@@ -40,13 +42,31 @@ def replacing(path: str | os.PathLike[str], follow_links: bool = True) -> Iterat
         raise PermissionError(f"the file {target} is read-only")
     draft = target.with_name(f".{uuid4().hex}.part")
     try:
-        with draft.open("xb") as file:
+        with open(draft, "xb", opener=partial(_opened, mode=mode)) as file:
             yield file
-        if mode is not None:
-            draft.chmod(stat.S_IMODE(mode))
         draft.replace(target)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _mode_of(path: str | os.PathLike[str], follow_links: bool) -> int | None:
+    """The mode of what is there; of links that are not followed, and of nothing, None."""
+    try:
+        mode = os.stat(path, follow_symlinks=follow_links).st_mode
+    except OSError:
+        return None
+    is_kept = follow_links or stat.S_ISREG(mode)
+    return mode if is_kept else None
+
+
+def _opened(path: str, flags: int, mode: int | None) -> int:
+    """Open a file that has a mode before anything is in it; None for that of any new file."""
+    if mode is None:
+        return os.open(path, flags, 0o666)
+    # At first for its owner alone; nobody can read more of it later than may read all of it.
+    descriptor = os.open(path, flags, 0o600)
+    os.chmod(path, stat.S_IMODE(mode))
+    return descriptor
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from lacunet.cli import main
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP
 from lacunet.cli.parsing import COMMANDS, command_parser
 from lacunet.data.files import FORMATS as TABLES
-from lacunet.formats.endings import FORMATS, OF_DATA
+from lacunet.formats.endings import OF_DATA, READABLE
 
 KEPT = Path(__file__).with_name("help")
 
@@ -37,7 +37,7 @@ def test_the_usage_names_each_kind_of_file_once(command: str, files: str) -> Non
 
 def test_the_endings_of_files_are_those_that_can_be_read() -> None:
     endings = set(re.findall(r"(?<= )\.\w+", NETWORK_HELP)) - {".gz"}
-    assert endings == {*FORMATS}
+    assert endings == {*READABLE}
     tables = {ending.removesuffix(".gz") for ending in TABLES}
     assert set(re.findall(r"(?<= )\.\w+", DATA_HELP)) == tables == {*OF_DATA}
 

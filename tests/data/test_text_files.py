@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import threading
+import tracemalloc
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -267,3 +268,53 @@ def test_arrow_lets_go_of_a_file_whatever_happens(
     assert len(ended) == 1
     assert [lent() for own in ended for lent in own._lent if lent() is not None] == []
     assert not text.OPEN
+
+
+MIB = 2**20
+LONG_ROWS = {  # what comes before, what is repeated, and the line that is too long
+    "header, one name": (b"A,B", b"a", 1),
+    "header, many names": (b"A,B", b",", 1),
+    "one cell": (b"A,B\nx,y\n", b"a", 3),
+    "many cells": (b"A,B\nx,y\nx,y\n", b",", 4),
+    "many lines in quotes": (b"A,B\n", b'"' + b"a" * 100 + b'\n",', 2),
+}
+
+
+@pytest.mark.parametrize("kind", LONG_ROWS)
+@pytest.mark.parametrize("size", [96, pytest.param(1536, marks=pytest.mark.slow)])
+def test_a_row_that_memory_should_not_hold_is_refused_by_its_line(
+    tmp_path: Path, kind: str, size: int
+) -> None:
+    before, repeated, line = LONG_ROWS[kind]
+    path = tmp_path / "rows.csv.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(before)
+        for _ in range(size):
+            file.write(repeated * (MIB // len(repeated)))
+        file.write(b"\n")
+    network = lc.Network({"A": ["x", "z"], "B": ["y", "z"]}, {})
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=f"line {line}: the row takes more than"):
+            read_table(lc.Data(path), network)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 64 * MIB
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_a_row_that_is_longer_than_a_block_is_named(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "rows.csv"
+    row = ",".join(["x" * 1000] * 9000)
+    head = ",".join(f"V{k}" for k in range(9000))
+    path.write_text(f"{head}\n{row}\n", encoding=encoding)
+    with pytest.raises(DataError, match="line 2: the row takes more than 4 MiB"):
+        lc.Network.from_data(lc.Data(path, encoding=encoding), "V1 -> V2")
+
+
+def test_empty_lines_at_the_end_are_not_rows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes(b"A,B\nx,y\nz,y\n" + b"\n" * (9 * MIB))
+    network = lc.Network({"A": ["x", "z"], "B": ["y", "z"]}, {})
+    assert read_table(lc.Data(path), network).rows == 2

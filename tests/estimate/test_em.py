@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lacunet as lc
 from enumeration import enumerated
 from examples import APPENDIX, TWINS, appendix_table, twins_with
 from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
-from lacunet.estimate.em.climb import Climb, Limits, Step, climb, extrapolated
+from lacunet.estimate.em.climb import Aim, Climb, Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Fitting, Seeds
 from lacunet.estimate.em.heldout import CLEARLY, STOPS, fewer_steps
 from lacunet.estimate.em.method import EM, LoopyEM, OneStep
@@ -132,9 +133,9 @@ def test_an_extrapolation_goes_where_geometric_series_of_steps_end() -> None:
         Step.between(cells(one, two), cells(one / 2, two / 10))
         for one, two in ((8e-3, 9e-3), (4e-3, 5e-3), (3e-3, 1e-3))
     ]
-    found, _ = extrapolated(past, np.ones(4), rows, 100.0)
+    found, _ = extrapolated(Aim.of(past, np.ones(4)), rows, 100.0)
     np.testing.assert_allclose(found, [0.5, 0.5, 0.5, 0.5], atol=1e-5)
-    found, length = extrapolated(past[:2], np.array([1.0, 1.0, 0.0, 0.0]), rows, 100.0)
+    found, length = extrapolated(Aim.of(past[:2], np.array([1.0, 1.0, 0.0, 0.0])), rows, 100.0)
     np.testing.assert_allclose(found[:2], [0.5, 0.5], atol=1e-5)
     assert length == pytest.approx(2.0, rel=1e-2)
 
@@ -145,7 +146,7 @@ def test_where_steps_become_longer_an_extrapolation_goes_on_and_not_back() -> No
     one, two, three = (1 / (1 + np.exp(-np.array([x, -x]))) for x in (1e-3, 1.1e-3, 1.21e-3))
     past = [Step.between(one, two), Step.between(two, three)]
     for longest, expected in ((4.0, 4.0), (100.0, 10.0)):
-        found, length = extrapolated(past, np.ones(2), rows, longest)
+        found, length = extrapolated(Aim.of(past, np.ones(2)), rows, longest)
         assert length == pytest.approx(expected, rel=1e-2)
         assert found[0] > three[0]
 
@@ -154,7 +155,7 @@ def test_an_extrapolation_leaves_zeros_alone() -> None:
     rows = CptRows(np.array([0]), np.array([3]))
     one, two, three = (np.array([0.0, x, 1 - x]) for x in (0.2, 0.3, 0.35))
     past = [Step.between(one, two), Step.between(two, three)]
-    found, _ = extrapolated(past, np.ones(3), rows, 100.0)
+    found, _ = extrapolated(Aim.of(past, np.ones(3)), rows, 100.0)
     assert found[0] == 0
     assert found.sum() == pytest.approx(1)
 
@@ -611,3 +612,19 @@ def test_restarts_of_a_random_start_are_random() -> None:
     assert len(seen) == 4
     for at in seen:
         np.testing.assert_array_equal(at.cells, random_cells(rows, rng))
+
+
+def test_a_start_near_the_optimum_is_left_if_many_rows_tell_it_from_there() -> None:
+    # Replicates of a million rows start from where all rows ended: less than 1e-4 per step away,
+    # and yet many standard errors.
+    states = {name: ["0", "1"] for name in "AB"}
+    rows = {"A": ["0", "1", "0", "1", None, None], "B": ["0", "0", "1", "1", "0", "1"]}
+    counts = np.array([8.0, 12.0, 4.0, 6.0, 450.0, 520.0])
+    network, data = lc.Network(states, {"B": ["A"]}), lc.Data(rows, counts=1e4 * counts)
+    (end,) = (lc.learn(network, data, lc.EM(tolerance=1e-11, max_iterations=10**5), 1),)
+    near = end.network.with_tables(
+        {name: end.cpt(name).table + 1e-3 * np.array([1, -1]) for name in network.variables}
+    )
+    found = lc.learn(network, data, lc.EM(start=near, restarts=1), 1)
+    for name in network.variables:
+        np.testing.assert_allclose(found.cpt(name).table, end.cpt(name).table, atol=1e-4)

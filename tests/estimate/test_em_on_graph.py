@@ -28,7 +28,7 @@ from lacunet.simulation.at_random import MAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.gather import Gathering, gather, with_mechanisms
-from manifest_laws import random_model
+from manifest_laws import Model, random_graph, random_model
 
 TO_THE_END = EM(tolerance=1e-13, max_iterations=200_000)
 PAIR = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
@@ -336,3 +336,92 @@ def test_a_latent_variable_is_latent_in_the_graph_that_a_file_keeps(
     for asked in (verdict.estimate, verdict.identified_set, verdict.assumptions):
         with pytest.raises(lc.LacunetError, match=r"H.*latent"):
             asked(data)
+
+
+def exact_rows(model: Model, rows: float) -> lc.Data:
+    """The law of what can be observed, as so many rows."""
+    network, manifest = model.graph.network, model.manifest()
+    columns = {
+        name: [[*network.states(name), None][code] for code in manifest.columns[name]]
+        for name in network.variables
+    }
+    return lc.Data(columns, counts=rows * manifest.weights)
+
+
+def slow_model(seed: int) -> Model:
+    """A law that two states identify, while rows tell so little of V1 that EM is slow."""
+    rng = np.random.default_rng([seed, 77])
+    return random_model(random_graph(rng, int(rng.integers(2, 4))), rng)
+
+
+@pytest.mark.parametrize("seed", [8, 14])
+def test_it_ends_where_the_law_is_and_not_where_steps_are_short(seed: int) -> None:
+    # Where steps are first below 1e-4, a CPT is off by .069, or .009.
+    model = slow_model(seed)
+    graph, data = model.graph, exact_rows(model, 1e6)
+    found = lc.learn(graph.network, data, "em", 1, missingness=graph)
+    assert found.ended.reason == "converged"
+    for name in graph.network.variables:
+        truth = model.truth([name], graph.network.parents(name))
+        np.testing.assert_allclose(found.cpt(name).table, truth, atol=0.004)
+
+
+@pytest.mark.parametrize(("seed", "limit"), [(8, 30), (14, 25), (14, 5000)])
+def test_intervals_are_those_of_where_em_arrives(seed: int, limit: int) -> None:
+    model = slow_model(seed)
+    graph, data = model.graph, exact_rows(model, 1e6)
+    method = lc.EM(missingness=graph, max_iterations=limit)
+    found = lc.learn(graph.network, data, method, 1, intervals=True)
+    assert any("not arrived" in note for note in found.notes) is (limit < 5000)
+    for name in graph.network.variables:
+        truth = model.truth([name], graph.network.parents(name))
+        low, high = np.moveaxis(found.interval(name), -1, 0)
+        assert (low <= truth).all()
+        assert (truth <= high).all()
+        assert (high - low < 0.2).all()
+        assert (found.families[name].effective_sizes <= 1e6).all()
+
+
+def test_a_limit_that_ended_em_is_said() -> None:
+    rows = _rows(MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR), 300)
+    few = em_on(
+        MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR), rows, method=EM(max_iterations=3)
+    )
+    assert few.ended.reason == "iteration limit"
+    assert any("3 iterations" in warning for warning in few.warnings)
+    enough = em_on(MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR), rows)
+    assert not any("iterations" in warning for warning in enough.warnings)
+
+
+def test_what_em_would_lose_by_edges_for_a_hidden_cause_is_by_the_formula_of_the_graph() -> None:
+    # V1 is missing completely at random. EM's edges R[V0], V2 -> R[V1] tell less than the hidden
+    # causes do: with them, models that put V1 elsewhere fit as well.
+    network = Network(
+        {"V0": ["0", "1"], "V1": ["0", "1", "2"], "V2": ["0", "1", "2"]}, {"V1": ["V0"]}
+    )
+    text = "V1 -> R[V0]; R[V1]; V2 <-> R[V0]; V2 <-> R[V1]"
+    graph = MissingnessGraph.parse(text, network)
+    for seed in (1, 2, 3):
+        model = random_model(graph, np.random.default_rng(seed))
+        data = exact_rows(model, 1e5)
+        found = lc.learn(network, data, "em", 1, missingness=graph, intervals=True)
+        for name in network.variables:
+            truth = model.truth([name], network.parents(name))
+            np.testing.assert_allclose(found.cpt(name).table, truth, atol=1e-9)
+            low, high = np.moveaxis(found.interval(name), -1, 0)
+            assert (low <= truth).all()
+            assert (truth <= high).all()
+        (note,) = (note for note in found.ended.notes if "formula" in note)
+        assert "'V0', 'V1'" in note.replace(" and ", ", ")
+    plan = lc.explain(network, data, "em", missingness=graph)
+    assert "R[V0]" in str(plan.families["V1"].estimand)
+
+
+def test_where_a_formula_finds_no_rows_em_stands_in_for_it() -> None:
+    network = Network({"V0": ["0", "1"], "V1": ["0", "1"], "V2": ["0", "1"]}, {"V1": ["V0"]})
+    graph = MissingnessGraph.parse("V1 -> R[V0]; R[V1]; V2 <-> R[V0]; V2 <-> R[V1]", network)
+    rows = {"V0": ["0", "1", None, None], "V1": [None, None, "0", "1"], "V2": ["0", "1", "1", "0"]}
+    found = lc.learn(network, rows, "em", missingness=graph)
+    assert np.isfinite(found.cpt("V1").table).all()
+    assert found.families["V1"].warnings
+    assert not any("V1" in note for note in found.ended.notes if "formula" in note)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import lacunet as lc
 from golden import golden
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.auto import Auto
@@ -86,3 +87,57 @@ def test_any_whole_number_is_a_number_of_steps(stop: int) -> None:
 def test_what_is_no_way_to_stop_is_refused(stop: Any) -> None:
     with pytest.raises(MethodError, match="stop is"):
         EM(stop=stop)
+
+
+def latent_rows(seed: int, rows: int = 600) -> dict[str, list[str]]:
+    drawn = sample(CLASSES, rows, np.random.default_rng(seed))
+    return {name: drawn.columns[name].astype(str).tolist() for name in "ABCD"}
+
+
+def learned_classes(rows: dict[str, list[str]], **options: Any) -> lc.Result:
+    data = lc.Data(rows, latent=["H"])
+    return lc.learn(CLASSES.with_tables(None), data, "em", **options)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_asking_for_intervals_does_not_change_the_estimate(seed: int) -> None:
+    rows = latent_rows(seed)
+    alone, sure = (learned_classes(rows, rng=seed, intervals=i) for i in (False, True))
+    for name in CLASSES.variables:
+        np.testing.assert_allclose(alone.cpt(name).table, sure.cpt(name).table, atol=1e-9)
+
+
+@pytest.mark.parametrize("start", ["factored-mar", "random"])
+def test_seeds_and_row_orders_agree_on_the_states_of_a_latent_variable(start: str) -> None:
+    rows = latent_rows(7)
+    turned = {name: column[::-1] for name, column in rows.items()}
+    first, *others = [
+        learned_classes(table, rng=seed, start=start, prior=2, tolerance=1e-7)
+        for seed in range(5)
+        for table in (rows, turned)
+    ]
+    assert first.cpt("H").table[0] > 0.5  # the larger class comes first
+    for other in others:
+        for name in CLASSES.variables:
+            np.testing.assert_allclose(other.cpt(name).table, first.cpt(name).table, atol=1e-4)
+
+
+def test_classes_of_one_size_are_ordered_by_the_first_column() -> None:
+    # The exact law of two equal classes: the rows of one are those of the other, turned around.
+    tables = {"H": [0.5, 0.5], **{name: [[0.1, 0.9], [0.9, 0.1]] for name in "ABCD"}}
+    twins = Network(CLASSES.states_of, CLASSES.parents_of, tables)
+    rows = list(np.ndindex(2, 2, 2, 2))
+    weights = [lc.query(twins, tuple("ABCD"))[row] for row in rows]
+    columns = {name: [str(row[k]) for row in rows] for k, name in enumerate("ABCD")}
+    counts = [1000 * weight for weight in weights]
+    data = lc.Data(columns, latent=["H"], counts=counts)
+    for seed in range(6):
+        found = lc.learn(CLASSES.with_tables(None), data, "em", prior=1, rng=seed)
+        np.testing.assert_allclose(found.cpt("A").table, [[0.9, 0.1], [0.1, 0.9]], atol=0.01)
+
+
+def test_a_prior_that_names_the_states_of_a_latent_variable_is_heard() -> None:
+    rows, prior = latent_rows(3), {"A": [[1.0, 19.0], [19.0, 1.0]]}
+    for seed in range(4):
+        found = learned_classes(rows, rng=seed, prior=prior)
+        assert found.cpt("A").table[0, 1] > found.cpt("A").table[1, 1]

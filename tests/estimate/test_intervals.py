@@ -20,8 +20,8 @@ RECIPES = {
     "direct-mcar": "counts",
     "direct-mar": "influence of rows",
     "em": "rate matrix of EM",
-    "factored-mar": "delete-a-group jackknife",
-    "factored-mcar": "delete-a-group jackknife",
+    "factored-mar": "influence of rows",
+    "factored-mcar": "influence of rows",
 }
 NETWORK = Network(
     {name: ["0", "1"] for name in "ABC"},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from time import monotonic
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedF
 from lacunet.estimate.em import stage
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Learned, MethodError, Plan, Setting, run
+from lacunet.inference.expectation.plan import plan_of
 from lacunet.statistics import gather as statistics
 from lacunet.statistics.gather import Gathering, Statistics, gather
 from lacunet.statistics.look import Look
@@ -229,3 +230,68 @@ def test_only_em_that_asks_held_out_rows_says_what_they_may_change() -> None:
     assert "it is refused" in explained["heldout"]
     with pytest.raises(MethodError, match="too few to hold some out"):
         lc.learn(network, few, "em", stop="heldout")
+
+
+def lattice(width: int, *, states: int = 2, rng: np.random.Generator) -> lc.Network:
+    """A grid of variables, each with the one above and the one on its left as parents."""
+    names = {(i, j): f"V{i}_{j}" for i in range(width) for j in range(width)}
+    parents = {
+        name: [names[near] for near in ((i - 1, j), (i, j - 1)) if near in names]
+        for (i, j), name in names.items()
+    }
+    tables = {
+        name: rng.dirichlet(np.ones(states), [states] * len(above))
+        for name, above in parents.items()
+    }
+    return lc.Network(
+        {name: [*map(str, range(states))] for name in names.values()}, parents, tables
+    )
+
+
+class Watch:
+    """A clock that counts how often it is looked at, and stops at a number of looks."""
+
+    def __init__(self) -> None:
+        self.looks = 0
+
+    def __call__(self) -> float:
+        self.looks += 1
+        return float(self.looks)
+
+
+@pytest.mark.parametrize("looks", [3, 20, 80])
+def test_planning_stops_as_soon_as_its_time_is_up(looks: int) -> None:
+    rng = np.random.default_rng(23)
+    network = lattice(14, rng=rng)
+    table = lc.simulate(network, 6, lc.MCAR(1.0, 0.97), rng=5).table
+    problems = compiled.compile_problems(network, table)
+    watch = Watch()
+    with pytest.raises(OutOfTimeError):
+        plan_of(problems, 2.0**32, deadline=Deadline(looks, watch))
+    assert watch.looks == looks + 1
+    rarely = Watch()  # it is looked at all along: no part of the work takes long in between
+    began, gaps = process_time(), [0.0]
+
+    def timed() -> float:
+        nonlocal began
+        now = process_time()
+        gaps.append(now - began)
+        began = now
+        return rarely()
+
+    with pytest.raises(OutOfTimeError):
+        plan_of(problems, 2.0**32, deadline=Deadline(looks, timed))
+    assert max(gaps) < 0.5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "share", "limit"), [(20, 0.8, 4), (25, 0.9, 6), (32, 0.5, 10)])
+def test_em_on_a_grid_keeps_its_time_limit(width: int, share: float, limit: float) -> None:
+    rng = np.random.default_rng(width)
+    network = lattice(width, rng=rng)
+    rows = lc.simulate(network, 400, lc.MCAR(share, share), rng=9).table
+    for method in (lc.EM(time_limit=limit), lc.EM(time_limit=limit, inference="bp")):
+        began = process_time()
+        with timed_by(process_time):
+            lc.learn(network.with_tables(None), rows, method, rng=4)
+        assert process_time() - began < limit + max(1.0, 0.1 * limit)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from lacunet.formats import bif
+from lacunet.formats.errors import FormatError
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 
@@ -219,3 +221,24 @@ def test_what_needs_no_quotes_is_written_without() -> None:
         'variable X {\n  type discrete [ 2 ] { <5, "very low" };\n}\n'
         "probability ( X ) {\n  table 0.25, 0.75;\n}\n"
     )
+
+
+def test_tables_that_hold_only_minus_one_are_yet_to_be_learned() -> None:
+    blocks = """probability ( C | A, B ) { default -1, -1.0; }"""
+    text = VARIABLES.replace("0.25, 0.75", "-1, -1").replace("0.5, 0.25, 0.25", "-1 -1 -1")
+    network = read(text + blocks)
+    assert network.edges == (("A", "C"), ("B", "C"))
+    assert not network.has_cpts
+    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C' holds no numbers"):
+        read(VARIABLES + blocks)
+    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C' .* holds -1\.0"):
+        read(VARIABLES + "probability ( C | A, B ) { default 0.5, 0.5; (a0, b1) -1, -1; }")
+
+
+@pytest.mark.parametrize("error", [-1.2e-7, -1e-6])
+def test_a_number_below_zero_within_the_tolerance_of_sums_is_zero(error: float) -> None:
+    network = one("x, y", f"probability ( X ) {{ table {error}, {1 - error}; }}")
+    assert network.cpt("X").table.tolist() == [0.0, 1.0]
+    for wrong in (-1.1e-6, -0.01, "nan"):
+        with pytest.raises(FormatError):
+            one("x, y", f"probability ( X ) {{ table {wrong}, 1; }}")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from lacunet.errors import LacunetWarning
 from lacunet.formats import net
 from lacunet.formats.errors import FormatError
+from lacunet.formats.files import read_network
 from lacunet.formats.source import Source
 from lacunet.model.network import Network
 
@@ -102,3 +106,37 @@ def test_a_wrong_file_is_refused_with_line_and_names(potential: str, message: st
 def test_what_net_cannot_quote_is_refused(states: dict[str, list[str]], what: str) -> None:
     with pytest.raises(FormatError, match=rf"NET cannot carry {what}"):
         net.render(Network(states))
+
+
+def test_counts_are_divided_by_the_sums_of_their_rows_with_a_note() -> None:
+    with pytest.warns(LacunetWarning, match=r"net.net: counts .* by its sum: 'C'\."):
+        network = read("potential (C | A) { data = ((3 1) (0 12)); }")
+    np.testing.assert_array_equal(network.cpt("C").table, [[0.75, 0.25], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("data", ["((3 1) (0 0))", "((3 1) (0.5 0.25))", "((3 -1) (1 1))"])
+def test_what_are_neither_counts_nor_probabilities_is_refused(data: str) -> None:
+    with pytest.raises(FormatError, match=r"net.net:17: the CPT of 'C'"):
+        read(f"potential (C | A) {{ data = {data}; }}")
+
+
+def test_ones_and_zeros_alone_are_probabilities() -> None:
+    network = read("potential (C | A) { data = ((1 0) (0 1)); }")  # a warning would be an error
+    np.testing.assert_array_equal(network.cpt("C").table, [[1, 0], [0, 1]])
+
+
+def test_names_may_be_numbers() -> None:
+    text = """net { } node 12 { states = ("a" "b"); } node 3x { states = ("c" "d"); }
+    potential ( 12 ) { data = (0.5 0.5); } potential ( 3x | 12 ) { data = ((1 0) (0 1)); }"""
+    network = net.parse(Source.of("net.net", text))
+    assert network.parents("3x") == ("12",)
+
+
+def test_a_file_in_latin_1_is_read_with_a_note(tmp_path: Path) -> None:
+    path = tmp_path / "old.net"
+    text = 'net { } node A { states = ("größer" "kleiner"); } potential (A) { data = (0.5 0.5); }'
+    path.write_bytes(text.encode("latin-1"))
+    with pytest.warns(LacunetWarning, match=r"old\.net: .*read as Latin-1"):
+        assert read_network(path).states("A") == ("größer", "kleiner")
+    path.write_text(text, encoding="utf-8")
+    assert read_network(path).states("A") == ("größer", "kleiner")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +221,93 @@ def test_xml_and_bifxml_are_names_of_xmlbif(tmp_path: Path) -> None:
     for suffix in (".xml", ".bifxml", ".bifxml.gz"):
         write_network(RAIN, tmp_path / f"rain{suffix}")
         assert read_network(tmp_path / f"rain{suffix}") == RAIN
+
+
+AWKWARD = Network(
+    {
+        "1": ["-1", "1.5", "0.5", "1e5", "00"],
+        "table": ["type", "Default", "a b", "a,b", "5-6"],
+        "x.y": ["<5", "[5,9)", ">=9", "é", "NA"],
+    },
+    {"x.y": ["1", "table"]},
+    {
+        "1": [0.2] * 5,
+        "table": [0.2] * 5,
+        "x.y": np.random.default_rng(4).dirichlet([1] * 5, (5, 5)),
+    },
+)
+
+
+def renamed_bif(folder: Path, network: Network) -> tuple[Path, Network]:
+    path = folder / "renamed.bif"
+    with pytest.warns(LacunetWarning, match=r"renamed\.bif: new names: "):
+        write_network(network, path, rename=True)
+    return path, read_network(path)
+
+
+def test_the_real_pyagrum_reads_every_renamed_bif(tmp_path: Path) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+    write_network(AWKWARD, tmp_path / "plain.bif")
+    with pytest.raises(Exception, match="Syntax"):
+        pyagrum.loadBN(str(tmp_path / "plain.bif"))
+    path, ours = renamed_bif(tmp_path, AWKWARD)
+    model = pyagrum.loadBN(str(path))
+    assert set(model.names()) == set(ours.variables)
+    for variable in ours.variables:
+        assert model.variable(variable).labels() == ours.states(variable)
+        table = ours.cpt(variable).table
+        np.testing.assert_allclose(cpt_in_pyagrum(model, ours, variable), table, atol=1e-6)
+
+
+def test_the_names_of_a_renamed_bif_are_those_that_bnlearn_looks_for(tmp_path: Path) -> None:
+    # bnlearn 5 splits states and rows at every comma, knows no quotes, and takes the name of a
+    # CPT to be what \w matches; its words are those of the lines that begin with them.
+    path, ours = renamed_bif(tmp_path, AWKWARD)
+    for table, variable in zip(AWKWARD.cpts, ours.variables, strict=True):
+        np.testing.assert_array_equal(ours.cpt(variable).table, table.table)
+    lines = path.read_text().splitlines()
+    heads = [re.match(r"probability\s*\(\s*(\w+)", line) for line in lines]
+    assert [head[1] for head in heads if head] == [*ours.variables]
+    declared = [re.match(r"variable\s+(.+)\s+\{", line) for line in lines]
+    assert [line[1] for line in declared if line] == [*ours.variables]
+    states = [re.search(r"\{\s+(.+?)\s*\};", line) for line in lines if "type discrete" in line]
+    split = [tuple(line[1].split(", ")) for line in states if line]
+    assert split == [ours.states(variable) for variable in ours.variables]
+    assert not any('"' in line for line in lines)
+
+
+def test_names_that_every_program_reads_stay_in_a_renamed_bif(tmp_path: Path) -> None:
+    write_network(RAIN, tmp_path / "rain.bif", rename=True)  # a warning would be an error
+    assert read_network(tmp_path / "rain.bif") == RAIN
+
+
+def test_a_dsl_file_of_the_real_pyagrum_is_read_the_same(tmp_path: Path) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+    write_network(FAMILY, tmp_path / "ours.bif")
+    pyagrum.saveBN(pyagrum.loadBN(str(tmp_path / "ours.bif")), str(tmp_path / "theirs.dsl"))
+    back = read_network(tmp_path / "theirs.dsl")
+    axes = [back.family("C").index(name) for name in FAMILY.family("C")]
+    np.testing.assert_allclose(back.cpt("C").table.transpose(axes), TABLE, rtol=0, atol=1e-7)
+
+
+DSL = """net N
+{
+ node A { TYPE = CPT; HEADER = { ID = A; NAME = "A"; }; PARENTS = (); DEFINITION =
+  { NAMESTATES = (a0, a1); PROBABILITIES = (0.25, 0.75); }; };
+ node B { TYPE = CPT; HEADER = { ID = B; NAME = "B"; }; PARENTS = (); DEFINITION =
+  { NAMESTATES = (b0, b1, b2); PROBABILITIES = (0.5, 0.25, 0.25); }; };
+ node C { TYPE = CPT; HEADER = { ID = C; NAME = "C"; }; PARENTS = (A, B); DEFINITION =
+  { NAMESTATES = (c0, c1); PROBABILITIES = (0.125, 0.875, 0.25, 0.75, 0.375, 0.625, 0.5, 0.5,
+  0.625, 0.375, 0.75, 0.25); }; };
+};
+"""
+
+
+def test_the_real_pyagrum_reads_a_dsl_file_as_we_do(tmp_path: Path) -> None:
+    pyagrum = pytest.importorskip("pyagrum")
+    path = written(tmp_path, "genie.dsl", DSL)
+    model = pyagrum.loadBN(str(path))
+    assert read_network(path) == FAMILY
+    for variable in FAMILY.variables:
+        table = FAMILY.cpt(variable).table
+        np.testing.assert_allclose(cpt_in_pyagrum(model, FAMILY, variable), table, atol=1e-7)

@@ -102,3 +102,10 @@ def test_names_are_replaced_by_numbers_if_asked(tmp_path: Path) -> None:
         np.testing.assert_array_equal(found.cpt(name).table, RAIN.cpt(old).table)
     assert main(["convert", str(path), str(tmp_path / "again.uai"), "--rename"]) == 0
     assert (tmp_path / "again.uai").read_bytes() == target.read_bytes()
+
+
+def test_lines_that_begin_with_a_sign_are_comments() -> None:
+    marked = "# of 2019\n" + TEXT.replace("\n2\n 0.436", "\n  # the tables\n2\n#first\n 0.436")
+    assert read(marked) == read(TEXT)
+    with pytest.raises(FormatError, match=r"net.uai:16: "):  # lines are counted all the same
+        read(marked.replace("0.210", "x"))

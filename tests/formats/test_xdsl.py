@@ -124,3 +124,16 @@ def test_names_that_do_not_fit_are_replaced_if_asked(tmp_path: Path) -> None:
     files = [str(tmp_path / name) for name in ("net.json", "again.xdsl")]
     assert main(["convert", *files, "--rename"]) == 0
     assert read_network(files[1]).states_of == found.states_of
+
+
+def test_an_empty_dynamic_element_is_passed_over_and_time_slices_are_refused() -> None:
+    text = HEAD + TAIL
+    still = text.replace("</nodes>", '</nodes><dynamic numslices="5">\n</dynamic>')
+    assert xdsl.parse(Source.of("net.xdsl", still)) == xdsl.parse(Source.of("net.xdsl", text))
+    moving = still.replace(
+        "\n</dynamic>",
+        '<cpt id="A" order="1"><parents>A</parents><probabilities>1 0 0 1</probabilities></cpt>'
+        "</dynamic>",
+    )
+    with pytest.raises(FormatError, match=r"net.xdsl:6: the network has time slices \(<dynamic>\)"):
+        xdsl.parse(Source.of("net.xdsl", moving))

@@ -62,10 +62,11 @@ def assert_same(one: Statistics, two: Statistics) -> None:
         for mine, other in zip(samples, two.reduced[scope], strict=True):
             for name in ("inside", "observed", "reached", "shown"):
                 np.testing.assert_allclose(getattr(mine, name), getattr(other, name), 1e-12, 1e-12)
-        moved, others = samples.influence, two.reduced[scope].influence
-        assert (moved is None) is (others is None)
-        for name in () if moved is None else vars(moved):
-            np.testing.assert_allclose(getattr(moved, name), getattr(others, name), 1e-9, 1e-9)
+    assert one.distinct.keys() == two.distinct.keys()
+    for scope, kept in one.distinct.items():
+        for name in scope:
+            np.testing.assert_array_equal(kept.column(name), two.distinct[scope].column(name))
+        np.testing.assert_allclose(kept.weights, two.distinct[scope].weights, 1e-12)
 
 
 @pytest.mark.parametrize("recipe", [None, INFLUENCE, JACKKNIFE])

@@ -12,13 +12,13 @@ from typing import Any
 
 from lacunet.studio.folder import Folder
 from lacunet.studio.runs import Runs
-from lacunet.studio.server import Server, Studio
+from lacunet.studio.server import PATIENCE, Server, Studio
 
 
 @contextmanager
-def served(folder: Path) -> Iterator[Server]:
+def served(folder: Path, patience: float = PATIENCE) -> Iterator[Server]:
     """A server for the studio of a folder, on a free port."""
-    server = Server(Studio(Folder(folder.resolve())))
+    server = Server(Studio(Folder(folder.resolve())), patience=patience)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

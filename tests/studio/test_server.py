@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import stat
+from http.client import HTTPConnection
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -14,6 +17,7 @@ from serving import answer, exported, finish, keep, served, wait
 
 import lacunet as lc
 from lacunet.errors import LacunetError
+from lacunet.studio.folder import OutsideError
 from lacunet.studio.runs import AskedRun, BusyError, Runs
 from lacunet.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.studio.sketch import sketch_of
@@ -330,13 +334,211 @@ def test_two_results_are_set_side_by_side(folder: Path) -> None:
         assert "<title>1/learned.json and 2/learned.json" in page
 
 
+def keyed(server: Server, name: str, file: str) -> str:
+    """The address of a file of a run, as the page has it."""
+    runs = {run["name"]: run for run in answer(server, "/state")[1]["runs"]}
+    return f"/run/{name}/{file}?key={runs[name]['key']}"
+
+
+def a_run(folder: Path, name: str, page: str = "<script>fetch('/state')</script>") -> Path:
+    """A run as it may come with a folder from elsewhere."""
+    path = folder / "lacunet-studio" / "runs" / name
+    path.mkdir(parents=True)
+    (path / "page.html").write_text(page)
+    (path / "output.txt").write_text("printed")
+    about = {"name": name, "files": ["page.html", "output.txt", "learned.json"]}
+    (path / "run.json").write_text(json.dumps(about))
+    return path
+
+
+def headers_of(server: Server, path: str, **sent: str) -> tuple[int, dict[str, str]]:
+    """The status and the headers of what the browser opens, without the token."""
+    connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+    try:
+        connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in sent.items()})
+        response = connection.getresponse()
+        response.read()
+        return response.status, dict(response.getheaders())
+    finally:
+        connection.close()
+
+
+def test_a_page_of_a_run_is_opened_in_a_sandbox_by_a_key_of_its_own(folder: Path) -> None:
+    a_run(folder, "1")
+    a_run(folder, "2")
+    with served(folder) as server:
+        first = keyed(server, "1", "page.html")
+        assert server.token not in first
+        status, headers = headers_of(server, first)
+        assert status == 200
+        policy = headers["Content-Security-Policy"].split("; ")
+        sandbox = next(part.split() for part in policy if part.startswith("sandbox"))
+        assert "allow-same-origin" not in sandbox
+        assert "default-src 'none'" in policy
+        assert not any(part.startswith("connect-src") for part in policy)
+        printed = headers_of(server, keyed(server, "1", "output.txt"))[1]
+        assert printed["Content-Security-Policy"].startswith("sandbox;")
+        # The key opens this run alone, and the token nothing but the page of the studio.
+        key = first.partition("?")[2]
+        assert headers_of(server, f"/run/2/page.html?{key}")[0] == 403
+        assert headers_of(server, f"/state?{key}")[0] == 403
+        assert headers_of(server, f"/?{key}")[0] == 403
+        assert headers_of(server, f"/run/1/page.html?token={server.token}")[0] == 403
+        assert headers_of(server, f"/state?token={server.token}")[0] == 403
+        assert headers_of(server, f"/?token={server.token}")[0] == 200
+        # A page in the sandbox has no origin, and asks for nothing even if it knew the token.
+        own = {"X_Studio_Token": server.token, "Origin": "null", "Sec_Fetch_Site": "cross-site"}
+        assert headers_of(server, "/state", **own)[0] == 403
+
+
+def test_a_link_in_the_folder_of_a_run_leads_nowhere(folder: Path) -> None:
+    secret = folder.parent / "secret.csv"
+    for file in ("output.txt", "page.html"):
+        path = a_run(folder, {"output.txt": "1", "page.html": "2"}[file])
+        (path / file).unlink()
+        (path / file).symlink_to(secret)
+    elsewhere = a_run(folder.parent, "3")
+    (folder / "lacunet-studio" / "runs" / "3").symlink_to(elsewhere)
+    path = a_run(folder, "4")
+    (path / "run.json").write_text(json.dumps({"name": "../../../4", "files": ["output.txt"]}))
+    with served(folder) as server:
+        runs = [run["name"] for run in answer(server, "/state")[1]["runs"]]
+        assert runs == ["4", "2", "1"]
+        for own in ("1/output.txt", "2/page.html", "3/output.txt", "..%2F..%2F..%2F4/output.txt"):
+            status, found = answer(server, f"/run/{own}")
+            assert (status in (400, 404), "no,yes" in str(found)) == (True, False)
+        assert answer(server, "/run/1/page.html")[0] == 200
+
+
+def test_nothing_is_kept_where_a_link_leads(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    project = folder / "lacunet-studio"
+    project.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutsideError, match="link"), served(folder):
+        pass
+    project.unlink()
+    project.mkdir()
+    for name in ("runs", "tables"):
+        (project / name).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OutsideError, match="link"), served(folder):
+        pass
+    (project / "runs").unlink()
+    with served(folder) as server:
+        headers = {"X-Studio-Name": "new.csv"}
+        assert answer(server, "/upload", data=b"A\n1\n", headers=headers)[0] == 400
+        (tmp_path / "elsewhere" / "kept").write_text("{}")
+        (project / "project.json").symlink_to(tmp_path / "elsewhere" / "kept")
+        assert answer(server, "/state")[0] == 400
+    assert os.listdir(tmp_path / "elsewhere") == ["kept"]
+    assert (tmp_path / "elsewhere" / "kept").read_text() == "{}"
+
+
+def test_the_browser_is_given_a_file_that_its_owner_alone_can_read_once(folder: Path) -> None:
+    with served(folder) as server:
+        path = server.way_in()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert server.token not in path.as_uri()
+        assert server.address in path.read_text()
+        # The browser comes from a file, which is another site.
+        opening = {"Sec_Fetch_Site": "cross-site", "Sec_Fetch_Dest": "document"}
+        assert headers_of(server, "/?token=wrong", **opening)[0] == 403
+        assert path.exists()
+        assert headers_of(server, f"/?token={server.token}", **opening)[0] == 200
+        assert not path.exists()
+        framed = {**opening, "Sec_Fetch_Dest": "iframe"}
+        assert headers_of(server, f"/?token={server.token}", **framed)[0] == 403
+        unused = server.way_in()
+    assert not unused.exists()
+
+
+def test_a_connection_that_is_silent_is_closed(folder: Path) -> None:
+    with served(folder, patience=0.2) as server:
+        for sent in (b"", b"GET / HTTP/1.1\r\nHost: x", _announced(server, 10)):
+            with socket.create_connection(("127.0.0.1", server.server_address[1]), 10) as silent:
+                silent.sendall(sent)
+                assert silent.recv(100) == b""
+        assert answer(server, "/state")[0] == 200
+
+
+def _announced(server: Server, length: int) -> bytes:
+    """The head of a request whose body does not come."""
+    lines = ["POST /project HTTP/1.1", f"Host: {server.host}", f"X-Studio-Token: {server.token}"]
+    return "\r\n".join([*lines, f"Content-Length: {length}", "", ""]).encode()
+
+
+ODD_BODIES = [
+    b"[" * 100_000,
+    b'{"project": ' * 20_000 + b"{}" + b"}" * 20_000,
+    b'{"number": Infinity, "asked": ""}',
+    b'{"number": 1e999, "asked": ""}',
+    b'{"number": NaN, "asked": "", "project": {"level": NaN}, "version": 0}',
+    b'{"project": {"level": 1e300}, "version": 0, "number": 1e300, "asked": ""}',
+    b'{"project": {"seed": %s}, "version": 0}' % (b"9" * 400),
+    b'{"project": {"seed": %s}, "version": 0}' % (b"9" * 5000),
+    b'{"project": {"graph": "\\ud800"}, "version": 0, "name": "\\ud800", "kind": "\\ud800"}',
+    b'{"project": {"states": 5, "bins": {"A": 5}}, "version": 0}',
+    b'{"project": {"data": "rows.csv"}, "column": "A", "bins": "%s"}' % (b"9" * 5000),
+    b'{"project": {"data": "rows.csv"}, "column": ["A"], "bins": {}, "kind": {}, "data": {}}',
+    b'{"runs": [1, 2, 3], "kind": "beside", "version": 0}',
+    b"\xff\xfe",
+]
+
+
+@pytest.mark.parametrize("body", ODD_BODIES)
+def test_odd_bodies_are_answered(
+    folder: Path, body: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(folder) as server:
+        for path in ("/project", "/look", "/intervals", "/skips", "/graph", "/run", "/adopt"):
+            assert answer(server, path, data=body)[0] in (200, 400, 409), path
+        assert answer(server, "/answers", data=body)[0] == 400
+        assert answer(server, "/state")[1]["version"] == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "length", ["9" * 5000, "-1", "1e3", "", "\u0661".encode().decode("latin-1")]
+)
+def test_odd_lengths_are_answered(
+    folder: Path, length: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(folder) as server:
+        for path in ("/project", "/upload"):
+            headers = {"Content-Length": length, "X-Studio-Name": "rows.csv"}
+            assert answer(server, path, data=b"{}", headers=headers)[0] == 413
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("path", ["//[x", "/run/%00/page.html", "/run/1/%FF"])
+def test_odd_addresses_are_answered(
+    folder: Path, path: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with served(folder) as server:
+        assert answer(server, path)[0] in (400, 404)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "about", ["[]", "5", "[" * 50_000, '{"name": 5}', '{"name": "1", "files": 5, "project": 5}']
+)
+def test_odd_files_of_a_project_are_answered(
+    folder: Path, about: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = a_run(folder, "1")
+    (path / "run.json").write_text(about)
+    with served(folder) as server:
+        keep(server, data="rows.csv", graph="A -> B", run=1)
+        for own in ("/state", "/export", "/run/1/page.html"):
+            assert answer(server, own)[0] in (200, 400), own
+        assert answer(server, "/answers", {"number": 1, "asked": ""})[0] == 400
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_the_page_gives_its_token_to_nobody(folder: Path) -> None:
     with served(folder) as server:
         status, text = answer(server, f"/?token={server.token}", token="")
         assert status == 403  # a header that is there counts
-        import http.client
-
-        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
+        connection = HTTPConnection("127.0.0.1", server.server_address[1], timeout=30)
         connection.request("GET", f"/?token={server.token}")
         response = connection.getresponse()
         text = response.read().decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -485,3 +486,54 @@ def test_a_file_is_dropped_its_plan_read_and_a_change_takes_the_plan_off(
         assert "P(B | A)" in page.inner_text("#plan")
         page.select_option("#prior-kind", "learn")
         assert not page.query_selector("#plan")
+
+
+def test_the_browser_comes_from_the_file_to_the_page(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        page = browser.new_context().new_page()
+        path = server.way_in()
+        page.goto(path.as_uri())
+        page.wait_for_selector("html[data-ready=yes]")
+        assert page.url == server.address
+        assert not path.exists()
+        page.reload()
+        page.wait_for_selector("html[data-ready=yes]")
+        page.context.close()
+
+
+INTRUDER = """<p id="said">nothing</p><script>
+const said = [];
+try { said.push(parent.document.title); } catch { said.push("no parent"); }
+try { said.push(document.cookie); } catch { said.push("no origin"); }
+parent.postMessage({ question: 5 }, "*");
+fetch("/state").then(() => said.push("fetched"), () => said.push("no answer"))
+  .then(() => { document.getElementById("said").textContent = said.join(", "); });
+</script>"""
+
+
+def test_a_page_that_came_from_elsewhere_cannot_ask_the_studio(
+    browser: Any, tmp_path: Path
+) -> None:
+    path = tmp_path / "lacunet-studio" / "runs" / "1"
+    path.mkdir(parents=True)
+    (path / "page.html").write_text(INTRUDER)
+    about = {"name": "1", "kind": "learn", "files": ["page.html"], "words": "", "made": ""}
+    more = {"project": {}, "commands": [], "notes": [], "seconds": 1}
+    (path / "run.json").write_text(json.dumps(about | more))
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(run=1), 0)
+        page = browser.new_context().new_page()
+        page.goto(server.address + "#ask")
+        said = page.frame_locator("#asked-page").locator("#said", has_text="no answer")
+        said.wait_for()
+        assert said.inner_text() == "no parent, no origin, no answer"
+        # Nor as a page of its own.
+        with page.context.expect_page() as opening:
+            page.click("#ask-words a")
+        said = opening.value.locator("#said", has_text="no answer")
+        said.wait_for()
+        assert said.inner_text().endswith("no origin, no answer")
+        assert server.token not in opening.value.url
+        opening.value.reload()
+        said.wait_for()
+        page.context.close()

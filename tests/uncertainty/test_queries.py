@@ -6,13 +6,19 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import beta
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.method import RATE_MATRIX
+from lacunet.estimate.intervals import recipe_of
+from lacunet.estimate.method import INFLUENCE, JACKKNIFE, RATE_MATRIX, planned
+from lacunet.statistics import observations
+from lacunet.statistics.counts import Tally
+from lacunet.statistics.look import Look
 from lacunet.statistics.rows import distinct_rows
 from lacunet.uncertainty.delta import AnsweredQuery
 
@@ -44,6 +50,14 @@ def _rows(number: int, seed: int) -> EncodedTable:
         gone = rng.random(number) < np.where(columns["A"] == 1, 0.5, 0.2)
         columns[name] = np.where(gone, NETWORK.cardinality(name), columns[name]).astype(np.uint8)
     return EncodedTable(drawn.cardinality_of, columns)
+
+
+def _frame(table: EncodedTable) -> pd.DataFrame:
+    columns = {}
+    for name, codes in table.columns.items():
+        states = [*NETWORK.states(name), None]
+        columns[name] = [states[code] for code in codes]
+    return pd.DataFrame(columns)
 
 
 @pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
@@ -85,21 +99,93 @@ def _by_rows(
     return np.asarray(found)
 
 
-@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "listwise"])
+@pytest.mark.parametrize(
+    "method", ["direct-mcar", "direct-mar", "listwise", "factored-mcar", FactoredMAR("mean")]
+)
 @pytest.mark.parametrize("prior", [1.0, 2.0])
 def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
-    method: str, prior: float
+    method: Any, prior: float
 ) -> None:
     table = _rows(300, 1)
-    found = []
-    for seed in range(30 if method == "direct-mar" else 1):
-        result = lc.learn(NETWORK, table, method, prior, intervals=True, rng=seed)
-        found.append(result.require_intervals().query("B", {"D": "1"}).standard_error ** 2)
+    result = lc.learn(NETWORK, table, method, prior, intervals=True)
+    variance = result.require_intervals().query("B", {"D": "1"}).standard_error ** 2
     by_rows = _by_rows(table, method, prior, "B", {"D": "1"})
     # The smallest CPT row rests on some 15 rows, to which a pseudo-count adds per cell; the four
-    # groups have some 30 rows, whose unbiased variances are 3% larger. The variance from 30
-    # replicates has a standard error of 26%, the mean of 30 of them 5%.
-    np.testing.assert_allclose(np.mean(found, axis=0), by_rows, rtol=0.2)
+    # groups have some 30 rows, whose unbiased variances are 3% larger.
+    np.testing.assert_allclose(variance, by_rows, rtol=0.2)
+
+
+@pytest.mark.parametrize(
+    "method",
+    ["direct-mar", "factored-mar", "informed-direct", EM(tolerance=1e-8, max_iterations=5000)],
+)
+def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
+    """Liver scans (C. B. Begg and R. A. Greenes 1983): the disease is verified in some."""
+    rows = {
+        "Test": ["+", "+", "+", "-", "-", "-"],
+        "Ill": ["yes", "no", None, "yes", "no", None],
+        "n": [231, 32, 166, 27, 54, 140],
+    }
+    network = lc.Network({"Test": ["-", "+"], "Ill": ["no", "yes"]}, {"Ill": ["Test"]})
+    options: dict[str, Any] = {"separator": ["Test"]} if method == "informed-direct" else {}
+    verified = {"+": (429, 231 / 263, 263), "-": (221, 27 / 81, 81)}
+    total = 429 + 221
+    ill = sum(n / total * share for n, share, _ in verified.values())
+    # Var: how many have each result, and how many of these are ill.
+    variance = sum(n / total * (share - ill) ** 2 / total for n, share, _ in verified.values())
+    variance += sum((n / total) ** 2 * p * (1 - p) / m for n, p, m in verified.values())
+    for seed in range(3):
+        result = lc.learn(
+            network, rows, method, 1.0, counts="n", intervals=True, rng=seed, **options
+        )
+        answer = lc.query(result, "Ill", interval=True)
+        assert answer["yes"] == pytest.approx(ill, rel=1e-6)
+        assert answer.standard_error[1] == pytest.approx(np.sqrt(variance), rel=0.005)
+        sensitivity = lc.query(result, "Test", {"Ill": "yes"})["+"]
+        specificity = lc.query(result, "Test", {"Ill": "no"})["-"]
+        assert (sensitivity, specificity) == pytest.approx((0.8365, 0.7384), abs=5e-5)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
+def test_rows_that_are_streamed_make_answers_as_sure(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = _frame(_rows(250, 12)).assign(w=np.random.default_rng(3).uniform(0.5, 2, 250))
+    intervals = []
+    for share in (4, 1e12):
+        monkeypatch.setattr(observations, "HELD_SHARE", share)
+        result = lc.learn(NETWORK, frame, method, weight="w", intervals=True)
+        assert result.uncertainty is not None
+        assert result.uncertainty.recipe == INFLUENCE
+        intervals.append(lc.query(result, "B", {"D": "1"}, interval=True).interval)
+    np.testing.assert_allclose(intervals[1], intervals[0], rtol=1e-9)
+
+
+def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out() -> None:
+    wide = lc.Network({f"X{number}": ["0", "1"] for number in range(40)}, {"X1": ["X0"]})
+    for network, rows, recipe in (
+        (wide, 1e5, INFLUENCE),
+        (wide, 1e8, JACKKNIFE),
+        (NETWORK, 1e8, INFLUENCE),  # there are few ways to be a row
+    ):
+        number = np.array([rows])
+        look = Look(network.variables[:2], Tally(number, number, number))
+        plan = planned(FactoredMAR(), network, look, 2.0)
+        assert recipe_of(plan, 2**30) == recipe
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
+def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> None:
+    intervals = [
+        lc.query(
+            lc.learn(NETWORK, _rows(250, 11), method, intervals=True, rng=seed),
+            "B",
+            {"D": "1"},
+            interval=True,
+        ).interval
+        for seed in range(2)
+    ]
+    np.testing.assert_array_equal(intervals[0], intervals[1])
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])

@@ -7,25 +7,23 @@ import pytest
 
 from enumeration import enumerated
 from lacunet.data.table import EncodedTable
+from lacunet.estimate.deletion import influence
+from lacunet.estimate.deletion.influence import Moves, RowInfluence, moves_of
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.uncertain import em_uncertainty
 from lacunet.estimate.learn import learn
+from lacunet.estimate.method import Estimated
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.count import count
-from lacunet.statistics.folds import FOLD, divided, folds_of
-from lacunet.statistics.groups import FoldedGroups, count_in_groups, group_rows
-from lacunet.statistics.influence import Influence, Moving, influence
+from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.rows import distinct_rows
-from lacunet.uncertainty.direct import counted_spread, grouped_spread
+from lacunet.uncertainty.direct import counted_spread
 from lacunet.uncertainty.rate_matrix import EmSpreads
 from lacunet.uncertainty.spread import Spread
-
-FOLDS = folds_of(None, 30, seed=1)
-assert FOLDS is not None
 
 CHAIN = Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"]},
@@ -49,24 +47,20 @@ def _hidden(rows: int, seed: int, missing: MAR | None = None) -> EncodedTable:
     return EncodedTable(drawn.cardinality_of, columns)
 
 
-def _moved(
-    table: EncodedTable, family: tuple[str, ...], hidden: tuple[str, ...], given: tuple[str, ...]
-) -> Influence:
-    """What rows move the estimate of a family by, within groups."""
-    assert FOLDS is not None
-    rows = divided(CHAIN, table, FOLDS)
-    groups, group = group_rows(rows, given)
-    mass = count_in_groups(rows, groups, group, (FOLD,), whole=True)
-    cells = count_in_groups(rows, groups, group, hidden, whole=True, fold=(FOLD,))
-    folded = FoldedGroups(mass, cells)
-    return influence(Moving.of(folded), family, CHAIN.shape(family))
+def _estimated(table: EncodedTable, variable: str, form: str = "direct") -> Estimated:
+    """How a family is estimated within groups of rows that agree on what all rows show."""
+    family = CHAIN.family(variable)
+    hidden = tuple(name for name in family if table.missing_of[name])
+    return Estimated(family, hidden, table.fully_observed, form, "inverse-variance", True)
 
 
 def _mar_spread(table: EncodedTable, variable: str, cpt: np.ndarray) -> Spread:
-    family = CHAIN.family(variable)
-    hidden = tuple(name for name in family if table.missing_of[name])
-    moved = _moved(table.scaled(), family, hidden, table.fully_observed)
-    return grouped_spread(moved, cpt)
+    network = CHAIN.with_tables({**(CHAIN.tables_of or {}), variable: cpt})
+    estimated_of = {variable: _estimated(table, variable)}
+    (spread,) = dict(
+        RowInfluence.of(network, table.scaled(), estimated_of, {}).spreads([variable])
+    ).values()
+    return spread
 
 
 def _variance(spread: Spread) -> np.ndarray:
@@ -96,7 +90,9 @@ def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> Non
     number = counts.dense().sum(axis=-1, keepdims=True)
     usual = cpt * (1 - cpt) / number
     np.testing.assert_allclose(_variance(counted_spread(counts, cpt)), usual, rtol=1e-12)
-    spread = grouped_spread(_moved(table, ("B", "C"), ("B", "C"), ("A",)), cpt)
+    in_groups = Estimated(("B", "C"), ("B", "C"), ("A",), "direct", "inverse-variance", True)
+    network = CHAIN.with_tables({**(CHAIN.tables_of or {}), "C": cpt})
+    spread = dict(RowInfluence.of(network, table, {"C": in_groups}, {}).spreads("C"))["C"]
     np.testing.assert_allclose(_variance(spread), usual, rtol=1e-12)
 
 
@@ -197,57 +193,112 @@ def test_a_direction_that_the_data_do_not_identify_is_named() -> None:
     assert (found.spread_of["H"].sizes < 5).all()
 
 
-@pytest.mark.parametrize("method", ["direct-mar", "factored-mar"])
-def test_replicates_agree_with_the_influence_of_rows(method: str) -> None:
-    """Factored deletion is direct deletion where all of a family's hidden part is one variable."""
-    table = _hidden(2000, 5)
-    results = [learn(CHAIN, table, method, intervals=True, rng=seed) for seed in range(10)]
-    network = results[0].network
-    by_formula = _variance(_mar_spread(table, "B", network.cpt("B").table))
-    found = []
-    for result in results:
-        uncertainty = result.require_intervals()
-        replicates = uncertainty.covariance
-        expected = uncertainty.total * np.array([[0.4], [0.6]])
-        found.append(_variance(replicates.spread("B", expected)))  # type: ignore[attr-defined]
-    # A variance from 30 groups has a standard error of sqrt(2/29) = 26%, from ten splits 8%.
-    np.testing.assert_allclose(np.mean(found, axis=0), by_formula, rtol=0.25)
+def test_factored_deletion_of_one_hidden_variable_is_as_sure_as_direct_deletion() -> None:
+    table = _hidden(500, 5)
+    direct, factored = (
+        learn(CHAIN, table, method, intervals=True) for method in ("direct-mar", "factored-mar")
+    )
+    np.testing.assert_allclose(factored.standard_error("B"), direct.standard_error("B"), rtol=1e-9)
+    # C has two, and factored deletion also uses the rows that show one of them
+    assert (factored.standard_error("C") < 1.05 * direct.standard_error("C")).all()
 
 
-def test_what_the_folds_move_adds_up_to_the_estimate() -> None:
-    table = _hidden(300, 4)
-    moved = _moved(table, ("B", "C"), ("B", "C"), ("A",))
-    np.testing.assert_allclose(moved.moves.sum(axis=0), moved.weight, rtol=1e-12)
+# In groups by D some rows have no other that shows what they hide: another estimate stands in.
+WIDE = Network(
+    {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"], "D": [str(i) for i in range(9)]},
+    {"B": ["A"], "C": ["B", "A"], "D": ["C"]},
+)
 
 
-def test_moves_are_derivatives_by_the_weight_of_a_fold() -> None:
-    table = _hidden(3000, 4)
-    cpt = learn(CHAIN, table, "direct-mar", prior=1).network.cpt("C").table
-    moved = _moved(table, ("B", "C"), ("B", "C"), ("A",))
-    assert FOLDS is not None
-    rows = divided(CHAIN, table, FOLDS)
-    for fold in (0, 7):
-        times = np.where(rows.columns["\x00fold"] == fold, 1 + 1e-4, 1.0)
-        heavier = EncodedTable(
-            table.cardinality_of,
-            {name: rows.columns[name] for name in CHAIN.variables},
-            rows.row_weights * times,
-        )
-        after = learn(CHAIN, heavier, "direct-mar", prior=1).network.cpt("C").table
-        more = moved.weight + 1e-4 * moved.moves[fold]
-        by_moves = more / more.sum(axis=-1, keepdims=True)
-        # Unbiased variances within the two groups, of about 600 rows each, move 0.1% more.
-        np.testing.assert_allclose((after - cpt) / 1e-4, (by_moves - cpt) / 1e-4, atol=1e-3)
+def _thin(rows: int, seed: int) -> EncodedTable:
+    rng = np.random.default_rng(seed)
+    columns = {}
+    for name in "ABCD":
+        states = WIDE.cardinality(name)
+        drawn = rng.integers(0, states, rows)
+        gone = (rng.random(rows) < 0.4) & (name in "BC")
+        columns[name] = np.where(gone, states, drawn).astype(np.uint8)
+    return EncodedTable(WIDE.cardinality_of, columns, rng.choice([1.0, 2.0, 3.5], rows))
 
 
-def test_the_sums_of_parts_that_split_no_group_are_those_of_all_rows() -> None:
-    table = _hidden(300, 4)
+def _moves(table: EncodedTable, form: str, is_grouped: bool = True) -> Moves:
+    given = ("A", "D") if is_grouped else ()
+    estimated = Estimated(("B", "A", "C"), ("B", "C"), given, form, "mean", is_grouped)
+    return moves_of(table, WIDE, estimated)
 
-    def sums(rows: EncodedTable) -> Influence:
-        return _moved(rows, ("B", "C"), ("B", "C"), ("A",))
 
-    parts = [sums(table.take(table.columns["A"] == state)) for state in (0, 1)]
-    whole, added = sums(table), parts[0] + parts[1]
-    for name in ("weight", "cells", "cross", "rows", "inside", "inside_rows", "moves"):
-        one, two = getattr(added, name), getattr(whole, name)
-        np.testing.assert_allclose(one, two, rtol=1e-12, atol=1e-12)
+METHODS = {
+    "direct-mar": ("direct", True),
+    "factored-mar": ("factored", True),
+    "factored-mcar": ("factored", False),
+}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_rows_move_adds_up_to_the_estimate(method: str) -> None:
+    table = _thin(120, 4)
+    options = {} if method == "direct-mar" else {"aggregation": "mean"}
+    learned = learn(WIDE, table.scaled(), method, prior=1, **options)
+    weights = _moves(table, *METHODS[method]).weights(table.row_weights)
+    cpt = weights / weights.sum(axis=-1, keepdims=True)
+    np.testing.assert_allclose(cpt, learned.network.cpt("C").table, rtol=1e-9)
+    if method != "factored-mcar":
+        assert learned.families["C"].fallback_mass > 0.02
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_a_row_moves_is_the_derivative_by_its_weight(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = _thin(120, 4)
+
+    def as_it_is(cells: GroupedCounts, _: object) -> tuple[np.ndarray, np.ndarray]:
+        groups = len(cells.groups.weights)
+        return np.ones(groups), np.zeros(groups, bool)
+
+    monkeypatch.setattr(influence, "_spread_up", as_it_is)  # not made unbiased
+    moves = _moves(table, *METHODS[method])
+    for row in range(0, table.rows, 3):
+        ends = []
+        for factor in (1 + 1e-5, 1 - 1e-5):
+            weights = table.row_weights.copy()
+            weights[row] *= factor
+            moved = EncodedTable(table.cardinality_of, table.columns, weights)
+            ends.append(_moves(moved, *METHODS[method]).weights(weights))
+        by_hand = (ends[0] - ends[1]) / (2e-5 * table.row_weights[row])
+        one_more = np.zeros(table.rows)
+        one_more[row] = 1.0
+        np.testing.assert_allclose(moves.weights(one_more), by_hand, atol=1e-7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_variances_of_entries_are_sums_over_rows(method: str) -> None:
+    table = _thin(150, 8)
+    moves = _moves(table, *METHODS[method])
+    weights = moves.weights(table.row_weights)
+    rates = weights / weights.sum(axis=-1, keepdims=True)
+    squares = table.row_weights**2
+    by_rows = np.zeros_like(rates)
+    for cell in np.ndindex(*rates.shape):
+        direction = np.zeros_like(rates)
+        direction[cell[:-1]] = -rates[cell]
+        direction[cell] += 1
+        by_rows[cell] = squares @ moves.along(direction) ** 2
+    np.testing.assert_allclose(moves.numerator(squares, rates), by_rows, rtol=1e-9)
+
+
+def test_neither_the_order_of_rows_nor_equal_rows_change_what_they_move() -> None:
+    table = _thin(200, 6)
+    order = np.random.default_rng(0).permutation(table.rows)
+    both = [_moves(table, "factored"), _moves(table.take(order), "factored")]
+    distinct = distinct_rows(table, table.variables).table
+    rates = both[0].weights(table.row_weights)
+    rates = rates / rates.sum(axis=-1, keepdims=True)
+    first, second = (
+        moves.numerator(rows.row_weights**2, rates)
+        for moves, rows in zip(both, (table, table.take(order)), strict=True)
+    )
+    np.testing.assert_allclose(first, second, rtol=1e-9)
+    assert distinct.copies is not None
+    third = _moves(distinct, "factored").numerator(distinct.copies.squares, rates)
+    np.testing.assert_allclose(first, third, rtol=1e-9)

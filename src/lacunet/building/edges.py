@@ -79,12 +79,14 @@ class EdgesError(LacunetError):
 class Edges:
     """The variables in the order in which they are named, and the parents of each that has any.
 
-    ``reversible`` are the edges of a learned structure whose direction the data do not tell.
+    ``are_learned`` if a search found them; ``reversible`` are those of them whose direction the
+    data do not tell.
     """
 
     variables: Scope
     parents_of: Mapping[str, Scope]
     reversible: tuple[tuple[str, str], ...] = ()
+    are_learned: bool = False
 
 
 def edges_of(edges: Any) -> Edges:
@@ -105,7 +107,8 @@ def edges_of(edges: Any) -> Edges:
     edges = pairs_in_frame(edges)
     if isinstance(edges, Network):
         parents_of = {v: parents for v, parents in edges.parents_of.items() if parents}
-        return Edges(edges.variables, parents_of, edges.reversible)
+        are_learned = edges.bootstrap is not None
+        return Edges(edges.variables, parents_of, edges.reversible, are_learned)
     return _collected(_steps_of(edges))
 
 

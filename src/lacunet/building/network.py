@@ -87,6 +87,8 @@ def find_network(
     inferred = _inferred(held)
     network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
+    if drawn.are_learned:  # from other rows, whose states may be others
+        network = network.with_bootstrap([])
     notes = [*taken_as_missing(held.seen, inferred)]
     notes += [note for v, names in inferred.items() for note in remarks(v, held.seen[v], names)]
     notes += codes_not_seen(held.seen) if len(held.seen) == len(columns) else []

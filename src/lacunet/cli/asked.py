@@ -50,10 +50,10 @@ def method_options(options: Namespace) -> dict[str, Any]:
 
 def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
-    from lacunet.formats.endings import FORMATS
+    from lacunet.formats.endings import READABLE
     from lacunet.formats.files import read_network
 
-    if text is not None and any(suffix in text.lower() for suffix in FORMATS):
+    if text is not None and any(suffix in text.lower() for suffix in READABLE):
         return read_network(text)
     return text
 

@@ -65,7 +65,12 @@ def run(options: Namespace) -> None:
     def write_mechanisms() -> None:
         if options.missingness_out:
             some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
-            learned_graph(coded, some, latent=latent_in(data)).write(options.missingness_out)
+            graph = learned_graph(
+                coded, some, latent=latent_in(data), patterns=summary.patterns
+            ).tested_on(some)
+            graph.write(options.missingness_out)
+            if graph.doubt:
+                note(graph.doubt)
             note(f"the learned mechanisms are in {options.missingness_out}")
             if table.row_count < FEWEST_ROWS:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")

@@ -8,9 +8,9 @@ from typing import Any
 
 from lacunet.cli.values import gigabytes, level, names, natural, prior
 from lacunet.errors import LacunetError
-from lacunet.formats.endings import FORMATS, OF_DATA
+from lacunet.formats.endings import OF_DATA, READABLE
 
-NETWORK_HELP = f"the network: {' '.join(FORMATS)}, each also .gz, or the name of a bundled one"
+NETWORK_HELP = f"the network: {' '.join(READABLE)}, each also .gz, or the name of a bundled one"
 DATA_HELP = (
     f"the data: {' '.join(OF_DATA)}, also .csv.gz, globs and folders of parts, or - for CSV from "
     "standard input"

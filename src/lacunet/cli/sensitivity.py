@@ -17,6 +17,7 @@ EXAMPLE = """examples:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
   lacunet sensitivity net.bif rows.csv --mechanism Ill \\
       --query "P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"
+  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --missingness graph.txt
 
 If values are missing at random, hidden values are distributed like the shown ones of the same
 group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
@@ -43,6 +44,8 @@ def add_arguments(command: ArgumentParser) -> None:
         "variable's parents)"
     )
     add(command, "--given A,B", given, type=names)
+    graph = "in place of --given, a missingness graph (a file or its text), for EM on it"
+    add(command, "--missingness GRAPH", graph)
     method = (
         "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
         "another variable of the query or of --given, or a parent or child of the variable, has "
@@ -61,6 +64,6 @@ def run(options: Namespace) -> None:
         data_of(options),
         options.query,
         progress=progress_bar(),
-        **taken(options, "mechanism tilted_state threshold given method prior memory"),
+        **taken(options, "mechanism tilted_state threshold given missingness method prior memory"),
     )
     print(json.dumps(report.as_data()) if options.json else report)

@@ -60,7 +60,7 @@ def run(options: Namespace) -> None:
         print(server.address, flush=True)
         note(f"the studio works in {folder.root}; Ctrl-C ends it")
         if not options.no_browser:
-            webbrowser.open(server.address)
+            webbrowser.open(server.way_in().as_uri())
         try:
             server.serve_forever()
         except KeyboardInterrupt:

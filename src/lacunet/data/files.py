@@ -20,7 +20,7 @@ from lacunet.data.select import without_secrets
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
 from lacunet.formats.edges import DATA_ALONE, is_edges
-from lacunet.formats.endings import FORMATS as NETWORK_FORMATS
+from lacunet.formats.endings import READABLE as NETWORK_FORMATS
 from lacunet.formats.endings import STATISTICS
 from lacunet.wording import near_files
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -28,6 +29,7 @@ from lacunet.wording import counted
 
 MOST_SECONDS = 10.0  # to wait for threads that read
 BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
+MOST_OF_A_ROW = 2 * BLOCK_BYTES  # that can be read, where it lies well in the blocks
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
@@ -51,13 +53,13 @@ class TextFile:
         return self.path.suffix.lower() == ".gz"
 
     @contextmanager
-    def records(self, errors: str, *, strict: bool = False) -> Iterator[Any]:
-        """A reader of the records, with damage in the file told in words."""
+    def records(self, errors: str, *, strict: bool = False) -> Iterator[_Records]:
+        """The records, with damage in the file told in words."""
         opened: Any = gzip.open if self.is_gzipped else open
         encoding = "utf-8-sig" if self.is_utf8 else self.encoding
         try:
             with opened(self.path, "rt", encoding=encoding, errors=errors, newline="") as lines:
-                yield csv.reader(lines, delimiter=self.delimiter, strict=strict)
+                yield _Records(lines, self, strict)
         except UnicodeError:
             raise self.wrong_encoding() from None
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -75,6 +77,43 @@ class TextFile:
             f"name its encoding: give lacunet.Data(path, encoding={guess!r}) "
             f"(--encoding {guess}), or save it again as UTF-8.",
         )
+
+
+class _Records:
+    """The records of an open text file, none of which takes much memory.
+
+    A file of a few megabytes may hold a line of gigabytes, for it is compressed.
+    """
+
+    def __init__(self, text: Any, file: TextFile, strict: bool) -> None:
+        self._text, self._file = text, file
+        self._begins, self._row_bytes = 1, 0  # of the record that is read next
+        self._reader = csv.reader(self._lines(), delimiter=file.delimiter, strict=strict)
+
+    @property
+    def line_num(self) -> int:
+        """How many lines have been read."""
+        return self._reader.line_num
+
+    def __iter__(self) -> Iterator[list[str]]:
+        for cells in self._reader:
+            self._begins, self._row_bytes = self._reader.line_num + 1, 0
+            yield cells
+
+    def _lines(self) -> Iterator[str]:
+        while line := self._text.readline(MOST_OF_A_ROW):
+            self._row_bytes += len(line.encode(errors="surrogatepass"))
+            if self._row_bytes > MOST_OF_A_ROW or len(line) == MOST_OF_A_ROW:
+                raise too_long(self._file, self._begins)
+            yield line
+
+
+def too_long(file: TextFile, line: int) -> DataError:
+    """The error that names a line on which a row takes more than can be read at once."""
+    return DataError(
+        f"{file.label}, line {line}: the row takes more than {BLOCK_BYTES >> 20} MiB.",
+        "check that the lines end where the rows end, and that every quote is closed.",
+    )
 
 
 def text_part(file: TextFile) -> Part:
@@ -115,6 +154,8 @@ def _pieces(
             options = _options(file, empty, columns, wanted)
             with closing(_OpenReader(stream, file, options)) as reader:
                 while (following := reader.next()) is not None:
+                    if not following.num_rows:  # empty lines alone
+                        continue
                     batch = following
                     cells = {name: batch.column(name) for name in wanted}
                     yield Piece(cells, batch.num_rows, raw.tell())
@@ -253,7 +294,10 @@ def _options(
 def _explained(error: Exception, file: TextFile, width: int) -> DataError:
     if "UTF8" in str(error):
         return file.wrong_encoding()
+    is_cut = "straddling" in str(error)  # a row does not end in the block after its first
     for line, _, cells in _records(file, width):
+        if is_cut and sum(len(cell.encode()) for cell in cells) > BLOCK_BYTES:
+            return too_long(file, line)
         if len(cells) != width:
             hint = delimiter_hint([file.delimiter.join(cells)], file.delimiter) * (width == 1)
             return DataError(
@@ -274,9 +318,8 @@ def _header(file: TextFile) -> tuple[int, list[str]]:
     """The number of empty lines before the header, and the names in it."""
     with file.records("surrogateescape" if file.is_utf8 else "strict") as records:
         try:
-            empty, cells = next(
-                ((index, cells) for index, cells in enumerate(records) if cells), (0, [])
-            )
+            first = islice(enumerate(records), BLOCK_BYTES)
+            empty, cells = next(((index, cells) for index, cells in first if cells), (0, []))
         except csv.Error as error:
             raise DataError.unreadable(file.label, error) from None
         "".join(cells).encode()  # bytes that are not UTF-8 escape no further than here

@@ -15,6 +15,11 @@ with such a variable, up to 10% of the data sets that are missing at random had 
 2 to 5% do now (selection of both kinds: A. Belloni, V. Chernozhukov, C. Hansen, "Inference on
 treatment effects after selection among high-dimensional controls", 2014).
 
+A variable that every row shows which shows :math:`X_i` can decide on :math:`R_i` only where it is
+shown, as the last value before dropout does. That is missing at random, so it is among those that
+:math:`R_i` may depend on, and not among those that are tested. Methods that look at fully observed
+variables alone do not allow for it, so `dropout_tests` say where they had to.
+
 In a survey with clusters, strata or replicate weights, the statistics are compared with what the
 design makes of them (`lacunet.missingness.design_effect`); where rows only have weights, they count
 as many as their weighted sample size.
@@ -41,12 +46,13 @@ import numpy as np
 from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows, cells_of
+from lacunet.missingness.fitted import parents_among, shown_wherever_it_matters
 from lacunet.missingness.independence import DRAWS, approximated, by_draws, holm
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import Index, pack
-from lacunet.statistics.missing import is_missing
+from lacunet.statistics.missing import is_missing, patterns_of
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -151,9 +157,11 @@ def mar_tests(
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against the other partially observed variables, within strata.
 
-    The strata are those of its parents among the fully observed variables.
+    The strata are those of its parents among the fully observed variables and those that are shown
+    wherever they can matter.
     """
     partially = table.partially_observed
+    before = shown_wherever_it_matters(patterns_of(table), partially)
     whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng)
     tests: list[MissingTest] = []
     for missing in partially:
@@ -161,13 +169,39 @@ def mar_tests(
         if testing.table.rows:
             always = testing.table.fully_observed  # where rules are not taken for values
             given = tuple(name for name in parents_of[missing] if name in always)
-            tests += testing.within(missing, partially, given)
+            if before[missing]:
+                given = parents_among(network, testing.table, missing, (*always, *before[missing]))
+            causes = tuple(name for name in partially if name not in before[missing])
+            tests += testing.showing(given).within(missing, causes, given)
     return _ordered(
-        _tested_again(whole.of_mechanism(test.missing), test)
+        _tested_again(whole.of_mechanism(test.missing).showing(test.given), test)
         if test.adjusted < LEVEL and test.p_value > NO_DOUBT
         else test
         for test in _ordered(tests)
     )
+
+
+def dropout_tests(
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    parents_of: Mapping[str, Scope],
+) -> tuple[MissingTest, ...]:
+    """Every mechanism against variables that are shown wherever they can matter, within strata.
+
+    The strata are those of its parents among the fully observed variables.
+    """
+    partially = table.partially_observed
+    before = shown_wherever_it_matters(patterns_of(table), partially)
+    whole = _Testing(network, table, sum(map(len, before.values())), rng)
+    tests: list[MissingTest] = []
+    for missing in (name for name in partially if before[name]):
+        testing = whole.of_mechanism(missing)
+        if testing.table.rows:
+            always = testing.table.fully_observed
+            given = tuple(name for name in parents_of[missing] if name in always)
+            tests += testing.within(missing, before[missing], given)
+    return _ordered(tests)
 
 
 def _tested_again(testing: _Testing, test: MissingTest) -> MissingTest:
@@ -261,6 +295,12 @@ class _Testing:
         """The same on the rows that tell of a mechanism."""
         rows = rows_that_tell(self.network, self.table, missing)
         return self if rows is self.table else replace(self, table=rows)
+
+    def showing(self, names: Scope) -> _Testing:
+        """The same on the rows that show some variables."""
+        if not any(self.table.missing_of[name] for name in names):
+            return self
+        return replace(self, table=self.table.take(self.table.is_shown(names)))
 
     @cached_property
     def survey(self) -> SurveyRows | None:

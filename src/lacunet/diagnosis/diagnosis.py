@@ -21,6 +21,7 @@ from lacunet.diagnosis.at_random import (
     LEVEL,
     MissingTest,
     NeverShown,
+    dropout_tests,
     mar_tests,
     mcar_tests,
     positivity,
@@ -231,7 +232,8 @@ def diagnosed(
     always = mar_tests(network, table, random, parents_of)
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
-    words = _conclusions(described, completely, always, never, table.row_count)
+    dropout = dropout_tests(network, table, random, parents_of)
+    words = _conclusions(described, completely, always, dropout, never, table.row_count)
     by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
@@ -299,22 +301,31 @@ def _conclusions(
     described: Patterns,
     completely: Sequence[MissingTest],
     always: Sequence[MissingTest],
+    dropout: Sequence[MissingTest],
     never: Sequence[NeverShown],
     rows: int,
 ) -> tuple[str, ...]:
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
+    if clear := [test for test in dropout if test.adjusted < LEVEL]:
+        words.append(
+            f"As after dropout, {_dependences(clear)}, given what is always shown, and no row "
+            "shows the one without the other. So they are shown wherever they can matter, and this "
+            "by itself is missing at random. em allows for it; direct-mar and factored-mar, which "
+            "compare groups by what is always shown, are biased by it."
+        )
+        dropout = ()
     if clear := [test for test in always if test.adjusted < LEVEL]:
         graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
         if few := from_few_rows(rows):
             graph = f"one that you draw: {few}"
         words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
-    elif always:
+    elif tests := always or dropout:
         words.append(
             "No sign that being missing depends, beyond what is always shown, on values that are "
             "themselves missing at times "
-            f"({counted(len(always), 'test')}, the smallest adjusted p {_p_value(always[0])})."
+            f"({counted(len(tests), 'test')}, the smallest adjusted p {_p_value(tests[0])})."
         )
     if described.never_observed:
         names = ", ".join(described.never_observed)

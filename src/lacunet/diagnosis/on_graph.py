@@ -23,12 +23,19 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import ONE_PER_CELL
-from lacunet.missingness.fitted import from_few_rows
+from lacunet.missingness.augmented import augmented
+from lacunet.missingness.fitted import from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.learn import learn_missingness
+from lacunet.missingness.recover.answers import recover_families
 from lacunet.model.network import Network
+from lacunet.wording import listed
 
 LEVEL = 0.05
+NOT_ENOUGH = "for all that the learned graph says, the rows do not tell the CPT of"
+NO_NEED = (
+    "in the graph, what decides on being missing is shown wherever it can matter; for that EM "
+    "needs no graph."
+)
 
 
 @dataclass(frozen=True)
@@ -71,9 +78,15 @@ def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
     """Learn a graph from the rows, and the network by EM with and without it, under one prior."""
     if few := from_few_rows(table.row_count):
         return GraphTrial("", refusal=f"{few}.")
-    graph = MissingnessGraph(network, learn_missingness(network, table).causes)
-    if graph.category() != "MNAR":
-        return GraphTrial(str(graph), refusal="the graph is MAR, for which EM needs no graph.")
+    learned = learned_graph(network, table).tested_on(table)
+    graph = MissingnessGraph(network, learned.causes, monotone=learned.monotone)
+    if not augmented(graph, table.partially_observed).name_of:
+        return GraphTrial(str(graph), refusal=NO_NEED)
+    if learned.doubt:
+        return GraphTrial(str(graph), refusal=f"{learned.doubt}.")
+    verdicts = recover_families(graph)
+    if lost := [name for name, verdict in verdicts.items() if not verdict.is_recoverable]:
+        return GraphTrial(str(graph), refusal=f"{NOT_ENOUGH} {listed(lost)}.")
     plain = learn(network, table, EM(), ONE_PER_CELL)
     try:
         on_graph = learn(network, table, EM(missingness=graph), ONE_PER_CELL, intervals=True)

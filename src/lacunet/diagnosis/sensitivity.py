@@ -8,12 +8,13 @@ from functools import partial
 from itertools import chain
 from math import exp, inf
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from lacunet.data.evidence import evidence_written, places_seen, state_named
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
@@ -23,11 +24,17 @@ from lacunet.estimate.asked_prior import checked_prior
 from lacunet.estimate.em.first_fit import flat_concentration
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows
-from lacunet.estimate.em.tilted import TiltedRows, tilted_network
+from lacunet.estimate.em.tilted import (
+    TiltedModel,
+    TiltedRows,
+    tilted_model,
+    tilted_model_on_graph,
+)
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.prior import AskedPrior
 from lacunet.estimate.registry import default_prior
+from lacunet.estimate.result import Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
@@ -39,14 +46,17 @@ from lacunet.inference.query import (
 )
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
-from lacunet.missingness.fitted import MOST_ROWS, parents_among
+from lacunet.missingness.fitted import MOST_ROWS, parents_among, shown_wherever_it_matters
+from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.nodes import named
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
-from lacunet.statistics.gather import Compiling, Gathering, Needs, Statistics
+from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.observations import latent_in, observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
@@ -57,7 +67,6 @@ METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
-PLAIN = EM(tolerance=1e-6, max_iterations=5_000)  # where hidden values are like shown ones
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -148,6 +157,7 @@ def sensitivity(
     tilted_state: object = None,
     threshold: float | None = None,
     given: Sequence[str] | str | None = None,
+    missingness: MissingnessGraph | str | Path | None = None,
     deltas: Sequence[float] | float = DELTAS,
     weight: Any = None,
     counts: Any = None,
@@ -164,7 +174,8 @@ def sensitivity(
 
     Hidden values of ``mechanism`` are taken to be distributed like the shown ones of the same
     group, but for a tilt: the odds of ``tilted_state`` are e^delta times as high. With
-    delta 0 values are missing at random; with delta 0.7 the odds are twice as high among hidden
+    delta 0 values are missing at random, or as the graph says, and the answer is that of `learn` by
+    the same method; with delta 0.7 the odds are twice as high among hidden
     values, with -0.7 half as high. The tipping point is the delta at which the answer reaches the
     ``threshold``.
 
@@ -191,7 +202,12 @@ def sensitivity(
         Variables that may decide whether a value is hidden: hidden values are compared with shown
         ones in groups that agree on them. By default they are learned from the data, and the
         parents of ``mechanism`` that every row shows are added. With "direct-mar" every row must
-        show them.
+        show them; "em" takes those that a row misses for a group of their own.
+    missingness
+        A missingness graph, its text or its file, in place of ``given``: then hidden values are
+        compared given its causes of ``mechanism``, and at delta 0 the answer is that of EM on the
+        graph (``learn(network, data, "em", missingness=graph)``). What is to be known of hidden
+        values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     weight, counts, strata, cluster, missing
@@ -240,37 +256,34 @@ def sensitivity(
     prior = None if prior is None else checked_prior(prior, network)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
-        prior = default_prior(PLAIN, look) if prior is None else prior
-        setting = Setting(prior, memory=budget, progress=progress)
         question = _checked(network, look, terms, mechanism, tilted_state)
-        method, grouped, choices = _compared(network, look, question, method, given)
-        model = tilted_network(network, question, grouped)
-        problems = Compiling(model, {model.variables[-1]: question.mechanism})
+        graph = _graph(missingness, network, given_data, question, given, method)
+        method, grouped, choices = _compared(network, look, question, method, given, graph)
+        untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
+        prior = default_prior(untilted, look) if prior is None else prior
+        setting = Setting(prior, memory=budget, progress=progress)
+        learned = None
+        if method == "em":
+            learned = carry_out(planned(untilted, network, look, prior), rows, setting)
+        model = _model(network, look, question, grouped, graph, learned)
         needs = Needs(
             (),
-            problems=problems if method == "em" else None,
-            rows=(tuple(v for v in network.variables if v in {*question.variables, *grouped}),),
+            problems=model.compiling if method == "em" else None,
+            rows=(_columns(network, question, (*grouped, *model.never_without)),),
             folds=folds_of(None, groups, 0, look.units),
         )
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(gathering, setting.progress)
-        if question.mechanism in statistics.never_shown:
-            raise LacunetError(
-                f"no row shows {question.mechanism!r}: there is nothing to compare hidden values "
-                "with.",
-                "ask about a variable that some rows show.",
-            )
-        by_shares = partial(_by_shares, network, question, grouped)
-        tilted: Tilted = by_shares
-        by_rows_alone: Tilted = by_shares
+        _check_shown(question.mechanism, statistics)
+        tilted: Tilted = partial(_by_shares, network, question, grouped)
+        by_rows_alone = tilted
         logs: tuple[float, ...] = ()
         bare = None
-        if method == "em":
-            learned = carry_out(planned(PLAIN, network, look, setting.prior), rows, setting)
+        if learned is not None:
             bare = _share_without_data(learned.network, question, budget)
             setting = replace(setting, prior=learned.prior)
             tilted, by_rows_alone, logs = _by_em(
-                learned.network, statistics, question, asked, setting
+                learned.network.with_mechanisms(None), statistics, question, model, asked, setting
             )
         whole = tilted(statistics.sample(0))
         answers = np.array([whole.answer(delta) for delta in asked])
@@ -285,8 +298,13 @@ def sensitivity(
             statistics,
             lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
         )
-        every = chain([statistics.sample(0)], samples)
-        by_rows = _by_rows(by_rows_alone, every, len(scales) + 1, asked, setting)
+        by_rows = _by_rows(
+            by_rows_alone,
+            chain([statistics.sample(0)], samples),
+            len(scales) + 1,
+            asked,
+            setting,
+        )
     (distinct,) = statistics.sample(0).distinct.values()
     intervals = _intervals(
         np.array([*map(whole.probabilities, asked)]),
@@ -300,7 +318,7 @@ def sensitivity(
     mar = asked.index(0.0)
     if (limit := threshold) is None:
         limit = _nearest_end(answers[mar], intervals[mar], tips, question.lowest)
-    shares = by_shares(statistics.sample(0))
+    shares = _by_shares(network, question, grouped, statistics.sample(0))
     result = Sensitivity(
         question,
         method,
@@ -316,11 +334,13 @@ def sensitivity(
     )
     allowed_for = [question.mechanism] if method == "em" else []  # rules
     words = (
-        _on_no_tilt(result, [name for name in grouped if name in look.hidden(network)]),
+        _on_no_tilt(result, graph),
         *_on_answer(result, shares, named=threshold is not None),
         *_on_rows(result, whole, shares, distinct, bare),
         *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
+        *_on_dropout(question, model, distinct),
         *choices,
+        *map(sentence, learned.warnings if learned is not None and graph is not None else ()),
         _on_tilts(result),
     )
     return replace(result, words=words)
@@ -387,6 +407,7 @@ def _compared(
     question: Question,
     method: Literal["direct-mar", "em"] | None,
     given: Sequence[str] | None,
+    graph: MissingnessGraph | None,
 ) -> tuple[Literal["direct-mar", "em"], Scope, tuple[str, ...]]:
     """How and within what hidden values are compared, and words on what was not asked for.
 
@@ -398,6 +419,17 @@ def _compared(
     mechanism, hidden = question.mechanism, look.hidden(network)
     others = [name for name in network.variables if name != mechanism]
     words = []
+    if graph is not None:
+        causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
+        listed = ", ".join(map(named, graph.causes[mechanism])) or "nothing"
+        return (
+            "em",
+            tuple(causes),
+            (
+                f"Method em on the missingness graph, by which {listed} "
+                f"{'decide' if len(causes) > 1 else 'decides'} whether {mechanism} is shown.",
+            ),
+        )
     parents = network.parents(mechanism)
     if given is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
@@ -459,6 +491,72 @@ def _on_method(mechanism: str, missed: Sequence[str]) -> str:
     return "Method direct-mar: shares of rows are compared, group by group."
 
 
+def _model(
+    network: Network,
+    look: Look,
+    question: Question,
+    given: Scope,
+    graph: MissingnessGraph | None,
+    learned: Result | None,
+) -> TiltedModel:
+    """The network with the mechanism that is tilted."""
+    partially = look.hidden(network)
+    if graph is not None and learned is not None:
+        return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
+    never_without: Scope = ()
+    if not {*partially}.isdisjoint(given):
+        patterns = patterns_of(look.sampled(MOST_ROWS))
+        never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
+    return tilted_model(network, question, given, partially, never_without)
+
+
+def _columns(network: Network, question: Question, others: Scope) -> Scope:
+    """The columns of which distinct rows are counted."""
+    return tuple(name for name in network.variables if name in {*question.variables, *others})
+
+
+def _graph(
+    missingness: MissingnessGraph | str | Path | None,
+    network: Network,
+    data: Data,
+    question: Question,
+    given: Sequence[str] | None,
+    method: str | None,
+) -> MissingnessGraph | None:
+    """The missingness graph, if there is one, without what the tilt says."""
+    if missingness is None:
+        return None
+    if given is not None or method == "direct-mar":
+        what = "given" if given is not None else "method='direct-mar'"
+        raise LacunetError(
+            f"{what} and missingness cannot be used together.",
+            "the graph says what decides on being shown, and EM on the graph is the method.",
+        )
+    graph = graph_of(missingness, network).hiding(latent_in(data))
+    return _without_tilted(graph, question.mechanism)
+
+
+def _without_tilted(graph: MissingnessGraph, variable: str) -> MissingnessGraph:
+    """The graph whose mechanism of a variable does not depend on its own hidden values."""
+    if graph.selection is not None:
+        raise LacunetError(
+            "the missingness graph says that rows are a selection (R[*]), which tilts cannot take.",
+            "leave R[*] out of the graph, and weight the rows instead.",
+        )
+    causes = {name: [*nodes] for name, nodes in graph.causes.items()}
+    causes.setdefault(variable, [])
+    causes[variable] = [cause for cause in causes[variable] if cause != variable]
+    return graph.with_parts(causes=causes)
+
+
+def _check_shown(mechanism: str, statistics: Statistics) -> None:
+    if mechanism in statistics.never_shown:
+        raise LacunetError(
+            f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
+            "ask about a variable that some rows show.",
+        )
+
+
 def _by_shares(
     network: Network, question: Question, given: Scope, statistics: Statistics
 ) -> TiltedShares:
@@ -471,6 +569,7 @@ def _by_em(
     start: Network,
     statistics: Statistics,
     question: Question,
+    model: TiltedModel,
     deltas: Sequence[float],
     setting: Setting,
 ) -> tuple[Tilted, Tilted, tuple[float, ...]]:
@@ -493,7 +592,7 @@ def _by_em(
             rows = CptRows.of(layout)
             sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
             pseudo = TRACE * quotient(pseudo, sums)
-        return TiltedRows(engine, start, question, 1 + pseudo, near)
+        return TiltedRows(engine, start, question, 1 + pseudo, model, near)
 
     whole = tilted(statistics.sample(0), near)
     alone = tilted(statistics.sample(0), near, alone=True)
@@ -670,19 +769,11 @@ def _nearest_end(
     return float(far[-1] if start < (lowest + 1) / 2 else far[0])
 
 
-def _on_no_tilt(result: Sensitivity, partly: Sequence[str]) -> str:
-    """The answer without a tilt; ``partly`` are variables of the groups with missing values."""
+def _on_no_tilt(result: Sensitivity, graph: MissingnessGraph | None) -> str:
+    """The answer without a tilt."""
+    assumption = "values are missing at random" if graph is None else "the missingness graph holds"
     answer = f"{result.question} is {result.answers[result.deltas.index(0.0)]:.3g}"
-    if not partly:
-        return f"If values are missing at random, {answer}."
-    decide = "decide" if len(result.given) > 1 else "decides"
-    has = "have" if len(partly) > 1 else "has"
-    mechanism = result.question.mechanism
-    return (
-        f"If {', '.join(result.given)} alone {decide} whether {mechanism} is shown, {answer}; "
-        f"{', '.join(partly)} {has} missing values too, so that learn, which takes all values to "
-        "be missing at random, may answer otherwise."
-    )
+    return f"If {assumption}, {answer}."
 
 
 def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
@@ -750,6 +841,18 @@ def _on_rows(
         )
     if table.cells_of_sets:  # EM takes them as they are
         yield sentence(note_on_sets(table.cells_of_sets))
+
+
+def _on_dropout(question: Question, model: TiltedModel, rows: Rows) -> Iterator[str]:
+    """How many hidden values have none that are shown to differ from."""
+    is_hidden = ~rows.is_shown([question.mechanism])
+    dropped = is_hidden & ~rows.is_shown(model.never_without)
+    if share := float(rows.counts[dropped].sum() / rows.counts[is_hidden].sum()):
+        yield (
+            f"{share:.1%} of the hidden values of {question.mechanism} are in rows that hide "
+            f"{' or '.join(model.never_without)} too, and no such row shows it: these are not "
+            "tilted themselves, but like the values of all others with the same history."
+        )
 
 
 def _on_tilts(result: Sensitivity) -> str:

@@ -2,5 +2,6 @@
 
 Read in this order: `notation` (the symbols), `samples` (weighted rows
 and the propensities that weigh them), `terms` (every term with its words, columns and
-computation), `patterns` (the odds of missingness patterns), `deletion` (the closed forms).
+computation), `patterns` (the odds of missingness patterns), `shares` (mechanisms as
+variables), `deletion` (the closed forms).
 """

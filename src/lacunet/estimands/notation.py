@@ -38,6 +38,7 @@ class Notation:
     proportional = " ∝ "
     bar = " | "
     law, intervention = "P", "do"
+    prime = "'"
     pattern, smaller_pattern = "T", "U"
 
     def name(self, variable: str, primes: int = 0) -> str:
@@ -177,6 +178,7 @@ class _MathMl(Notation):
     proportional = "<mo>∝</mo>"
     bar = "<mo>∣</mo>"
     law, intervention = "<mi>P</mi>", "<mi>do</mi>"
+    prime = "<mo>′</mo>"
     pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:

@@ -88,8 +88,11 @@ class Writer:
         return self.labels[part]
 
     def name(self, variable: str) -> str:
-        """A variable, as it is called here."""
-        return self.notation.name(variable, self.primes.get(variable, 0))
+        """A variable or a mechanism of either value, as it is called here."""
+        primes = self.primes.get(variable, 0)
+        if isinstance(variable, Mechanism):
+            return self.notation.shown(variable, "") + self.notation.prime * primes
+        return self.notation.name(variable, primes)
 
     def names(self, variables: Sequence[str]) -> list[str]:
         """Variables after the bar or under a sum; of a long list their number."""

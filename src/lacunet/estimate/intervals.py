@@ -3,7 +3,7 @@
 | recipe | for | beside the fit |
 |---|---|---|
 | counts | listwise, direct-mcar; every family without missing values | nothing |
-| influence of rows | direct-mar, informed-direct | sums over groups; folds for answers |
+| influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
 | rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
@@ -21,10 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lacunet.data.coded import row_bytes
 from lacunet.deadline import NEVER
-from lacunet.estimate.cpts import estimated_cpt
-from lacunet.estimate.deletion.by_groups import over_groups
-from lacunet.estimate.deletion.direct import direct_mcar
 from lacunet.estimate.families import AT_PRIOR
 from lacunet.estimate.method import (
     CLUSTERS,
@@ -39,13 +37,13 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.prior import pseudo_counts
-from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.progress import silent
 from lacunet.statistics.errors import StatisticsError
 from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.observations import replicates
-from lacunet.uncertainty.direct import Uncorrelated, counted_spread, grouped_spread, rows_per_weight
+from lacunet.uncertainty.direct import Uncorrelated, counted_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
@@ -62,6 +60,8 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
+KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
+FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -71,7 +71,8 @@ class Uncertainty:
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
     together, for queries; ``total`` the weight of all rows. ``weak_directions`` are combinations
-    of EM's parameters about which the prior tells more than the rows.
+    of EM's parameters about which the prior tells more than the rows. ``doubts`` are what else to
+    know of the intervals.
     """
 
     network: Network
@@ -80,6 +81,7 @@ class Uncertainty:
     covariance: Covariance
     total: float
     weak_directions: tuple[Direction, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -89,14 +91,13 @@ class Uncertainty:
     @property
     def chance(self) -> str:
         """What the intervals owe to the seed, in words; empty where they owe it nothing."""
-        if self.recipe not in (JACKKNIFE, INFLUENCE):
+        if self.recipe != JACKKNIFE:
             return ""
         groups = len(self.covariance.networks)  # type: ignore[attr-defined]
         share = 1 / sqrt(2 * (groups - 1))  # of a standard deviation found from as many values
-        what = "" if self.recipe == JACKKNIFE else " of answers"
         return (
             f"The rows were divided at random into {groups} groups: another seed moves the width "
-            f"of intervals{what} by some {share:.0%} either way."
+            f"of intervals by some {share:.0%} either way."
         )
 
     def query(
@@ -105,6 +106,7 @@ class Uncertainty:
         evidence: Mapping[str, object] = NOTHING,
         do: Mapping[str, object] = NOTHING,
         support: Mapping[str, Mask] | None = None,
+        bootstrap: Sequence[Network] | None = None,
     ) -> Spread:
         """How sure the answer to a query is.
 
@@ -113,27 +115,37 @@ class Uncertainty:
         support
             Which CPT rows data support, as a network has it: an interval stays within what the
             others allow.
+        bootstrap
+            What replicates of the rows led to, as a network whose edges were learned has it. What
+            is done from outside is answered without them.
         """
         from lacunet.uncertainty.delta import AnsweredQuery, bounded_spread, query_spread
+        from lacunet.uncertainty.searched import SearchedSpread, answers_of
 
         network = self.network.with_support(support)
         scope = (target,) if isinstance(target, str) else tuple(target)
         asked = AnsweredQuery.of(network, scope, evidence, do)
-        return bounded_spread(
+        spread = bounded_spread(
             asked,
             network,
             lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
         )
+        if not bootstrap or do:
+            return spread
+        return SearchedSpread.of(spread, answers_of(bootstrap, scope, evidence))
 
 
 def recipe_of(plan: Plan, memory: float) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes.
 
     A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
-    in turn.
+    in turn; so they are where there may be too many distinct rows to keep for their influence.
     """
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
+    if plan.recipe == INFLUENCE:
+        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
     free = _free(plan)
@@ -214,7 +226,7 @@ class Fitted:
             RATE_MATRIX: self._by_rate_matrix,
         }
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
-        are_counted = recipe in (INFLUENCE, JACKKNIFE) and not (plan.graph and plan.graph.selection)
+        are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables:
             family, report = plan.network.family(name), self.learned.families[name]
             if are_counted and not set(family) & set(plan.partially):
@@ -231,12 +243,16 @@ class Fitted:
             rates = np.where(is_sure, spread.table, spread.rates)
             sizes = np.where(is_sure, np.inf, spread.sizes)
             spread_of[name] = replace(spread, rates=rates, sizes=sizes)
-        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak)
+        doubts = covariance.doubts if recipe == RATE_MATRIX else ()  # type: ignore[attr-defined]
+        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak, doubts)
 
     @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
-        return self.learned.network or self.plan.network.with_tables(self.learned.tables)
+        learned, network = self.learned, self.plan.network
+        if learned.network is not None:  # EM's, but for what a later stage estimated
+            network = learned.network
+        return network.with_tables({**(network.tables_of or {}), **learned.tables})
 
     @cached_property
     def whole(self) -> Statistics:
@@ -253,30 +269,23 @@ class Fitted:
         return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
     def _by_influence(self) -> Spreads:
-        """Entries from sums over groups, answers from replicates of what the folds move."""
-        network, whole = self.network, self.whole
-        statistics, folds, prior = self.statistics, self.statistics.folds, self.setting.used_prior
-        assert folds is not None
-        samples = folds.samples[folds.replicates :]
-        shares = samples @ statistics.tally.weights / whole.total
-        spread_of, tables_of = {}, {}  # a table for each sample
-        for name in network.variables:
-            family, cpt = network.family(name), network.cpt(name).table
-            groups = statistics.reduced.get(family)
-            if groups is not None and groups.influence is not None:
-                moved = groups.influence
-                spread_of[name], moves = grouped_spread(moved, cpt), moved.moves
-            else:
-                spread_of[name] = counted_spread(whole.counts[family], cpt)
-                moves = np.moveaxis(statistics.counts[family].dense(), -1, 0)
-            cells = np.maximum(np.tensordot(samples, moves, axes=1), 0.0)
-            cells += np.multiply.outer(shares, _fallen(family, whole))
-            tables_of[name], _ = estimated_cpt(network, name, cells, 1.0, prior)
-        networks = [
-            network.with_computed({name: tables[index] for name, tables in tables_of.items()})
-            for index in range(len(samples))
-        ]
-        return spread_of, self._replicates(networks, folds.scales, folds.degrees), ()
+        """By what each row moves every entry by."""
+        from lacunet.estimate.deletion.influence import RowInfluence
+
+        plan, network, whole = self.plan, self.network, self.whole
+        rows = whole.distinct[network.variables].table.without_sets()
+        pseudo_of = pseudo_counts(self.setting.used_prior, network)
+        influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
+        hidden = [name for name in network.variables if plan.estimated_of[name].hidden]
+        spread_of = {}
+        for name in (name for name in network.variables if name not in hidden):
+            counts = whole.counts[network.family(name)]
+            spread_of[name] = counted_spread(counts, network.cpt(name).table)
+        self.setting.progress("intervals", 0, len(hidden))
+        for done, (name, spread) in enumerate(influence.spreads(hidden), start=1):
+            spread_of[name] = spread
+            self.setting.progress("intervals", done, len(hidden), name)
+        return spread_of, influence, ()
 
     def _by_replicates(self) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
@@ -318,12 +327,3 @@ class Fitted:
 
         em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)
         return dict(em.spread_of), em, em.weak_directions
-
-
-def _fallen(family: Scope, whole: Statistics) -> FloatArray:
-    """What fell back on the estimate without groups: no fold moves it."""
-    if family not in whole.reduced:
-        return np.zeros((1,) * len(family))
-    groups = whole.reduced[family][0]
-    joint, _ = over_groups(groups, whole.total, lambda: direct_mcar(whole.counts[family]))
-    return np.asarray(whole.total * joint - groups.inside)

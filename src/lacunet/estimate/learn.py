@@ -39,6 +39,7 @@ from lacunet.estimate.registry import (
 )
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.inference.answer import EDGES_AS_KNOWN, WITH_REPLICATES
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -143,7 +144,7 @@ def learn(
         of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
         around the estimate without the prior's pseudo-counts, and stretched to hold the entry of
         the CPT: it need not be in their middle. What they cost depends on the method: for
-        "listwise", "direct-mcar", "direct-mar" and "informed-direct" no more than a few further
+        "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further
         fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand.
@@ -250,8 +251,7 @@ def carry_out(
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
     recipe = recipe_of(plan, setting.memory) if intervals else None
-    is_drawn = plan.heldout is not None or recipe is not None
-    seed = int(setting.rng.integers(2**62)) if is_drawn else 0
+    seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
     if learned.prior is not None:  # the same for intervals and all replicates
@@ -278,8 +278,11 @@ def carry_out(
             plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
         )
         uncertainty = fitted.uncertainty(chosen)
-        doubts = () if plan.units is None else plan.units.doubts
+        doubts = uncertainty.doubts
+        doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
+        if result.network.bootstrap is not None and not result.network.bootstrap:
+            doubts += (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None

@@ -8,6 +8,9 @@ expectation, since every row shows its family:
 .. math::
     \Pr(r \mid \mathrm{pa}(R)) \propto n(\mathrm{pa}(R), r) + (\alpha - 1)
 
+Rows that hide a cause are left out: they are of those in which an order of mechanisms,
+:math:`R_B \le R_A`, leaves no choice.
+
 A prior that is learned is that of variables; as with EM, mechanisms then have one pseudo-count per
 cell. A variable that every row shows says nothing about when it goes missing: its mechanism is
 left out unless another one has it as a cause.
@@ -37,6 +40,8 @@ from lacunet.wording import listed
 SHARE_OF_MEMORY = 1 / 8  # that the CPT of one mechanism may take
 BYTES_PER_CELL = 24  # counts, weights and CPT
 NAME = "mechanisms by counts"
+MISSING_INDEX = 0  # the first state of a mechanism
+CERTAINLY_MISSING = (1.0, 0.0)
 
 
 def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[Stage, ...]:
@@ -114,6 +119,10 @@ def _solved(
             counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
             table, _ = posterior_mode(np.asarray(counts), 1.0, float(concentration))
             *parents, node = family
+            for later, earlier in graph.monotone:
+                if later == name:  # never shown where the earlier one is missing
+                    axis = parents.index(whole.name_of[earlier])
+                    np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
             cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
     notes = learned.notes
     if left:

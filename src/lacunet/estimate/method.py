@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from math import inf
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
 
 import numpy as np
 
@@ -30,6 +31,8 @@ from lacunet.statistics.units import Units
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
+# How estimates by different orders of a family's variables are combined.
+Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
 Concentration = float | FloatArray  # of the Dirichlet prior: of all cells, or of each
 
 
@@ -67,15 +70,33 @@ class Stage:
 
 
 @dataclass(frozen=True)
+class Estimated:
+    """How deletion estimates the joint of a family, as far as it matters how rows move it.
+
+    ``hidden`` is the partially observed part of the ``family``, ``given`` what rows are grouped
+    by; where ``is_grouped`` is false, all rows are estimated from together. ``form`` is "direct" or
+    "factored", and ``aggregation`` how estimates by different orders of the variables are combined.
+    """
+
+    family: Scope
+    hidden: Scope
+    given: Scope
+    form: Literal["direct", "factored"]
+    aggregation: Aggregation
+    is_grouped: bool
+
+
+@dataclass(frozen=True)
 class Plan:
     """All that a method will do; `explain` prints it, `learn` carries it out.
 
     ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
     of a family takes at once for each of its cells. ``category`` says how values go missing where
     a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
-    the rows that is held out. ``recipe`` says how intervals are made if the method converges.
+    the rows that is held out. ``recipe`` says how intervals are made if the method converges;
+    ``estimated_of`` how rows move each CPT, where their influence makes the intervals.
     ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
-    more than others.
+    more than others. ``most_distinct`` is how many distinct rows there can be.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
     ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it,
     "design-based" where they do so for CPT rows alone that no row shows.
@@ -88,12 +109,14 @@ class Plan:
     stages: tuple[Stage, ...]
     bytes_per_cell: int
     recipe: str = JACKKNIFE
+    estimated_of: Mapping[str, Estimated] = field(default_factory=dict)
     intention: str = ""
     category: str = ""
     heldout: float | None = None
     notes: tuple[str, ...] = ()
     scale: float = 1.0
     is_unequal: bool = False
+    most_distinct: float = inf
     graph: MissingnessGraph | None = None
     units: Units | None = None
     prior: AskedPrior = ONE_PER_CELL
@@ -113,24 +136,23 @@ class Plan:
 
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
-        groups = GROUPS if recipe in (INFLUENCE, JACKKNIFE) else 0
+        groups = GROUPS if recipe == JACKKNIFE else 0
         units = self.units if recipe == CLUSTERS else None
         asked = [stage.needs for stage in self.stages]
         groupings = [
-            replace(
-                grouping,
-                influence=recipe == INFLUENCE and grouping.whole,
-                replicated=stage.is_replicated,
-            )
+            replace(grouping, replicated=stage.is_replicated)
             for stage in self.stages
             for grouping in stage.needs.groupings
         ]
+        rows = [columns for needs in asked for columns in needs.rows]
+        if recipe == INFLUENCE:
+            rows.append(self.network.variables)
         return Needs(
             families=tuple(dict.fromkeys(family for needs in asked for family in needs.families)),
             complete=any(needs.complete for needs in asked),
             groupings=tuple(groupings),
             problems=next((needs.problems for needs in asked if needs.problems is not None), None),
-            rows=tuple(dict.fromkeys(columns for needs in asked for columns in needs.rows)),
+            rows=tuple(dict.fromkeys(rows)),
             folds=folds_of(self.heldout, groups, seed, units),
         )
 
@@ -287,12 +309,15 @@ def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> 
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
     plan = method.plan(network, look, prior)
+    doubt = "" if plan.graph is None else plan.graph.doubt
     return replace(
         plan,
+        notes=(*plan.notes, doubt) if doubt else plan.notes,
         stages=(*_order_stages(plan.graph), *plan.stages),
         prior=prior,
         scale=look.scale,
         is_unequal=look.is_unequal,
+        most_distinct=look.most_distinct(network),
         units=look.units,
     )
 

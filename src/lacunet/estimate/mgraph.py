@@ -180,6 +180,7 @@ def _stood_in(
         learned.with_cpts(cpts, stand_in.prior),
         left={},
         stand_in=stand_in,
+        notes=(*learned.notes, *stand_in.notes),
         ended=ended,
         mechanisms=stand_in.mechanisms,
     )

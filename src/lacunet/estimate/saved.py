@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from lacunet.estimands.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.estimate.deletion.influence import RowInfluence
 from lacunet.estimate.families import FamilyReport, Warned
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.method import Ended
+from lacunet.estimate.method import Ended, Estimated
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.formats.errors import FormatError
 from lacunet.formats.lacunet_json import parse, render
@@ -56,7 +57,17 @@ class WrittenFormula:
 
 
 REPORTS = (Counts, Cpt, Ended, FamilyReport, LearnedPrior, Tally)
-SPREADS = (Direction, EmSpreads, Free, Replicates, Spread, Uncertainty, Uncorrelated)
+SPREADS = (
+    Direction,
+    EmSpreads,
+    Estimated,
+    Free,
+    Replicates,
+    RowInfluence,
+    Spread,
+    Uncertainty,
+    Uncorrelated,
+)
 # The names are in files: a class that is renamed keeps its former one here.
 KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
 KINDS["Written"] = WrittenFormula
@@ -141,7 +152,8 @@ def _written(value: Any, structures: dict[str, int]) -> Any:
         case tuple() | list():
             encoded = [*map(written, value)]
         case Network():
-            index = structures.setdefault(render(value.with_tables(None)), len(structures))
+            structure = value.with_tables(None).with_bootstrap(None)  # the result's network has it
+            index = structures.setdefault(render(structure), len(structures))
             encoded = {"is": "network", "structure": index, "tables": written(value.tables_of)}
         case Layout():
             encoded = {"is": "layout", "network": written(value.network)}

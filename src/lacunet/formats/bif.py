@@ -3,8 +3,8 @@
 A row of a CPT names the states of the parents and lists the probabilities of the child's
 states. A ``table`` lists the whole CPT with the *child slowest*; a ``default`` row stands for
 every configuration without a row of its own. Probability blocks that are all empty give a
-network without CPTs. The property ``lacunet_unsupported`` of a variable numbers the rows of its
-CPT that no data support.
+network without CPTs, and so do those that hold only -1, which stands for "to be learned". The
+property ``lacunet_unsupported`` of a variable numbers the rows of its CPT that no data support.
 
 Names in BIF: bare or in quotes, in lists with commas or without.
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from lacunet.formats.draft import (
     Declared,
@@ -44,6 +45,8 @@ from lacunet.formats.source import (
 )
 from lacunet.model.network import Network
 from lacunet.wording import in_quotes
+
+_TO_BE_LEARNED = -1  # in place of every probability
 
 _FREE = rf'(?:[^;{{}}"]++|{STRING})*+'
 _KEYWORD = re.compile(r'\s*(network|variable|probability)(?=[\s"({])')
@@ -119,7 +122,14 @@ def _family(
     variables: Variables, head: str, location: str, statements: list[tuple[str, str]]
 ) -> Family:
     """The family of a probability block: rows with their keys, a whole table or a default."""
-    members = _members(variables, head.strip(), location)
+    members = _with_table(_members(variables, head.strip(), location), statements)
+    if members.table is not None and (members.table == _TO_BE_LEARNED).all():
+        return replace(members, table=None)
+    return members
+
+
+def _with_table(members: Family, statements: list[tuple[str, str]]) -> Family:
+    """The family with the CPT that the statements of its block give, if there are any."""
     rows: list[Row] = []
     whole: dict[str, Row] = {}
     for text, where in statements:
@@ -136,7 +146,8 @@ def _family(
     if (table := whole.get("table")) is None:
         return from_rows(members, rows, whole.get("default"))
     if len(statements) > 1:
-        raise FormatError.duplicate_row(location, members.child, "what its 'table' gives")
+        where = members.location
+        raise FormatError.duplicate_row(where, members.child, "what its 'table' gives")
     numbers_of_all = read_numbers(table.numbers, table.location, members.child)
     return from_flat(members, numbers_of_all, order="child first")
 
@@ -187,8 +198,28 @@ def render(network: Network) -> str:
     return "".join(blocks)
 
 
+def is_portable(variable: str, state: str) -> bool:
+    """Whether the readers of other programs take the names, not only ours."""
+    is_keyword = variable.lower() in _KEYWORDS or state.lower() in _KEYWORDS
+    has_marks = not (_PORTABLE_NAME.fullmatch(variable) and _PORTABLE_STATE.fullmatch(state))
+    return not (is_keyword or has_marks)
+
+
 _ITEM = re.compile(rf'\s*+({STRING}|[^",]*+)\s*+,')
 _WORD = re.compile(rf'\s*({STRING}|[^",\s]+)(?=\s|"|$)')
+# What pyAgrum and bnlearn read without quotes, which neither of them knows.
+_PORTABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_PORTABLE_STATE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9]+")
+_KEYWORDS = (
+    "network",
+    "variable",
+    "probability",
+    "property",
+    "type",
+    "discrete",
+    "default",
+    "table",
+)
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import accumulate, product
 from typing import Literal
 
 import numpy as np
@@ -46,13 +47,14 @@ class Declared:
     """A variable and its states, and where the file declares it.
 
     ``unsupported`` are its CPT rows without data, as `rows_without_data` writes them, and where
-    the file says so.
+    the file says so. ``cuts`` are the cut points between its states, where they are intervals.
     """
 
     name: str
     states: tuple[str, ...]
     location: str
     unsupported: tuple[str, str] | None = None
+    cuts: tuple[float, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -60,12 +62,13 @@ class Variables:
     """What a file declares: for each variable the position of each of its states.
 
     ``unsupported_of`` has the CPT rows without data of the variables whose support is known,
-    and where the file says so.
+    and where the file says so; ``cuts_of`` the cut points of those that have any.
     """
 
     source: Source
     positions_of: Mapping[str, Mapping[str, int]]
     unsupported_of: Mapping[str, tuple[str, str]]
+    cuts_of: Mapping[str, tuple[float, ...]]
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,8 @@ def declare(source: Source, declared: Sequence[Declared]) -> Variables:
     if not positions_of:
         raise FormatError(f"{source.name}: the file declares no variable.")
     unsupported_of = {each.name: each.unsupported for each in declared if each.unsupported}
-    return Variables(source, positions_of, unsupported_of)
+    cuts_of = {each.name: each.cuts for each in declared if each.cuts is not None}
+    return Variables(source, positions_of, unsupported_of, cuts_of)
 
 
 def _refuse_first(location: str, *problems: tuple[object, str]) -> None:
@@ -204,6 +208,58 @@ def from_flat(
         axes = [*axes[-2::-1], axes[-1]]
     stored = np.array(numbers, dtype=np.float64).reshape([shape[axis] for axis in axes])
     return replace(members, table=np.ascontiguousarray(stored.transpose(np.argsort(axes))))
+
+
+def check_nesting(text: str, location: str, members: Family, shape: tuple[int, ...]) -> None:
+    """Refuse parentheses that do not pair, or that show another shape than the parents have.
+
+    All entries may stand in one pair; a pair inside another must hold the entries of one
+    index of an axis, one pair for each axis of ``shape``.
+    """
+    text = text.strip()
+    depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
+    is_one_group = text.startswith("(") and text.endswith(")")
+    if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
+        raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
+    sizes = [math.prod(shape[axis:]) for axis in range(len(shape))] or [1]
+    numbers, starts = 0, []  # the numbers so far, and before each pair that is open
+    pairs: Counter[tuple[int, int]] = Counter()  # around the same numbers
+    for piece in re.split(r"([()])", text):
+        if piece == "(":
+            starts.append(numbers)
+        elif piece == ")":
+            start = starts.pop()
+            size = numbers - start
+            pairs[start, size] += 1
+            if pairs[start, size] > sizes.count(size) or start % size:
+                raise FormatError(
+                    f"{location}: the parentheses in the CPT of {members.child!r} hold "
+                    f"{counted(size, 'number')} where its parents and states, in their order, have "
+                    f"the sizes {', '.join(map(str, shape))}.",
+                    "correct the order of the parents, or write all numbers in one pair.",
+                )
+        else:
+            numbers += len(piece.replace(",", " ").split())
+
+
+def from_states(
+    members: Family, states: Sequence[str], location: str, order: Order = "parents first"
+) -> Family:
+    """The family whose CPT holds ones and zeros: one state for each configuration of the parents.
+
+    The first parent is slowest, or in the order "reversed" fastest.
+    """
+    position_of = members.positions[-1]
+    if len(states) != members.rows:
+        raise FormatError.wrong_length(location, members.child, len(states), members.rows)
+    for state in states:
+        if state not in position_of:
+            child = members.child
+            raise FormatError.unknown_state(location, child, child, state, position_of)
+    members.check_size()
+    chosen = np.zeros((members.rows, members.shape[-1]))
+    chosen[np.arange(members.rows), [position_of[state] for state in states]] = 1
+    return from_flat(members, chosen.ravel(), order)
 
 
 def warn_of_agrum(name: str) -> None:
@@ -280,7 +336,8 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     """The network that a file describes, each row of its CPTs summing to one.
 
     Rows within `ROW_SUM_TOLERANCE` of one keep every bit. Others are divided by their sum:
-    in silence up to `NOTED_DEVIATION`, with a warning up to `REFUSED_DEVIATION`, not beyond.
+    in silence up to `NOTED_DEVIATION`, with a warning up to `REFUSED_DEVIATION`, not beyond. A
+    number below zero by no more than `NOTED_DEVIATION` is a rounding error as well, and zero.
     """
     name, size = variables.source.name, 0
     family_of: dict[str, Family] = {}
@@ -303,8 +360,8 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     }
     parents = {child: members.parents for child, members in family_of.items()}
     try:
-        network = Network(states_of, parents, _tables_of(name, family_of))
-    except NetworkError as error:  # a cycle: everything else was checked with its line
+        network = Network(states_of, parents, _tables_of(name, family_of), variables.cuts_of)
+    except NetworkError as error:  # a cycle, or cut points: all else was checked with its line
         raise FormatError(f"{name}: {error.message}", error.hint) from None
     if not variables.unsupported_of:
         return network
@@ -409,6 +466,8 @@ def _tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArr
 
 def _normalised(members: Family, table: FloatArray) -> tuple[FloatArray, int]:
     """The rows of a table divided by their sums where need be, and how many deserve a note."""
+    if table.min() < 0:
+        table = np.where((table < 0) & (table >= -NOTED_DEVIATION), 0.0, table)
     # 0.33 + 0.33 + 0.33 is off by 0.01 and a rounding error: the limits have that much slack.
     if problem := problem_of(table, REFUSED_DEVIATION + ROW_SUM_TOLERANCE):
         row, words = problem

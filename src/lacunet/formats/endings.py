@@ -17,5 +17,9 @@ FORMATS: Mapping[str, str] = {
     ".json": "lacunet_json",
 }
 
+# Formats that are read, but not written: of programs that have others by now, or read others too.
+READ_ONLY: Mapping[str, str] = {".dne": "dne", ".dsl": "dsl"}
+READABLE: Mapping[str, str] = {**FORMATS, **READ_ONLY}
+
 STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`

@@ -25,7 +25,7 @@ from lacunet.formats.edges import (
     refuse_edges,
     with_arrows,
 )
-from lacunet.formats.endings import FORMATS, OF_DATA, STATISTICS
+from lacunet.formats.endings import FORMATS, OF_DATA, READABLE, STATISTICS
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
@@ -36,6 +36,7 @@ from lacunet.wording import did_you_mean, first_of, listed, near_files
 _CARRIES_ALL = "lacunet_json"
 _WITHOUT_NAMES = "uai"
 _CARRIES_SUPPORT = ("bif", "xdsl")
+_MAY_BE_LATIN = ("net", "dsc", "dne", "dsl")  # of programs older than their users' UTF-8
 
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
@@ -144,7 +145,7 @@ def _refuse_swapped(value: object, data: Any, function: str) -> None:
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
-        return _suffix(os.fspath(value)) in FORMATS or os.fspath(value) in names()
+        return _suffix(os.fspath(value)) in READABLE or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
 
 
@@ -175,7 +176,7 @@ def _edges_in(value: Any, data: Any) -> Any:
         f"{name!r} is neither a network file nor edges.",
         with_arrows(name)
         or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
-        f"{', '.join(FORMATS)}.{_bundled(name)}",
+        f"{', '.join(READABLE)}.{_bundled(name)}",
     )
 
 
@@ -194,7 +195,7 @@ def is_file_of_edges(name: str) -> bool:
 
 
 def _names_network(name: str) -> bool:
-    return _suffix(name) in (*FORMATS, STATISTICS) or name in names()
+    return _suffix(name) in (*READABLE, STATISTICS) or name in names()
 
 
 def _room_of_statistics(data: Any) -> Any:
@@ -214,7 +215,7 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     Parameters
     ----------
     path
-        A file that ends in one of the `FORMATS`, or that with ``.gz`` behind; or, where there is
+        A file that ends in one of `READABLE`, or that with ``.gz`` behind; or, where there is
         no such file, the name of a bundled network such as ``"alarm"``.
     limit
         The most bytes that its CPTs may take, and the text that a ``.gz`` file unpacks to: a
@@ -267,8 +268,9 @@ def write_network(
     path
         A file name that ends in one of the `FORMATS`, or that with ``.gz`` behind.
     rename
-        Replace names that the format cannot carry, ``40-59`` by ``s40_59``, and in UAI all
-        of them by ``X0``, ``X1``, ... with the states ``0``, ``1``, ...; a warning lists them.
+        Replace names that the format cannot carry, ``40-59`` by ``s40_59``, in BIF also those
+        that pyAgrum and bnlearn do not read, and in UAI all of them by ``X0``, ``X1``, ... with
+        the states ``0``, ``1``, ...; a warning lists them.
 
     Returns
     -------
@@ -304,7 +306,9 @@ def _write(
         lost = not_carried(network, has_support=kind in _CARRIES_SUPPORT)
         lost += [] if learned is None else ["how sure the CPTs are"]
         if rename:
-            network, new = renamed(network, writer.render, is_numbered=kind == _WITHOUT_NAMES)
+            is_portable = getattr(writer, "is_portable", _is_any)
+            is_numbered = kind == _WITHOUT_NAMES
+            network, new = renamed(network, writer.render, is_portable, is_numbered=is_numbered)
             if new:
                 warn(f"{name}: new names: {first_of(new, 20)}.")
         text = writer.render(network)
@@ -319,6 +323,11 @@ def _write(
         raise FormatError(f"{name} cannot be written: {reason}.", where_instead(name)) from None
     if lost:
         warn(f"{name}: the format does not carry: {'; '.join(lost)}. A .json file does.")
+
+
+def _is_any(variable: str, state: str) -> bool:  # noqa: ARG001
+    """That a format's own grammar is all that other programs ask of names."""
+    return True
 
 
 def not_carried(
@@ -340,6 +349,7 @@ def not_carried(
         (rules, f"when {_with_verb(rules)} not asked"),
         (network.mechanisms, "how values went missing"),
         (network.reversible, "for which edges the data do not tell the direction"),
+        (network.bootstrap is not None, "that the edges were learned, and how sure they are"),
     ]
     return [words for is_lost, words in known if is_lost]
 
@@ -384,21 +394,21 @@ def _is_packed(name: str) -> bool:
 
 def _format_of(name: str) -> str:
     suffix = _suffix(name)
-    if suffix in FORMATS:
-        return FORMATS[suffix]
+    if suffix in READABLE:
+        return READABLE[suffix]
     if suffix in (STATISTICS, *OF_DATA):
         kind = "statistics" if suffix == STATISTICS else "data"
         raise FormatError(
             f"{name}: this is the name of {kind}, not of a network.",
-            f"the file of a network ends with one of {', '.join(FORMATS)}; where {kind} are taken, "
-            f"the network comes first, then the {kind}; {DATA_ALONE}{_bundled(name)}",
+            f"the file of a network ends with one of {', '.join(READABLE)}; where {kind} are "
+            f"taken, the network comes first, then the {kind}; {DATA_ALONE}{_bundled(name)}",
         )
     if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither a network file nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "
-        f"a file ends with one of {', '.join(FORMATS)}, each also with .gz.{_bundled(name)}",
+        f"a file ends with one of {', '.join(READABLE)}, each also with .gz.{_bundled(name)}",
     )
 
 
@@ -422,7 +432,10 @@ def _content(name: str) -> bytes:
 
 
 def _text_of(name: str, content: bytes, limit: int) -> str:
-    """The text of a file: UTF-8, unless an XML declaration names another encoding."""
+    """The text of a file: UTF-8, unless an XML declaration names another encoding.
+
+    Formats of programs that write no UTF-8 are read as Latin-1 where they are none, with a warning.
+    """
     if _is_packed(name):
         try:
             with gzip.open(BytesIO(content)) as file:
@@ -440,6 +453,9 @@ def _text_of(name: str, content: bytes, limit: int) -> str:
     try:
         text = content.decode(encoding).removeprefix("\ufeff")
     except (LookupError, ValueError) as error:
+        if declared is None and _format_of(name) in _MAY_BE_LATIN:
+            warn(f"{name}: the file is not UTF-8 and was read as Latin-1.")
+            return content.decode("latin-1")
         raise FormatError(
             f"{name}: the file is not {encoding} text ({error}).", "save it as UTF-8 first."
         ) from None

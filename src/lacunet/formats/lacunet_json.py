@@ -7,9 +7,10 @@ own states. A variable whose states are intervals of numbers also has its ``cuts
 begins and where the last ends, null where there is no limit. ``codes`` says what values in data
 mean (a state, a list of states, null for missing), ``not_asked`` when a question was not asked.
 ``unsupported`` numbers the CPT rows that no data support ("0 3-5", or "none"), where that is
-known; ``reversible`` names the parents to whose edges the data give no direction. How values
-went missing, if the network knows, is in ``missingness`` (the graph's text), ``latent`` (the
-variables that it knows no data to show) and ``mechanisms``.
+known; ``reversible`` names the parents to whose edges the data give no direction. ``bootstrap``,
+where edges were learned, has the parents and CPTs of the networks that replicates of the rows led
+to. How values went missing, if the network knows, is in ``missingness`` (the graph's text),
+``latent`` (the variables that it knows no data to show) and ``mechanisms``.
 What a result of learning knows beyond its network is in ``learned`` (`lacunet.estimate.saved`),
 and of no concern here. The schema is in ``docs/formats.md``.
 """
@@ -19,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,7 +51,8 @@ _KEYS_OF = {
     "variables": ("name", "states", "parents", "cpt", *_KNOWLEDGE),
     "mechanisms": _MECHANISM,
 }
-_PARTS = ("format", "version", "variables", "missingness", "latent", "mechanisms", "learned")
+_KNOWN = ("bootstrap", "missingness", "latent", "mechanisms", "learned")
+_PARTS = ("format", "version", "variables", *_KNOWN)
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ def parse(source: Source) -> Network:
         network = _part(whole, [entry.content["name"] for entry in entries], dictionary)
         edges = [edge for entry in entries for edge in _reversible(entry, network)]
         network = network.with_reversible(edges)
+        if "bootstrap" in document:
+            network = network.with_bootstrap(_bootstrap(document["bootstrap"], network, source))
         if "missingness" not in document and not hiding:
             return network
         if not network.has_cpts:
@@ -101,6 +105,28 @@ def _part(whole: Network, names: list[str], dictionary: Mapping[str, Any]) -> Ne
         **dictionary,
     )
     return network.with_support(whole.support)
+
+
+def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[Network]:
+    """The networks that replicates of the rows led to."""
+    location = f"{source.name}: bootstrap"
+    variables = declare(
+        source, [Declared(v, network.states(v), location) for v in network.variables]
+    )
+    for content in _of_kind(contents, list, location, "a list of networks"):
+        families = []
+        for member in _of_kind(content, list, location, "a list of variables"):
+            entry = VariableEntry(_of_kind(member, dict, location, "an object"), location)
+            _text(entry.content.get("name"), location, "the name of a variable")
+            families.append(_family(entry, variables))
+        replicate = assemble(variables, families)
+        yield Network(
+            network.states_of,
+            replicate.parents_of,
+            replicate.tables_of,
+            cuts=network.cuts_of,
+            codes=network.codes_of,
+        )
 
 
 def _reversible(entry: VariableEntry, network: Network) -> list[tuple[str, str]]:
@@ -284,6 +310,9 @@ def render(network: Network, learned: str | None = None) -> str:
         "version": _written(VERSION),
         "variables": _lines(_content(network, name) for name in network.variables),
     }
+    if network.bootstrap is not None:
+        members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
+        parts["bootstrap"] = _lines(members)
     if (mechanisms := network.mechanisms) is not None:
         parts["missingness"] = _written(mechanisms.graph)
         if mechanisms.latent:
@@ -305,6 +334,12 @@ def _written(value: object) -> str:
 def _lines(objects: Iterable[object]) -> str:
     """A list with a line for each object."""
     return "[\n    " + ",\n    ".join(map(_written, objects)) + "\n  ]"
+
+
+def _member(network: Network, name: str) -> dict[str, object]:
+    """The parents and the CPT of a variable, in a network whose states are known."""
+    table = network.cpt(name).table.tolist()
+    return {"name": name, "parents": network.parents(name), "cpt": table}
 
 
 def _content(network: Network, name: str) -> dict[str, object]:

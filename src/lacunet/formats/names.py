@@ -10,14 +10,21 @@ from lacunet.model.network import Network
 
 
 def renamed(
-    network: Network, render: Callable[[Network], object], *, is_numbered: bool = False
+    network: Network,
+    render: Callable[[Network], object],
+    is_portable: Callable[[str, str], bool],
+    *,
+    is_numbered: bool = False,
 ) -> tuple[Network, list[str]]:
     """The network with names that ``render`` does not refuse, and what has a new one.
 
-    In a format that ``is_numbered`` all names are by number: ``X0``, with states ``0`` and ``1``.
+    Nor do other programs: ``is_portable`` tells that of a variable and a state. In a format that
+    ``is_numbered`` all names are by number: ``X0``, with states ``0`` and ``1``.
     """
 
     def fits(variable: str, state: str) -> bool:
+        if not is_portable(variable, state):
+            return False
         try:
             render(Network({variable: [state]}, {}, {variable: [1.0]}))
         except FormatError:
@@ -73,7 +80,7 @@ def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, s
         for sign, word in _WORDS.items():
             plain = re.sub(sign, word, plain, flags=re.ASCII)
         plain = plain if plain[:1].isalpha() else f"s{plain}"
-        while name not in new_of and plain in new_of.values():
+        while name not in new_of and (plain in new_of.values() or not fits(plain)):
             plain += "_"
         new_of.setdefault(name, plain)
     return new_of

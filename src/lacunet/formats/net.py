@@ -1,22 +1,27 @@
 """Hugin's NET: a potential lists its numbers with the child fastest, the first parent slowest.
 
 Parentheses inside ``data`` only show the shape: those inside the outermost pair may be left
-out, but must not contradict the parents. Potentials that are all empty give a network without
-CPTs. A file that holds one class instead of a network is read if the class has no inputs.
+out, but must not contradict the parents. Where all numbers of a potential are whole and its rows
+have larger sums than one, they are counts, and each row is divided by its sum.
+
+Potentials that are all empty give a network without CPTs. A file that holds one class instead of
+a network is read if the class has no inputs.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections import Counter
-from itertools import accumulate
+from dataclasses import replace
 
+import numpy as np
+
+from lacunet.errors import warn
 from lacunet.formats.draft import (
     Declared,
     Family,
     Variables,
     assemble,
+    check_nesting,
     declare,
     family,
     from_flat,
@@ -36,9 +41,9 @@ from lacunet.formats.source import (
     read_numbers,
 )
 from lacunet.model.network import FloatArray, Network
-from lacunet.wording import counted
+from lacunet.wording import listed
 
-_WORD = r"[A-Za-z_][A-Za-z0-9_.]*"  # bnlearn writes names with dots
+_WORD = r"[A-Za-z0-9_][A-Za-z0-9_.]*"  # bnlearn writes names with dots, others numbers
 _HEAD = re.compile(r"\s*net\s*\{")
 _CLASS = re.compile(rf"\s*class\s+{_WORD}\s*\{{")
 _NODE = re.compile(rf"\s*(?:discrete\s+)?node\s+({_WORD})\s*\{{")
@@ -85,7 +90,15 @@ def parse(source: Source) -> Network:
             potentials.append((location, head, _attributes(cursor)))
     cursor.check_end()
     variables = declare(source, declared)
-    return assemble(variables, (_family(variables, *each) for each in potentials))
+    counts: list[str] = []
+    families = (_family(variables, *each) for each in potentials)
+    network = assemble(variables, (_as_shares(members, counts) for members in families))
+    if counts:
+        warn(
+            f"{source.name}: counts in place of probabilities, each row was divided by its sum: "
+            f"{listed(counts, most=5)}."
+        )
+    return network
 
 
 def _attributes(cursor: Cursor) -> Attributes:
@@ -128,40 +141,23 @@ def _family(
     text, location = attributes["data"]
     numbers = read_numbers(text.replace("(", " ").replace(")", " "), location, members.child)
     members = from_flat(members, numbers)
-    _check_nesting(text, location, members)
+    check_nesting(text, location, members, members.shape)
     return members
 
 
-def _check_nesting(text: str, location: str, members: Family) -> None:
-    """Refuse parentheses that do not pair, or that show another shape than the parents have.
+def _as_shares(members: Family, counts: list[str]) -> Family:
+    """The family with shares in place of counts; the names of those that had some are noted.
 
-    All numbers may stand in one pair; a pair inside another must hold the numbers of one
-    index of an axis, one pair for each axis.
+    Counts are whole numbers, some in each row and not just one in all.
     """
-    text = text.strip()
-    depths = list(accumulate(1 if bracket == "(" else -1 for bracket in re.findall(r"[()]", text)))
-    is_one_group = text.startswith("(") and text.endswith(")")
-    if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
-        raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
-    sizes = [math.prod(members.shape[axis:]) for axis in range(len(members.shape))]
-    numbers, starts = 0, []  # the numbers so far, and before each pair that is open
-    pairs: Counter[tuple[int, int]] = Counter()  # around the same numbers
-    for piece in re.split(r"([()])", text):
-        if piece == "(":
-            starts.append(numbers)
-        elif piece == ")":
-            start = starts.pop()
-            size = numbers - start
-            pairs[start, size] += 1
-            if pairs[start, size] > sizes.count(size) or start % size:
-                raise FormatError(
-                    f"{location}: the parentheses in the CPT of {members.child!r} hold "
-                    f"{counted(size, 'number')} where its parents and states, in their order, have "
-                    f"the sizes {', '.join(map(str, members.shape))}.",
-                    "correct the order of the parents, or write all numbers in one pair.",
-                )
-        else:
-            numbers += len(piece.replace(",", " ").split())
+    table = members.table
+    if table is None or (table != np.floor(table)).any() or (table < 0).any():
+        return members
+    sums = table.sum(axis=-1, keepdims=True)
+    if (sums < 1).any() or (sums == 1).all():
+        return members
+    counts.append(members.child)
+    return replace(members, table=table / sums)
 
 
 def render(network: Network) -> str:

@@ -2,6 +2,7 @@
 
 Read are ``BAYES`` files, in which the last variable of each function's scope is the child
 and runs fastest. Variables become ``X0``, ``X1``, ...; their states ``0``, ``1``, ...
+Lines that begin with ``#`` are comments.
 
 pyAgrum lists the numbers with the first parent fastest but for the child. Its files are told by
 the name of a variable in a comment behind each scope, which no other program writes.
@@ -32,11 +33,13 @@ from lacunet.wording import listed
 _KIND = re.compile(r"\s*([A-Za-z]+)(?!\S)")
 _COUNT = re.compile(r"\s*([0-9]{1,9})(?!\S)")
 _COMMENT = re.compile(r"[ \t]*#[^\r\n]*")
+_COMMENT_LINES = r"(?m:^[ \t]*#[^\r\n]*)"
 _OTHERS = ".bif or .json"
 
 
 def parse(source: Source) -> Network:
     """The network that a UAI text describes."""
+    source = source.without_comments(_COMMENT_LINES)
     cursor = Cursor(source)
     cursor.skip_blanks()
     kind = cursor.take(_KIND, "'BAYES'")[1]

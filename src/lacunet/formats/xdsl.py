@@ -1,12 +1,13 @@
 """GeNIe's XDSL: a CPT lists its numbers with the child fastest and the first parent slowest.
 
-Read are nodes with a CPT and deterministic nodes, whose CPTs hold ones and zeros. pyAgrum writes
-and reads the first parent fastest: its files are told by their ``app`` and read as it means them.
+Read are nodes with a CPT and deterministic nodes, whose CPTs hold ones and zeros. Networks with
+time slices are refused; GeNIe also writes an empty ``<dynamic>`` into networks without.
+
+pyAgrum writes and reads the first parent fastest: its files are told by their ``app`` and read as
+it means them.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from lacunet.formats.draft import (
     Declared,
@@ -17,6 +18,7 @@ from lacunet.formats.draft import (
     declare,
     family,
     from_flat,
+    from_states,
     is_identifier,
     refuse,
     rows_without_data,
@@ -32,13 +34,23 @@ from lacunet.model.network import Network
 _POSITION = "lacunet_position"
 _UNSUPPORTED = "lacunet_unsupported"  # the user property that numbers CPT rows without data
 _READ = ("cpt", "deterministic")
+_OUTER = (
+    "nodes",
+    "dynamic",
+    "extensions",
+    "properties",
+    "property",
+    "cases",
+    "observationcost",
+)
 _KNOWN = ("state", "parents", "probabilities", "resultingstates", "property")
 
 
 def parse(source: Source) -> Network:
     """The network that an XDSL text describes."""
     root = parse_xml(source, "smile")
-    root.check(["nodes", "extensions", "properties", "property", "cases", "observationcost"])
+    root.check(_OUTER)
+    _refuse_slices(root)
     nodes = root.only("nodes").children
     for node in nodes:
         if node.tag not in _READ:
@@ -51,6 +63,16 @@ def parse(source: Source) -> Network:
     if order == "reversed" and any(len(_parents(node)) > 1 for node in nodes):
         warn_of_agrum(source.name)
     return assemble(variables, (_family(node, variables, order) for node in nodes))
+
+
+def _refuse_slices(root: Element) -> None:
+    """Refuse a network over time: its ``<dynamic>`` holds how a slice depends on earlier ones."""
+    for dynamic in root.all("dynamic"):
+        if dynamic.children:
+            raise FormatError(
+                f"{dynamic.location}: the network has time slices (<dynamic>).",
+                "let GeNIe unroll it over its time slices, then save again.",
+            )
 
 
 def _is_agrum(root: Element) -> bool:
@@ -87,7 +109,8 @@ def _variable(node: Element) -> Declared:
 def _family(node: Element, variables: Variables, order: Order) -> Family:
     members = family(variables, node.attribute("id"), _parents(node), node.location)
     if node.tag == "deterministic":
-        return _deterministic(node, members, order)
+        results = node.only("resultingstates")
+        return from_states(members, results.text.split(), results.location, order)
     if (wrong := node.at_most_one("resultingstates")) is not None:
         raise FormatError.syntax(wrong.location, "<resultingstates>", "<probabilities>")
     numbers = node.at_most_one("probabilities")
@@ -95,22 +118,6 @@ def _family(node: Element, variables: Variables, order: Order) -> Family:
         return members
     numbers.check([], has_text=True)
     return from_flat(members, read_numbers(numbers.text, numbers.location, members.child), order)
-
-
-def _deterministic(node: Element, members: Family, order: Order) -> Family:
-    """One state for each configuration of the parents, the first parent slowest."""
-    results = node.only("resultingstates")
-    position_of, given = members.positions[-1], results.text.split()
-    if len(given) != members.rows:
-        raise FormatError.wrong_length(results.location, members.child, len(given), members.rows)
-    for state in given:
-        if state not in position_of:
-            child = members.child
-            raise FormatError.unknown_state(results.location, child, child, state, position_of)
-    members.check_size()
-    chosen = np.zeros((members.rows, members.shape[-1]))
-    chosen[np.arange(members.rows), [position_of[state] for state in given]] = 1
-    return from_flat(members, chosen.ravel(), order)
 
 
 def render(network: Network) -> str:

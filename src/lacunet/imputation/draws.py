@@ -8,6 +8,7 @@ table has parameters of its own, drawn from their approximate posterior:
   all rows together, with the covariance of the rate matrix carried over to them;
 - *replicates* of the jackknife: the same, with :math:`\sum_g z_g \sqrt{c} (\eta_g - \bar\eta)`,
   standard normal :math:`z_g` and the factor :math:`c` of the variance;
+- *influence of rows*: the same, each row moving the CPTs by a standard normal number of copies;
 - *counts*, and whatever else gives effective sizes: a Dirichlet distribution for each CPT row, of
   so many rows and the prior.
 
@@ -24,10 +25,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.estimate.deletion.influence import RowInfluence
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
 from lacunet.estimate.result import Result
 from lacunet.model.network import Cpt, FloatArray, Network, Tables
+from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import JEFFREYS
 from lacunet.uncertainty.jackknife import Replicates
 from lacunet.uncertainty.rate_matrix import EmSpreads
@@ -75,6 +78,8 @@ def _drawn(
         draws, few = by_covariance(uncertainty.network, covariance, number, rng), JEFFREYS
     elif isinstance(covariance, Replicates):
         draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW
+    elif isinstance(covariance, RowInfluence):
+        draws, few = by_influence(uncertainty.network, covariance, number, rng), JEFFREYS
     else:
         return by_sizes(uncertainty, prior, number, rng)
     thin_of = {name: _are_thin(uncertainty, name, few) for name in uncertainty.spread_of}
@@ -139,6 +144,22 @@ def by_replicates(
         np.log(cpt.table, out=centre, where=cpt.table > 0)
         for drawn, step in zip(draws, steps, strict=True):
             drawn[cpt.child] = softmax(centre + np.tensordot(step, apart, axes=1), axis=-1)
+    return list(draws)
+
+
+def by_influence(
+    network: Network, influence: RowInfluence, number: int, rng: np.random.Generator
+) -> list[Tables]:
+    """Draws with the covariance that the influence of rows gives."""
+    from scipy.special import softmax
+
+    draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    for name, steps in influence.steps(number, rng):
+        table = network.cpt(name).table
+        logs = np.full(table.shape, -np.inf)
+        np.log(table, out=logs, where=table > 0)
+        for drawn, step in zip(draws, steps, strict=True):
+            drawn[name] = softmax(logs + quotient(step, table), axis=-1)  # d log p = d p / p
     return list(draws)
 
 

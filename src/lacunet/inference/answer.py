@@ -24,6 +24,10 @@ from lacunet.wording import assigned, conditional, in_quotes
 
 LEVEL = 0.95  # of intervals, if no other is asked for
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
+EDGES_AS_KNOWN = (
+    "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
+)
+WITH_REPLICATES = "; learn_structure(strengths=20) (--strengths 20) lets them count the search"
 
 
 Share = float | None | Callable[[], float | None]
@@ -41,8 +45,9 @@ class AnswerBasis(NamedTuple):
 
     ``heading`` is what is asked as it is written, or what writes it; ``share`` is the share
     without support, or what computes it; ``spread`` computes the intervals and the standard errors
-    when somebody looks at them; ``lacks_intervals`` says that learning could have given them. What
-    takes long is computed once.
+    when somebody looks at them; ``lacks_intervals`` says that learning could have given them;
+    ``takes_edges_as_known`` that the edges were learned, and that intervals do not count the search
+    for them. What takes long is computed once.
     """
 
     heading: str | Callable[[], str]
@@ -55,6 +60,7 @@ class AnswerBasis(NamedTuple):
     bounds_over: str = "values of the CPT rows without data"
     spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
     lacks_intervals: bool = False
+    takes_edges_as_known: bool = False
 
     @property
     def title(self) -> str:
@@ -281,7 +287,10 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     def notes(self) -> list[str]:
         """What must be read with the numbers."""
         share = self.unsupported or 0
-        return [resting(share)] if share >= SHOWN_SHARE else []
+        notes = [resting(share)] if share >= SHOWN_SHARE else []
+        if self.basis.takes_edges_as_known:
+            notes.append(EDGES_AS_KNOWN)
+        return notes
 
     def legend(self) -> list[str]:
         """What the columns beside the probabilities are."""

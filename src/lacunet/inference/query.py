@@ -15,7 +15,9 @@ from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import (
+    EDGES_AS_KNOWN,
     LEVEL,
+    WITH_REPLICATES,
     Answer,
     AnswerBasis,
     resting,
@@ -108,7 +110,10 @@ def query(
     -----
     LacunetWarning
         The answer rests on CPT rows without data; or ``do`` sets a variable of a learned structure
-        at which the data do not tell the direction of an edge (``network.reversible``).
+        at which the data do not tell the direction of an edge (``network.reversible``); or there
+        are intervals, the edges were learned, and the intervals take them as known: they count the
+        search where ``network.bootstrap`` has what it found in replicates of the rows. With ``do``
+        they never do, and the answer says so where it is printed.
 
     Examples
     --------
@@ -170,6 +175,8 @@ def query(
         bases, shares = [a.basis for a in answers], [a.unsupported for a in answers]
         _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
+    if answers[0].basis.takes_edges_as_known and not cases[0][1]:
+        warn(f"{EDGES_AS_KNOWN}{WITH_REPLICATES}.")
     return _whole(answers, network, asked)
 
 
@@ -242,10 +249,13 @@ def answered(
                     "intervals need a learned result; this is a network alone.",
                     "give the result of lacunet.learn(..., intervals=True).",
                 )
-            estimate = result.require_intervals().query(scope, seen, done, network.support)
+            uncertainty = result.require_intervals()
+            estimate = uncertainty.query(scope, seen, done, network.support, network.bootstrap)
             return estimate.interval(level), estimate.standard_error
 
-        basis = basis._replace(level=level, spread=spread)
+        is_known = bool(do) or not network.bootstrap
+        doubts = network.bootstrap is not None and is_known
+        basis = basis._replace(level=level, spread=spread, takes_edges_as_known=doubts)
     answer = Answer.of(table, basis).at_states(states)
     if interval is not None:
         _ = answer.interval  # asked for: what is wrong with them is said here

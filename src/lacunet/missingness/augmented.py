@@ -14,6 +14,9 @@ other mechanisms) has a family without a missing value: its factor is the same f
 completion of a row, so it changes no expectation. It is ignorable, and left out unless a
 mechanism that stays has it as a parent. If all are ignorable the network is the original one.
 
+So is a mechanism whose parents are shown wherever it may be 1, as after dropout: where the graph
+says :math:`R_B \le R_A`, a row that hides :math:`A` hides :math:`B`, whatever :math:`A` is there.
+
 *Hidden causes.* A bidirected edge is taken in by directed ones: in each set of nodes that are
 joined by bidirected edges, in topological order, every mechanism gets as parents the members
 before it and their parents (J. Tian and J. Pearl, 2002: any law with hidden causes factorises
@@ -25,14 +28,14 @@ gained, so what is identified here is identified in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.separation.drawing import mechanisms_in
+from lacunet.missingness.separation.drawing import Drawing, mechanisms_in
 from lacunet.missingness.separation.mixed import reached
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import FloatArray, Network, Scope
@@ -57,7 +60,10 @@ class Augmented:
 
 
 def augmented(
-    graph: MissingnessGraph, partially: Scope, leave_out_ignorable: bool = True
+    graph: MissingnessGraph,
+    partially: Scope,
+    leave_out_ignorable: bool = True,
+    kept: Collection[str] = (),
 ) -> Augmented:
     """The network with the graph's mechanisms as observed nodes.
 
@@ -69,6 +75,8 @@ def augmented(
         The variables that some row does not show.
     leave_out_ignorable
         False keeps the mechanisms that change nothing, for those who want their CPTs.
+    kept
+        The variables whose mechanisms stay in any case.
 
     Raises
     ------
@@ -85,7 +93,7 @@ def augmented(
     (('Y',), ('Y',))
     """
     directed = without_hidden_causes(graph)
-    ignorable = _ignorable(directed, partially) if leave_out_ignorable else ()
+    ignorable = _ignorable(directed, partially, kept) if leave_out_ignorable else ()
     network = directed.network
     causes_of = {m: nodes for m, nodes in directed.causes_of.items() if m.variable not in ignorable}
     node_of = {mechanism: _free_name(network, mechanism) for mechanism in causes_of}
@@ -114,12 +122,18 @@ def _free_name(network: Network, mechanism: Mechanism) -> str:
     return name
 
 
-def _ignorable(graph: MissingnessGraph, partially: Scope) -> Scope:
+def _ignorable(graph: MissingnessGraph, partially: Scope, kept: Collection[str]) -> Scope:
     """All but the variables whose mechanisms look at a missing value, and those that these need."""
-    looking = {name for name, causes in graph.causes.items() if not {*partially}.isdisjoint(causes)}
-    start = looking.union(mechanisms_in(graph.selection or ()))
+    looking = {name for name in graph.causes if looks_at_hidden(graph, name, partially)}
+    start = looking.union(mechanisms_in(graph.selection or ()), kept)
     needed = reached(start, lambda name: mechanisms_in(graph.causes[name]))
     return tuple(name for name in graph.partially_observed if name not in needed)
+
+
+def looks_at_hidden(graph: Drawing, name: str, partially: Collection[str]) -> bool:
+    """Whether a mechanism has a cause that some row hides where it can matter."""
+    hidden = {*partially} & {*graph.causes[name]}
+    return not hidden <= graph.shown_with(name)
 
 
 def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:

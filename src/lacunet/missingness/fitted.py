@@ -3,12 +3,21 @@ r"""Mechanisms learned from data: what seems to decide whether a value is shown.
 The parents of each mechanism :math:`R_i` are chosen greedily, forward and backward: the one
 that raises the penalised log-likelihood of :math:`R_i` most is added, one that no longer pays
 is taken out again, until nothing changes. A candidate that is itself missing at times is judged
-on the rows that show it. The penalty is that of BIC, half the logarithm of the rows for each
-parameter. Where many candidates are tried, some pass by chance: of 36 independent ones, at
-1,000 rows, one does in a quarter of all cases. So `learned_graph` adds the logarithm of
-the number of candidates for each parent (J. Chen and Z. Chen, "Extended Bayesian information
-criteria", 2008). For informed deletion the penalty is half that of BIC: there a parent too many
-costs variance, one too few costs bias.
+on the rows that show it; where all rows that hide it hide :math:`X_i` too, as after dropout, on all
+rows. The penalty is that of BIC, half the logarithm of the rows for each parameter. Where many
+candidates are tried, some pass by chance: of 36 independent ones, at 1,000 rows, one does in a
+quarter of all cases. So `learned_graph` adds the logarithm of the number of candidates for each
+parent (J. Chen and Z. Chen, "Extended Bayesian information criteria", 2008). For informed deletion
+the penalty is half that of BIC: there a parent too many costs variance, one too few costs bias.
+
+The rows that show :math:`X_j` say nothing of :math:`R_j \to R_i`, as :math:`R_j` is 1 in all of
+them. So a mechanism is judged without the variables beside which it does not vary: in their place
+are its own causes, which separate it from all that it does not cause. Nothing does where
+:math:`X_j` decides on :math:`R_i` and :math:`X_i` on :math:`R_j`: there it is judged by how many
+rows hide both (`lacunet.missingness.mutual`). If it is a cause, the rows that show
+:math:`X_i` are chosen by it, so that they say nothing of :math:`X_i \to R_j`: this is taken out.
+Where no row shows B without A, the
+graph says so: :math:`R_B \le R_A`.
 
 It is sound if mechanisms cause nothing but mechanisms, no value hides itself, nothing unseen
 drives both a mechanism and a candidate, and every configuration is shown at times. *That a
@@ -32,7 +41,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import TopologicalSorter
 from math import isnan, nan, prod
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -44,13 +55,17 @@ from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows, tested
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.implications import check_mechanisms_alone
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.mutual import NOT_SHOWN, Half, apart_from_mutual
 from lacunet.missingness.separation.drawing import mechanisms_in
 from lacunet.missingness.separation.mixed import reached
 from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import pack
+from lacunet.statistics.missing import is_missing, patterns_of
+from lacunet.statistics.rows import Rows
 from lacunet.wording import counted
 
 MOST_PARENTS = 4
@@ -59,14 +74,17 @@ MOST_CELLS = 100_000
 FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 BATCH = 2**16  # cells of the data that are counted at once
 
-NOT_SHOWN = -1
+REFUTED = 0.001  # adjusted p-values of implications below: the rows refute the graph
 CANNOT_BE_SEEN = (
     "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
 )
 BY_RULE = "by the rule of when it is asked"
+BY_PATTERNS = "by the patterns: no row shows the one without the other"
 MAY_STAND_IN = "if it is, what is named here as a cause may only stand in for X: it goes with X"
 
 Column = NDArray[np.int64]
+Causes = Mapping[str, Collection[Node]]  # of the mechanisms of variables
+NO_CAUSES: Causes = MappingProxyType({})
 
 
 def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
@@ -110,24 +128,132 @@ def _choose(
     per_parameter: float = 1.0,
     per_parent: float = 0.0,
     given: tuple[Node, ...] = (),
+    causes: Causes = NO_CAUSES,
+    itself: tuple[str, Column] | None = None,
 ) -> tuple[Node, ...]:
     """The parents that raise the penalised log-likelihood, the best one first.
 
     There is a penalty for a parameter (1: BIC) and one for a parent. ``given`` are parents that
-    stay whatever the data say.
+    stay whatever the data say; ``causes`` those of the mechanisms among the candidates, of which
+    one may be the variable ``itself``.
     """
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
-    shown, weight = is_shown[some], None if (weights == 1).all() else weights[some]
-    columns = {node: column[some] for node, column in seen.items()}
-    partly = {node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN}
-    size_of = {node: _size(node, network) for node in columns}
-    together = max(1, BATCH // max(len(shown), 1))
+    judge = _Judge.of(
+        is_shown[some],
+        {node: column[some] for node, column in seen.items()},
+        weights[some],
+        network,
+        penalties=(per_parameter, per_parent),
+        causes=causes,
+        itself=None if itself is None else (itself[0], itself[1][some]),
+    )
+    chosen = given
+    while len(chosen) < MOST_PARENTS + len(given):
+        raised = judge.gains([node for node in seen if node not in chosen], chosen)
+        best = max(raised, key=lambda node: raised[node], default=None)
+        if best is None or raised[best] <= 0:
+            break
+        chosen = judge.paying((*chosen, best), (*given, best))
+    while idle := {*chosen} - {*judge.paying(chosen, given)}:  # paid beside a node that is gone
+        last = max(idle, key=chosen.index)
+        chosen = tuple(node for node in chosen if node != last)
+    return chosen
 
-    def gains(nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What candidates are judged by: a mechanism, their columns, penalties.
+
+    Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
+    of its column. ``partly`` are those of which hidden values remain.
+    """
+
+    is_shown: Column
+    columns: Mapping[Node, Column]
+    size_of: Mapping[Node, int]
+    partly: frozenset[Node]
+    weights: FloatArray
+    penalties: tuple[float, float]
+    causes: Causes
+    itself: tuple[str, Column, int] | None
+
+    @classmethod
+    def of(
+        cls,
+        is_shown: Column,
+        seen: Mapping[Node, Column],
+        weights: FloatArray,
+        network: Network,
+        *,
+        penalties: tuple[float, float],
+        causes: Causes,
+        itself: tuple[str, Column] | None,
+    ) -> _Judge:
+        """From columns in which hidden values are marked."""
+        columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
+        for node in [node for node in seen if _is_hidden_with(is_shown, seen[node])]:
+            columns[node] = np.where(seen[node] == NOT_SHOWN, size_of[node], seen[node])
+            size_of[node] += 1
+        partly = (node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN)
+        own = None if itself is None else (*itself, network.cardinality(itself[0]))
+        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, own)
+
+    def gains(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+        """What each of the nodes adds to the others, on rows in which it varies."""
+        nodes_beside: dict[tuple[Node, ...], list[Node]] = {}
+        gain_of: dict[Node, float] = {}
+        for node in nodes:
+            if self.itself and _are_mutual(node, self.itself[0], others, self.causes):
+                gain_of[node] = self._gain_beyond_values(node, others, self.itself)
+            else:
+                beside = _varying_beside(node, others, self.columns, self.causes)
+                nodes_beside.setdefault(beside, []).append(node)
+        for beside, alike in nodes_beside.items():
+            gain_of |= self._gains_beside(alike, beside)
+        return gain_of
+
+    def paying(self, nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Without the nodes that add nothing to the others, but for those that are kept."""
+        return tuple(
+            node
+            for node in nodes
+            if node in kept or self.gains([node], tuple(n for n in nodes if n != node))[node] > 0
+        )
+
+    def _gain_beyond_values(
+        self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
+    ) -> float:
+        """What a mechanism adds where values decide on each other's mechanisms."""
+        variable, (_, values, size) = variable_of(node), itself
+        beside = [other for other in others if other != variable]
+        theirs = [n for n in self.causes[variable] if n in self.columns]
+        one = Half(
+            self.is_shown,
+            self.columns[variable],
+            tuple(self.columns[other] for other in beside),
+            tuple(self.size_of[other] for other in (variable, *beside)),
+        )
+        two = Half(
+            self.columns[node],
+            values,
+            tuple(self.columns[other] for other in theirs),
+            (size, *(self.size_of[other] for other in theirs)),
+        )
+        far = apart_from_mutual(one, two, self.weights)
+        per_parameter, per_parent = self.penalties
+        penalty = per_parameter * 0.5 * float(np.log(max(len(self.is_shown), 1)))
+        return far**2 / 2 - penalty - per_parent
+
+    def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
-        configurations, groups = _codes(others, columns, network, len(shown))
-        codes = shown + 2 * configurations
-        is_out = [columns[node] == NOT_SHOWN for node in others if node in partly]
+        columns, size_of, per_parameter = self.columns, self.size_of, self.penalties[0]
+        together = max(1, BATCH // max(len(self.is_shown), 1))
+        weight = None if (self.weights == 1).all() else self.weights
+        sizes = [size_of[node] for node in others]
+        configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
+        groups = prod(sizes)
+        codes = self.is_shown + 2 * configurations
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly]
         small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
@@ -141,7 +267,7 @@ def _choose(
             number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
             if is_out:
                 bins[:, np.logical_or.reduce(is_out)] = number
-            if not partly.isdisjoint(small[batch]):
+            if not self.partly.isdisjoint(small[batch]):
                 bins[cells == NOT_SHOWN] = number
             part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
             tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
@@ -149,28 +275,48 @@ def _choose(
         without = np.add.reduceat(counts, starts[:-1], axis=0)
         raised = _scores(counts, starts[:-1], per_parameter)
         raised -= _scores(without, np.arange(len(small)), per_parameter)
-        raised -= per_parent
+        raised -= self.penalties[1]
         return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
 
-    def paying(nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
-        """Without the nodes that add nothing to the others, but for those that are kept."""
-        return tuple(
-            node
-            for node in nodes
-            if node in kept or gains([node], tuple(n for n in nodes if n != node))[node] > 0
-        )
 
-    chosen = given
-    while len(chosen) < MOST_PARENTS + len(given):
-        raised = gains([node for node in columns if node not in chosen], chosen)
-        best = max(raised, key=lambda node: raised[node], default=None)
-        if best is None or raised[best] <= 0:
-            break
-        chosen = paying((*chosen, best), (*given, best))
-    while idle := {*chosen} - {*paying(chosen, given)}:  # what paid beside a node that is gone
-        last = max(idle, key=chosen.index)
-        chosen = tuple(node for node in chosen if node != last)
-    return chosen
+def _is_hidden_with(is_shown: Column, candidate: Column) -> bool:
+    """Whether all rows that hide a candidate hide the variable: it can matter only where shown."""
+    where_hidden = is_shown[candidate == NOT_SHOWN]
+    return bool(where_hidden.size) and not where_hidden.any()
+
+
+def _are_mutual(node: Node, name: str, others: tuple[Node, ...], causes: Causes) -> bool:
+    """Whether a mechanism's variable is among the causes, and the mechanism has the variable's."""
+    return (
+        isinstance(node, Mechanism)
+        and node.variable in others
+        and name in causes.get(node.variable, ())
+    )
+
+
+def _varying_beside(
+    node: Node, others: tuple[Node, ...], columns: Mapping[Node, Column], causes: Causes
+) -> tuple[Node, ...]:
+    """What a candidate is judged beside: of others, those beside which it varies.
+
+    A mechanism does not in the rows that show its own variable. Where some are left out, its own
+    causes take their place.
+    """
+    if not isinstance(node, Mechanism):
+        return others
+    kept = [other for other in others if not _is_same_where_shown(columns[node], columns[other])]
+    if len(kept) == len(others):
+        return others
+    own = [cause for cause in causes.get(node.variable, ()) if cause in columns]
+    own = [cause for cause in own if not _is_same_where_shown(columns[node], columns[cause])]
+    return tuple(dict.fromkeys((*kept, *own)))
+
+
+def _is_same_where_shown(mechanism: Column, other: Column) -> bool:
+    """Whether a mechanism is the same in all rows that show another node, and not in all rows."""
+    is_out = other == NOT_SHOWN
+    values = mechanism[~is_out]
+    return bool(is_out.any() and (not values.size or (values == values[0]).all()))
 
 
 def _scores(counts: FloatArray, starts: NDArray[np.int64], penalty: float) -> FloatArray:
@@ -245,33 +391,57 @@ class LearnedGraph(MissingnessGraph):
     ``origin_of`` is keyed by edges: a parent, and the variable whose mechanism it is a parent
     of; those that a rule of the network requires are not in it. Printed or written, every edge
     carries its origin as a comment; it can be edited and read back like any graph.
+
+    A learned graph is not always one that the rows agree with: causes that too few rows tell of, or
+    more of them than are looked for, are left out. ``doubt`` says which of its implications the
+    rows that it was learned from refute, whatever edges there are among the variables; it is empty
+    if they refute none.
     """
 
     origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
+    doubt: str = ""
 
-    def __init__(self, origin_of: Mapping[tuple[Node, str], Origin], **parts: Any) -> None:
+    def __init__(
+        self, origin_of: Mapping[tuple[Node, str], Origin], doubt: str = "", **parts: Any
+    ) -> None:
         super().__init__(**parts)
-        vars(self).update(origin_of=dict(origin_of))
+        vars(self).update(origin_of=dict(origin_of), doubt=doubt)
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
         lines += [f"# {MAY_STAND_IN}"] if any(self.causes.values()) else []
+        lines += [f"# {self.doubt}"] if self.doubt else []
         for variable, nodes in self.causes.items():
-            lines += [
-                f"{named(node)} -> {Mechanism(variable)}  # "
-                f"{self.origin_of.get((node, variable), BY_RULE)}"
-                for node in nodes
-            ]
+            for node in nodes:
+                if (variable, variable_of(node)) in self.monotone and isinstance(node, Mechanism):
+                    arrow, default = f"{Mechanism(variable)} <= {node}", BY_PATTERNS
+                else:
+                    arrow, default = f"{named(node)} -> {Mechanism(variable)}", BY_RULE
+                lines.append(f"{arrow}  # {self.origin_of.get((node, variable), default)}")
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
         lines += [f"{'; '.join(without)}  # no cause found"] if without else []
         given = self._statements({} if self.selection is None else {SELECTION: self.selection})
+        given = [part for part in given if part.arrow != "<="]
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
         return "\n".join(lines)
 
     @property
     def parts(self) -> dict[str, Any]:
         """What the graph is made from, with the origins of its edges."""
-        return super().parts | {"origin_of": self.origin_of}
+        return super().parts | {"origin_of": self.origin_of, "doubt": self.doubt}
+
+    def tested_on(self, table: EncodedTable) -> LearnedGraph:
+        """The same graph, which knows whether these rows refute what it implies."""
+        results = check_mechanisms_alone(self, table.without_sets())
+        refuted = [result for result in results if result.adjusted < REFUTED]
+        if not refuted:
+            return self.with_parts(doubt="")
+        first = refuted[0]
+        return self.with_parts(
+            doubt=f"the rows refute {counted(len(refuted), 'independence', 'independences')} that "
+            f"the learned graph implies, first of all {first.implication} (Cramér's V = "
+            f"{first.effect:.2f}): what is learned with it may be biased"
+        )
 
 
 def from_few_rows(rows: int) -> str:
@@ -290,10 +460,13 @@ def learned_graph(
     given: MissingnessGraph | None = None,
     deadline: Deadline = NEVER,
     latent: Collection[str] = (),
+    patterns: Rows | None = None,
 ) -> LearnedGraph:
     """What decides whether the values of a table are shown; all that ``given`` says stays.
 
-    Latent variables have no mechanism.
+    Latent variables have no mechanism. ``patterns`` are those of missing values in all rows, where
+    the table has only some: no row of them may show one variable without another of which the graph
+    says so.
 
     Raises
     ------
@@ -314,7 +487,12 @@ def learned_graph(
     def above(name: str) -> list[str]:
         return mechanisms_in(causes.get(name, known_of.get(name, ())))
 
-    for name in (name for name in table.partially_observed if name not in unseen):
+    names = [name for name in table.partially_observed if name not in unseen]
+    pairs = monotone_pairs(patterns or patterns_of(table), names)
+    orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
+    monotone = sorted({*given.monotone, *orders})
+    earlier_of = {name: [before for later, before in orders if later == name] for name in names}
+    for name in TopologicalSorter(earlier_of).static_order():
         deadline.check()
         part = rows_that_tell(network, table, name)
         seen = columns if part is table else {node: _column(part, node) for node in nodes}
@@ -326,14 +504,28 @@ def learned_graph(
             if node != name and name not in reached(mechanisms_in([node]), above)
         }
         candidates |= {node: _column(part, node) for node in known if isinstance(node, Mechanism)}
-        fixed = tuple(node for node in known if node in candidates)
-        penalty = float(np.log(max(len(candidates), 1)))
+        ordered = [Mechanism(earlier) for earlier in earlier_of[name]]
+        fixed = tuple(dict.fromkeys((*(node for node in known if node in candidates), *ordered)))
         chosen = _choose(
-            is_shown, candidates, part.row_weights, network, per_parent=penalty, given=fixed
+            is_shown,
+            candidates,
+            part.row_weights,
+            network,
+            per_parent=float(np.log(max(len(candidates), 1))),
+            given=fixed,
+            causes=causes,
+            itself=(name, seen[name]),
         )
+        mutual = [node for node in chosen if _are_mutual(node, name, chosen, causes)]
+        for other in (variable_of(node) for node in mutual):
+            if origin_of[name, other].source == "learned":
+                causes[other].discard(name)
+                del origin_of[name, other]
         design = survey if part is table or not part.rows else SurveyRows.of(network, part)
-        for node in chosen:
-            others = [other for other in chosen if other != node]
+        tested_nodes = [node for node in chosen if node in known or node not in ordered]
+        for node in tested_nodes:
+            others = tuple(other for other in chosen if other != node)
+            others = _varying_beside(node, others, candidates, causes)
             result = tested(part, design, Mechanism(name), node, others)
             source = "given" if node in known else "learned"
             origin_of[node, name] = Origin(source, result.p_value, result.effect)
@@ -345,8 +537,65 @@ def learned_graph(
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
-    learned = {"network": network, "causes": causes, "latent": unseen, "origin_of": origin_of}
-    return LearnedGraph(**given.parts | learned)
+    learned = {"network": network, "causes": causes, "latent": unseen, "monotone": monotone}
+    return LearnedGraph(**given.parts | learned | {"origin_of": origin_of})
+
+
+def monotone_pairs(patterns: Rows, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of variables of which the first is shown only where the second is.
+
+    Pairs that others imply are left out: of three visits, the third is compared with the second
+    alone.
+
+    Examples
+    --------
+    >>> codes = {"A": np.array([0, 0, 2, 2] * 9), "B": np.array([0, 2, 2, 2] * 9)}
+    >>> monotone_pairs(patterns_of(EncodedTable({"A": 2, "B": 2}, codes)), ["A", "B"])
+    [('B', 'A')]
+    """
+    is_order = _is_never_shown_without(patterns, names)
+    steps = is_order.astype(np.float64)
+    direct = is_order & (steps @ steps == 0)
+    return [(names[later], names[earlier]) for later, earlier in np.argwhere(direct).tolist()]
+
+
+def shown_wherever_it_matters(patterns: Rows, names: Sequence[str]) -> dict[str, Scope]:
+    """For each variable, those that every row shows which shows it.
+
+    Its mechanism may depend on them, as dropout does on the last value; it does so on shown values
+    alone, so that the data may be missing at random.
+    """
+    is_order = _is_never_shown_without(patterns, names)
+    return {
+        name: tuple(other for other, is_before in zip(names, before, strict=True) if is_before)
+        for name, before in zip(names, is_order.tolist(), strict=True)
+    }
+
+
+def _is_never_shown_without(patterns: Rows, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether no row shows a variable (axis 0) without another (axis 1).
+
+    Of variables that are always shown together, each is compared with those before it. Where a
+    variable is hidden in few rows, others are hidden there by chance: a pair counts if the
+    dependence pays for its parameter by BIC, and for the number of pairs.
+    """
+    if not names:
+        return np.zeros((0, 0), dtype=bool)
+    shown = ~is_missing(patterns.table, tuple(names))[patterns.counts > 0]
+    rows = patterns.counts[patterns.counts > 0]
+    counts = np.empty((len(names), len(names), 2, 2))  # later, earlier, is the earlier shown, later
+    states = [(1.0 - shown), shown.astype(np.float64)]
+    for earlier in (0, 1):
+        for later in (0, 1):
+            counts[:, :, earlier, later] = states[later].T @ (states[earlier] * rows[:, None])
+    size = len(names) ** 2
+    tables = counts.reshape(size, 2, 2)
+    raised = _scores(tables, np.arange(size), 1.0)
+    raised -= _scores(tables.sum(axis=1, keepdims=True), np.arange(size), 1.0)
+    is_clear = raised.reshape(len(names), -1) > np.log(len(names))
+    is_order = is_clear & (counts[:, :, 0, 1] == 0) & (counts[:, :, 0, 0] > 0)
+    is_before_itself = is_order.T & np.triu(np.ones_like(is_order))
+    return np.asarray(is_order & ~is_before_itself)
 
 
 def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGraph:

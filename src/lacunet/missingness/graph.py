@@ -248,6 +248,11 @@ class MissingnessGraph(Drawing):
             ),
         ]
 
+    @property
+    def doubt(self) -> str:
+        """What speaks against the graph, by what is known of the rows it was learned from."""
+        return ""
+
     def to_networkx(self) -> nx.DiGraph[object]:
         """The graph for networkx: variables, `Mechanism` nodes, and a node for a hidden cause.
 

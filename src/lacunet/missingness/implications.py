@@ -8,7 +8,7 @@ mechanism, :math:`X \perp R_X \mid \cdot`, can never be tested: where R_X = 0 th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -21,6 +21,7 @@ from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
+from lacunet.model.network import Network
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.observations import whole_table
 from lacunet.statistics.rows import distinct_rows
@@ -85,9 +86,16 @@ def never_testable(graph: MissingnessGraph) -> list[str]:
 
 def _between(graph: MixedGraph, left: Node, right: Node) -> Implication | None:
     """The implication between two nodes with the smallest conditions that are tried."""
+    return _separated_by(graph, left, right, _conditions(graph, left, right))
+
+
+def _separated_by(
+    graph: MixedGraph, left: Node, right: Node, conditions: Iterable[frozenset[Node]]
+) -> Implication | None:
+    """The implication between two nodes with the first conditions that separate them."""
     if right in graph.children[left] | graph.parents[left] | graph.siblings[left]:
         return None
-    for given in _conditions(graph, left, right):
+    for given in conditions:
         shown = graph.mechanisms_of([left, right, *given])
         if {left, right} & shown:
             continue
@@ -122,8 +130,37 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
     check_rules(graph, data)
     table = whole_table(data_given(data), graph.network)
     graph.check_data(table)
+    return _tests(implications(graph), graph, table)
+
+
+def check_mechanisms_alone(graph: MissingnessGraph, table: EncodedTable) -> list[TestedImplication]:
+    """Test what a graph implies whatever edges there are among the variables; Holm-adjusted.
+
+    That is: a mechanism does not depend, given its causes, on what it does not cause.
+    """
+    variables = graph.network.variables
+    earlier = {name: variables[:index] for index, name in enumerate(variables)}
+    every_edge = Network(graph.network.states_of, earlier, not_asked=graph.network.not_asked_of)
+    mixed = graph.with_edges_of(every_edge).mixed
+    return _tests(_of_mechanisms_alone(mixed), graph, table)
+
+
+def _of_mechanisms_alone(graph: MixedGraph) -> Iterator[Implication]:
+    nodes: list[Node] = [*graph.variables, *graph.mechanisms]
+    for left, right in combinations(nodes, 2):
+        if isinstance(right, Mechanism):
+            conditions = [graph.parents[right]]
+            conditions += [graph.parents[left]] if isinstance(left, Mechanism) else []
+            if (implication := _separated_by(graph, left, right, conditions)) is not None:
+                yield implication
+
+
+def _tests(
+    implied: Iterable[Implication], graph: MissingnessGraph, table: EncodedTable
+) -> list[TestedImplication]:
+    """The tests of implications, smallest p-value first."""
     survey = SurveyRows.of(graph.network, table)
-    results = [_test(implication, table, survey) for implication in implications(graph)]
+    results = [_test(implication, table, survey) for implication in implied]
     results.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in results])).tolist()
     return [

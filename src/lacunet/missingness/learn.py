@@ -33,7 +33,8 @@ def learn_missingness(
     Candidates for a mechanism are all variables but its own, and the mechanisms before it in
     the network's order. A cause is added as long as that raises BIC, with a further penalty for the
     number of candidates; no level is chosen. The p-value printed beside each is that of a test
-    given the other causes. What the data cannot show is not in the graph: that a value is missing
+    given the other causes. Where no row shows B without A, as after dropout, the graph has
+    ``R[B] <= R[A]``. What the data cannot show is not in the graph: that a value is missing
     because of what it is. With fewer than about 5,000 rows a learned graph is not reliable.
 
     Parameters
@@ -64,7 +65,7 @@ def learn_missingness(
     Warns
     -----
     LacunetWarning
-        The rows are too few for the graph to be reliable.
+        The rows are too few for the graph to be reliable, or refute what it implies.
 
     Raises
     ------
@@ -86,7 +87,7 @@ def learn_missingness(
     from lacunet.data.given import data_given
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
-    from lacunet.statistics.observations import latent_in, observations
+    from lacunet.statistics.observations import latent_in, missing_in, observations
 
     deadline = Deadline.asked(time_limit)
     if data is None:
@@ -99,7 +100,11 @@ def learn_missingness(
     network = network_beside(network, data, "learn_missingness").with_tables(None)
     with observations(data, network, memory_budget(memory)) as rows:
         read_report = ReadReport()
-        table = rows.look().sampled(MOST_ROWS, read_report)
+        look = rows.look()
+        table = look.sampled(MOST_ROWS, read_report)
+        patterns = None
+        if look.rows is None or table.row_count < look.rows:
+            patterns = missing_in(rows, (), read_report).patterns
         rows.notes(read_report)  # warns of what was met
     network = with_data_codes(network, data)
     if given is not None and not isinstance(given, MissingnessGraph):
@@ -107,9 +112,13 @@ def learn_missingness(
     if table.partially_observed and (few := from_few_rows(table.row_count)):
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
-        return learned_graph(network, table, given, deadline, latent_in(data))
+        graph = learned_graph(network, table, given, deadline, latent_in(data), patterns)
+        graph = graph.tested_on(table)
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
             "give a larger time_limit, or none.",
         ) from None
+    if graph.doubt:
+        warn(f"{graph.doubt}.", DataWarning)
+    return graph

@@ -411,7 +411,13 @@ def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
 
 def largest_table(term: Term, network: Network) -> float:
     """The number of cells of the largest table that a term fills."""
-    return max(prod(map(float, network.shape(scope))) for scope in term.scopes())
+
+    def cells(scope: Scope) -> float:
+        mechanisms = sum(isinstance(name, Mechanism) for name in scope)
+        variables = [name for name in scope if not isinstance(name, Mechanism)]
+        return prod(map(float, network.shape(variables))) * 2.0**mechanisms
+
+    return max(map(cells, term.scopes()))
 
 
 def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:

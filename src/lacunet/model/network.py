@@ -233,6 +233,7 @@ class Network:
     masked_of: Mapping[str, FloatArray]  # CPTs with rows without data: as they are, and those zero
     mechanisms: Mechanisms | None  # how values went missing; None: not known
     reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
+    bootstrap: tuple[Network, ...] | None  # what replicates of the rows led to; None: edges known
 
     def __init__(
         self,
@@ -261,6 +262,7 @@ class Network:
             masked_of={},
             mechanisms=None,
             reversible=(),
+            bootstrap=None,
         )
         self._check_rules()
 
@@ -434,6 +436,7 @@ class Network:
         network = self._with(
             codes_of=checked_codes(self.states_of, codes or {}),
             not_asked_of=checked_rules(self.states_of, self.parents_of, not_asked or {}),
+            bootstrap=self.bootstrap and tuple(r.with_codes(codes) for r in self.bootstrap),
         )
         network._check_rules()
         return network
@@ -599,6 +602,33 @@ class Network:
             raise NetworkError(f"the network has no edge between {left!r} and {right!r}.")
         return self._with(reversible=tuple(e for e in self.edges if {e, e[::-1]} & given))
 
+    def with_bootstrap(self, networks: Iterable[Network] | None) -> Network:
+        """The same network, which knows what the search for its edges found in replicates.
+
+        A structure that was learned knows them, and intervals of answers count them.
+
+        Parameters
+        ----------
+        networks
+            Networks with CPTs over the same variables and states, one for each replicate of the
+            rows. None takes the edges as known; with an empty list they were learned, and nobody
+            knows how sure they are.
+
+        Examples
+        --------
+        >>> states = {"Rain": ["no", "yes"], "Wet": ["no", "yes"]}
+        >>> empty = Network(states, {}, {"Rain": [0.8, 0.2], "Wet": [0.7, 0.3]})
+        >>> len(empty.with_bootstrap([empty, empty]).bootstrap)
+        2
+        """
+        replicates = None if networks is None else tuple(networks)
+        for replicate in replicates or ():
+            if replicate.states_of != self.states_of or not replicate.has_cpts:
+                raise NetworkError(
+                    "a network of the bootstrap has other variables or states, or no CPTs."
+                )
+        return self._with(bootstrap=replicates)
+
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
 
@@ -633,6 +663,7 @@ class Network:
             not_asked_of={v: rule for v, rule in self.not_asked_of.items() if v not in set_to},
             mechanisms=None,
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
+            bootstrap=self.bootstrap and (),
         )
 
     def with_leaf(self, name: str, parent: str, table: FloatArray) -> Network:

@@ -64,8 +64,7 @@ class Grouping:
 
     Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
     ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
-    within groups, in replicates too where these are ``replicated``; ``influence`` asks for what
-    rows move that estimate by, in place of the estimates of replicates.
+    within groups, in replicates too where these are ``replicated``.
     """
 
     family: Scope
@@ -73,7 +72,6 @@ class Grouping:
     given: Scope
     whole: bool
     within: Callable[[GroupedCounts], Solved]
-    influence: bool = False
     replicated: bool = True
 
 
@@ -81,12 +79,14 @@ class Grouping:
 class Compiling:
     """The network that rows are compiled for; ``mechanism_of`` are its nodes that say of a
     variable whether a row shows it, by name; ``recorded`` is the one that is 1 in every row, if
-    any is.
+    any is. ``as_shown`` are its nodes that say what a row shows of a variable: its state, or, as
+    one state more, that it is missing.
     """
 
     network: Network
     mechanism_of: Mapping[str, str] = field(default_factory=dict)
     recorded: str = ""
+    as_shown: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -341,7 +341,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         gathering.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_mechanisms(sets, needs.problems.mechanism_of, needs.problems.recorded),
+            with_nodes(sets, needs.problems),
             memory=gathering.memory,
             deadline=gathering.deadline,
         )
@@ -350,6 +350,17 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         return replace(statistics, stopped_by="time limit")
     except KeyboardInterrupt:
         return replace(statistics, stopped_by="interrupted")
+
+
+def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
+    """The rows with a column for each node that is made from another column."""
+    table = with_mechanisms(table, compiling.mechanism_of, compiling.recorded)
+    columns, sizes = {**table.columns}, {**table.cardinality_of}
+    for name, variable in compiling.as_shown.items():
+        missing = table.cardinality_of[variable]
+        columns[name] = np.minimum(table.columns[variable], missing)
+        sizes[name] = missing + 1
+    return table.with_columns(sizes, columns) if compiling.as_shown else table
 
 
 def with_mechanisms(
@@ -429,9 +440,8 @@ def _reduced_groups(
         solved = SolvedSamples(first.within(cells))
     else:
         assert folds is not None
-        is_replicated = first.replicated and not first.influence
-        samples = folds.samples if is_replicated else folds.samples[: folds.replicates]
-        solved = solved_samples(first.within, cells, samples, moves=first.influence)
+        samples = folds.samples if first.replicated else folds.samples[: folds.replicates]
+        solved = solved_samples(first.within, cells, samples)
     families = [asked.family for asked in alike]
     return {family: solved.about(family, gathering.network.shape(family)) for family in families}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
 from lacunet.data.read import ReadReport
 from lacunet.data.table import EncodedTable, whole_rows
@@ -50,6 +51,13 @@ class Look:
         """Whether some rows weigh more than others."""
         tally = self.tally
         return tally is not None and tally.rows.sum() > tally.worth * (1 + ROUNDING)
+
+    def most_distinct(self, network: Network) -> float:
+        """How many distinct rows there can be: no more than rows, nor than ways to be one."""
+        hidden = {*self.hidden(network)}
+        sizes = (network.cardinality(name) + (name in hidden) for name in network.variables)
+        ways = prod(map(float, sizes))
+        return ways if self.rows is None else min(ways, float(self.rows))
 
     def hidden(self, network: Network) -> Scope:
         """The variables that have missing values, or may have."""

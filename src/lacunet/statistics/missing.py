@@ -110,7 +110,7 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     """
     complete = table.take(table.is_shown(table.variables))
     blocks = range(0, max(table.rows, 1), BLOCK_ROWS)
-    patterns = summed(_patterns(table.take(slice(start, start + BLOCK_ROWS))) for start in blocks)
+    patterns = summed(patterns_of(table.take(slice(start, start + BLOCK_ROWS))) for start in blocks)
     return MissingSummary(patterns, count(table, families), count(complete, families))
 
 
@@ -122,7 +122,8 @@ def is_missing(table: EncodedTable, names: Scope) -> NDArray[np.bool_]:
     return gone
 
 
-def _patterns(table: EncodedTable) -> Rows:
+def patterns_of(table: EncodedTable) -> Rows:
+    """The patterns of missing values of a table, with their rows."""
     missing: dict[str, Codes] = {
         name: (codes >= table.cardinality_of[name]).view(np.uint8)
         for name, codes in table.columns.items()

@@ -71,6 +71,10 @@ if TYPE_CHECKING:  # what rows in memory do without
     from lacunet.statistics.streamed import Streamed
 
 BYTES_PER_CELL = 30  # of a table that tests and searches go over again and again, by measurement
+BYTES_PER_ROW = 10  # of it, beside its cells
+MERGED_BYTES = 400  # while equal rows are made one, for each row, by measurement
+MERGED_PIECES = 8  # of as many rows: what comes on top of them
+PROGRAM_BYTES = 2**27  # what the program takes before it holds a row
 FEWEST_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
@@ -208,19 +212,29 @@ def rows_within(
     budget holds, from all over: then the table has a lower ``row_count`` than the number of all
     rows, which comes with it.
     """
-    most = max(int(budget / BYTES_PER_CELL / len(network.variables)), FEWEST_ROWS)
+    row_cost = BYTES_PER_ROW + BYTES_PER_CELL * len(network.variables)
+    for_rows = budget - min(PROGRAM_BYTES, budget / 4)
+    most = max(int(for_rows / row_cost), FEWEST_ROWS)
     if isinstance(rows, Held) and rows.table.rows <= most:
         return rows.table, rows.table.row_count
     look = rows.look()
     if look.units is None:
         names = network.variables
-        room = most * row_bytes(network.cardinality_of, extras=3)
+        merged = max(min(most, int(for_rows / MERGED_BYTES)), FEWEST_ROWS)
+        at_once = max(merged // MERGED_PIECES, 1)
+        room = merged * row_bytes(network.cardinality_of, extras=3)
         report = ReadReport()
-        parts = list(islice(rows_in_parts(rows.tables(report), names, room), 2))
+        tables = (
+            table.take(slice(start, start + at_once))
+            for table in rows.tables(report)
+            for start in range(0, table.rows, at_once)
+        )
+        parts = list(islice(rows_in_parts(tables, names, room), 2))
         if len(parts) == 1 and len(parts[0].weights) <= most:
             read_report.add(report)
             table = parts[0].table
             return table, table.row_count
+        del parts  # before the rows are read again
     table = look.sampled(most, read_report)
     every = table.row_count if look.rows is None else look.rows
     if table.copies is None and read_report.kept:  # else the look had to read them

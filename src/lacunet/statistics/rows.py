@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Copies, EncodedTable, SetsOf
 from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import SELECTION, Mechanism
+from lacunet.model.nodes import SELECTION, Mechanism, Node
 from lacunet.model.table import Table
 from lacunet.statistics.counts import Counts, Tally, add_on_top, added_up
 from lacunet.statistics.distinct import Keys, grouped, pack
@@ -110,17 +110,19 @@ class Rows:
         each = sum(column.itemsize for column in self.table.columns.values()) + 24  # and the tally
         return each * self.table.rows
 
-    def size(self, name: str) -> int:
-        """The number of states of a variable."""
-        return self.table.cardinality_of[name]
+    def size(self, name: Node) -> int:
+        """The number of states of a variable; a mechanism has two."""
+        return 2 if isinstance(name, Mechanism) else self.table.cardinality_of[name]
 
-    def column(self, name: str) -> NDArray[np.integer]:
-        """The code of a variable in each row."""
+    def column(self, name: Node) -> NDArray[np.integer]:
+        """The code of a variable in each row; of a mechanism 1 where its variable is shown."""
+        if isinstance(name, Mechanism):
+            return self.shows([name]).astype(np.int64)
         return self.table.columns[name].astype(np.int64, copy=False)
 
-    def is_shown(self, names: Sequence[str]) -> Where:
-        """Whether each row shows all the variables."""
-        return self.table.is_shown(names)
+    def is_shown(self, names: Sequence[Node]) -> Where:
+        """Whether each row shows all the variables; mechanisms are told by every row."""
+        return self.table.is_shown([name for name in names if isinstance(name, str)])
 
     def shows(self, mechanisms: Sequence[Mechanism]) -> Where:
         """Whether each row shows the variables of all the mechanisms: R = 1.

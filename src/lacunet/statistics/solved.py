@@ -7,7 +7,7 @@ by side and estimated in one go; in every sample the others say what they say in
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from math import prod
 
@@ -17,7 +17,6 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.distinct import Index, Keys
 from lacunet.statistics.groups import FoldedGroups, GroupedCounts
-from lacunet.statistics.influence import Influence, Moving, influence
 from lacunet.statistics.problems.ragged import Ragged
 
 MOST_CELLS = 2**17  # that are laid side by side, unless one sample changes more
@@ -31,14 +30,13 @@ class Reduced:
     all groups by :math:`y_o`; ``reached`` the weight of the groups in which a cell is estimable,
     ``shown`` that of the groups with a row that shows all of :math:`Y_m`. All have an axis for
     the samples of the rows, then one for each variable of the family, of length one where it does
-    not matter. ``influence`` is what rows move the estimate of all rows by, if that was asked for.
+    not matter.
     """
 
     inside: FloatArray
     observed: FloatArray
     reached: FloatArray
     shown: FloatArray
-    influence: Influence | None = field(default=None, kw_only=True)
 
     @property
     def tables(self) -> tuple[FloatArray, ...]:
@@ -46,17 +44,14 @@ class Reduced:
         return self.inside, self.observed, self.reached, self.shown
 
     def __add__(self, other: Reduced) -> Reduced:
-        moved = self.influence
-        if moved is not None and other.influence is not None:
-            moved = moved + other.influence
-        return Reduced(*map(np.add, self.tables, other.tables), influence=moved)
+        return Reduced(*map(np.add, self.tables, other.tables))
 
     def __len__(self) -> int:
         return len(self.inside)
 
     def __getitem__(self, samples: int | slice) -> Reduced:
         """The same in some samples, or in one of them, without an axis for samples."""
-        return Reduced(*(table[samples] for table in self.tables), influence=self.influence)
+        return Reduced(*(table[samples] for table in self.tables))
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,12 +138,11 @@ class SolvedSamples:
     """What the groups say in all rows, and in samples of them.
 
     ``others`` has the groups that each of some samples changes, and what they say then, side by
-    side; ``moving`` what rows move, if that is asked for.
+    side.
     """
 
     whole: Solved
     others: Sequence[tuple[Sequence[Index], Solved]] = ()
-    moving: Moving | None = None
 
     def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
         """What the groups add up to for one family in each sample."""
@@ -156,8 +150,7 @@ class SolvedSamples:
         tables = [[summands.table[None] for summands in whole]]
         for groups, solved in self.others:
             tables.append([*_replaced(whole, groups, solved.summands(family, sizes))])
-        moved = None if self.moving is None else influence(self.moving, family, sizes)
-        return Reduced(*map(np.concatenate, zip(*tables, strict=True)), influence=moved)
+        return Reduced(*map(np.concatenate, zip(*tables, strict=True)))
 
 
 def _replaced(
@@ -178,12 +171,10 @@ def solved_samples(
     within: Callable[[GroupedCounts], Solved],
     cells: FoldedGroups,
     samples: FloatArray,
-    *,
-    moves: bool = False,
 ) -> SolvedSamples:
     """What the groups say in each sample, a line of how many times each fold counts.
 
-    The first sample is of all rows. With ``moves``, also what rows move the estimate by.
+    The first sample is of all rows.
     """
     whole, _ = cells.whole
     cells_of = whole.entries[1]
@@ -195,4 +186,4 @@ def solved_samples(
             some = samples[end - len(held) : end]
             changed.append((held, within(cells.side_by_side(held, some))))
             held, size = [], 0
-    return SolvedSamples(within(whole), changed, Moving.of(cells) if moves else None)
+    return SolvedSamples(within(whole), changed)

@@ -5,8 +5,8 @@ it also tells which variables are ever missing. Where rows have to be together
 (`lacunet.statistics.passes`), a second job turns them into codes, brings those that agree on the
 key to one task by one shuffle, and counts there. What the tasks found is added up on the
 executors before it reaches the driver, which takes no more than a share of its budget and refuses
-the rest in words. No row does; but the problems of EM and the distinct rows of graphs are
-statistics that may stand for single rows.
+the rest in words. No row does; but the problems of EM and the distinct rows that graphs and the
+intervals of deletion need are statistics that may stand for single rows.
 
 PySpark is never imported on the driver: the data frame brings it.
 """

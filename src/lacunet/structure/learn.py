@@ -18,7 +18,7 @@ Complete data need no judge: the search's own score is exact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral
@@ -59,7 +59,7 @@ from lacunet.structure.polish import Rejected, polished
 from lacunet.structure.rows import CodedRows, in_order_of_content
 from lacunet.structure.search import FEW_KICKS, Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.sets import Score
-from lacunet.structure.strengths import Strength, strengths_of
+from lacunet.structure.strengths import Replicate, Strength, bootstrap, strengths_of
 from lacunet.wording import counted
 
 MOST_ROUNDS = 12
@@ -336,12 +336,14 @@ def learn_structure(
     cpts = _cpts(search, structure, prior)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
+    replicates = _bootstrap(search, strengths)
+    networks = _networks(search, as_given, replicates)
     return LearnedStructure(
-        network=learned.with_support(support),
+        network=learned.with_support(support).with_bootstrap(networks),
         cpdag=cpdag.in_order(given),
         score=next((step.score for step in search.trace[::-1] if step.is_accepted), nan),
         trace=tuple(search.trace),
-        strengths=_strengths(search, strengths),
+        strengths=_strengths(search, replicates),
         missingness=mechanisms.graph and mechanisms.graph.with_edges_of(as_given),
         ended=search.ended,
         rows=table.row_count,
@@ -606,19 +608,20 @@ def _drawn(search: Search, fit: FittedStructure) -> list[CodedRows]:
     return search.drawn[1]
 
 
-def _strengths(search: Search, replicates: int | None) -> dict[Arc, Strength]:
+def _bootstrap(search: Search, replicates: int | None) -> list[Replicate]:
+    """What the search finds in replicates of the rows; nothing if it was cut short itself."""
     if replicates is None:
         replicates = REPLICATES if search.table.rows <= STRENGTH_ROWS else 0
     if search.ended in ("interrupted", "time limit") or not search.trace or not replicates:
-        return {}
+        return []
     completions = [search.rows]
     if search.fit is not None:
         try:
             source = _source(search, search.fit, search.wide)
             completions = search.judge.draw(source, min(STRENGTH_DRAWS, replicates), search.rng)
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
-            return {}
-    strength_of = strengths_of(
+            return []
+    return bootstrap(
         completions,
         search.dag,
         search.constraints,
@@ -628,8 +631,35 @@ def _strengths(search: Search, replicates: int | None) -> dict[Arc, Strength]:
         search.deadline,
         search.progress,
     )
+
+
+def _strengths(search: Search, replicates: Sequence[Replicate]) -> dict[Arc, Strength]:
+    """The strength of each edge, by its names."""
     names = search.table.variables
+    strength_of = strengths_of(replicates, search.dag, search.constraints)
     return {(names[x], names[y]): strength for (x, y), strength in strength_of.items()}
+
+
+def _networks(
+    search: Search, columns: Network, replicates: Sequence[Replicate]
+) -> Iterator[Network]:
+    """The networks of the replicates with CPTs; none where there are too few to say how sure.
+
+    Parameters
+    ----------
+    columns
+        The variables, in the order that the networks have them.
+    """
+    judge, names = search.judge, search.table.variables
+    for replicate in replicates if len(replicates) >= FEW_REPLICATES else ():
+        parents_of, tables = {}, {}
+        for node, name in enumerate(names):
+            parents = sorted(replicate.wider[node])
+            parents_of[name] = [names[parent] for parent in parents]
+            tables[name] = judge.normalised(replicate.counts(node), node, parents)
+        structure = rebuilt(columns, columns.variables, parents_of)
+        # CPTs keep rules already; rows may be read by others later.
+        yield structure.with_tables(tables).with_codes(columns.codes_of)
 
 
 PAIRED_SEARCH = "greedy equivalence search, each step judged by the rows that show what it compares"

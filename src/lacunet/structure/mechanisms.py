@@ -7,9 +7,11 @@ from typing import NamedTuple
 
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
+from lacunet.missingness.augmented import looks_at_hidden
 from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
+from lacunet.statistics.missing import patterns_of
 
 LEARNING_ROWS = 20_000  # what mechanisms look at is learned from these many rows
 NO_TIME = (
@@ -51,7 +53,9 @@ def mechanisms_of(
         step = -(-table.rows // LEARNING_ROWS)
         rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
         try:
-            graph: MissingnessGraph = learned_graph(network, rows, deadline=soon, latent=latent)
+            graph: MissingnessGraph = learned_graph(
+                network, rows, deadline=soon, latent=latent, patterns=patterns_of(table)
+            )
         except OutOfTimeError:
             return LearnedMechanisms(None, notes=(NO_TIME,))
     else:
@@ -62,9 +66,7 @@ def mechanisms_of(
         graph = graph.hiding(latent)
         notes = graph.check_data(table)
     unseen = tuple(
-        name
-        for name, causes in graph.causes.items()
-        if any(isinstance(node, str) and table.missing_of[node] for node in causes)
+        name for name in graph.causes if looks_at_hidden(graph, name, table.partially_observed)
     )
     if unseen:
         notes += (

@@ -46,17 +46,19 @@ class Score:
     """What a set scores: by BIC, or by BDeu with an equivalent sample size.
 
     ``total`` is the weight of all rows, :math:`N`. ``is_sparse`` says that BIC does not charge for
-    what cannot occur (`lacunet.structure.cells`).
+    what cannot occur (`lacunet.structure.cells`). With a ``price`` it takes that for a free
+    parameter: 1 makes it AIC.
     """
 
     total: float
     equivalent_size: float | None = None  # None for BIC
     is_sparse: bool = False
+    price: float | None = None
 
     @property
     def each(self) -> float:
         """What BIC takes for a free parameter."""
-        return log(max(self.total, 2.0)) / 2
+        return log(max(self.total, 2.0)) / 2 if self.price is None else self.price
 
     @property
     def least_cost(self) -> float:

@@ -17,25 +17,34 @@ more, and in 91 if all are. So probabilities are read off lines through the poin
 their odds fall with a power of the number. All this was fitted to tables of published networks;
 what is said of networks that had no part in the fit is in
 `docs/decisions/0017-structure-search.md`.
+
+Each replicate also gives a network, from which the intervals of answers count the search
+(`lacunet.uncertainty.searched`). Its DAG is the best by AIC: the edges that BIC leaves out for want
+of rows are what these intervals are about, and replicates judged by BIC lack most of them too. Its
+CPTs are counted from the weighted rows.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
+from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
-from lacunet.structure.order import Scores, search
-from lacunet.structure.parents import MOST_HELD, CandidateParents, parent_sets
+from lacunet.structure.order import Ordered, Scores, search
+from lacunet.structure.parents import MOST_HELD, CandidateParents, Far, parent_sets
 from lacunet.structure.rows import CodedRows
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.sets import Known, Score, ScoredSets
 
+JEFFREYS = 0.5
+AIC = 1.0  # that it takes for each free parameter
 KICKS = 5
 CANDIDATES = 8
 FOUND = {0: 0.33, 0.3: 0.36, 0.5: 0.44, 0.7: 0.47, 0.8: 0.57, 0.85: 0.64, 0.95: 0.77, 1: 0.95}
@@ -60,7 +69,31 @@ class Strength:
         return f"Strength(adjacent={self.adjacent:.2f}, directed={self.directed:.2f})"
 
 
-def strengths_of(
+@dataclass(frozen=True, eq=False)
+class Replicate:
+    """What the search found in reweighted rows.
+
+    ``compelled`` are the arcs of the DAG that all DAGs of its class share. ``wider`` is the best
+    DAG by AIC.
+    """
+
+    dag: Dag
+    compelled: set[tuple[int, int]]
+    wider: Dag
+    rows: CodedRows  # complete, with the weights of the replicate
+
+    def counts(self, node: int) -> FloatArray:
+        """The weights of the configurations of a variable and its parents in ``wider``, child last.
+
+        Each configuration of the parents gets one row more, which is spread like all rows: where
+        a replicate shows none, its CPT is the margin of the variable.
+        """
+        counts = self.rows.count([*sorted(self.wider[node]), node])
+        margin = self.rows.frequencies[node] + JEFFREYS
+        return np.asarray(counts + margin / margin.sum())
+
+
+def bootstrap(
     completions: Sequence[CodedRows],
     dag: Dag,
     constraints: Constraints,
@@ -69,17 +102,17 @@ def strengths_of(
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
     progress: Progress = silent,
-) -> dict[tuple[int, int], Strength]:
-    """The strength of each arc that a replicate has; fewer replicates if it is cut short.
+) -> list[Replicate]:
+    """Search again in so many replicates of the rows; in fewer if it is cut short.
 
     Parameters
     ----------
     completions
         Complete rows, several draws of what was missing; replicates take turns.
     dag
-        What was found: replicates start from it, and what they share with it is more probable.
+        What was found: replicates start from it.
     """
-    learned: list[tuple[Dag, set[tuple[int, int]]]] = []  # with the arcs that a class shares
+    learned: list[Replicate] = []
     try:
         screen, order = Screen(completions[0], constraints, score), constraints.order(dag)
         families = [
@@ -88,27 +121,47 @@ def strengths_of(
         ]
         held = completions[0].rows * len(families) * len(completions)
         known_of: list[Known | None] = [{} if held <= MOST_HELD else None for _ in completions]
+        aic, far = replace(score, equivalent_size=None, price=AIC), Far()
+
+        aside = deepcopy(rng)  # so that strengths are the same without the wider networks
+
+        def found(
+            sets: ScoredSets, start: Sequence[int], hopeless: Far, kicks: np.random.Generator
+        ) -> Ordered:
+            limits = constraints.max_parents, hopeless, deadline
+            scores = Scores(parent_sets(families, sets, *limits), constraints.required)
+            return search(scores, start, KICKS, kicks, deadline)
+
         for replicate in range(replicates):
             completion = replicate % len(completions)
-            sample = _reweighted(completions[completion], rng)
-            sets = ScoredSets(sample, score, known=known_of[completion])
-            sampled_sets = parent_sets(
-                families, sets, constraints.max_parents, screen.far, deadline
-            )
-            scores = Scores(sampled_sets, constraints.required)
-            best = search(scores, order, KICKS, rng, deadline).parents
-            compelled = compelled_arcs(best, constraints.contradicted)
-            learned.append((best, compelled))
+            sample, known = _reweighted(completions[completion], rng), known_of[completion]
+            best = found(ScoredSets(sample, score, known), order, screen.far, rng)
+            compelled = compelled_arcs(best.parents, constraints.contradicted)
+            wider = found(ScoredSets(sample, aic, known), best.order, far, aside)
+            learned.append(Replicate(best.parents, compelled, wider.parents, sample))
             progress("edge strengths", len(learned), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
+    return learned
+
+
+def strengths_of(
+    learned: Sequence[Replicate], dag: Dag, constraints: Constraints
+) -> dict[tuple[int, int], Strength]:
+    """The strength of each arc that a replicate has.
+
+    Parameters
+    ----------
+    dag
+        What was found: what replicates share with it is more probable.
+    """
     adjacent = Counter(
         (min(x, y), max(x, y))
-        for parents, _ in learned
-        for y, some in enumerate(parents)
+        for replicate in learned
+        for y, some in enumerate(replicate.dag)
         for x in some
     )
-    directed = Counter(arc for _, compelled in learned for arc in compelled)
+    directed = Counter(arc for replicate in learned for arc in replicate.compelled)
     strength_of = {}
     for pair, times in sorted(adjacent.items()):
         for x, y in (pair, pair[::-1]):

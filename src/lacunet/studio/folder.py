@@ -79,8 +79,7 @@ class Folder:
         suffix = next((end for end in FORMATS if name.lower().endswith(end)), None)
         if suffix is None:
             raise OutsideError(f"{name} is not a data file.", f"these end in {', '.join(FORMATS)}.")
-        kept = self.project / UPLOADS
-        kept.mkdir(exist_ok=True)
+        kept = self.below_project(UPLOADS)
         with TemporaryDirectory(dir=kept, prefix=".") as draft:
             brought = Path(draft) / "table"
             with brought.open("wb") as file:
@@ -94,7 +93,23 @@ class Folder:
 
     @property
     def project(self) -> Path:
-        """The folder of the project; it is made if it is not there."""
-        path = self.root / PROJECT
-        path.mkdir(exist_ok=True)
-        return path
+        """The folder of the project; it is made if it is not there.
+
+        Raises
+        ------
+        OutsideError
+            It is a link: what is kept in it would be written elsewhere.
+        """
+        return _own(self.root / PROJECT)
+
+    def below_project(self, name: str) -> Path:
+        """A folder of the project; as `project`."""
+        return _own(self.project / name)
+
+
+def _own(path: Path) -> Path:
+    """A folder below one without links; it is made if it is not there, and is not a link."""
+    if path.is_symlink():
+        raise OutsideError(f"{path} is a link.", "move it away: the studio keeps its files there.")
+    path.mkdir(exist_ok=True)
+    return path

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from lacunet.pages.kit import document
 
 STEPS = {
@@ -98,6 +100,24 @@ folder of the studio, they give the numbers that it shows.</p>
 <h3 id="files-of">Files</h3><div id="files"></div>
 """,
 }
+
+
+def way_in_page(address: str) -> str:
+    """A page that goes on to an address at once.
+
+    >>> "http://127.0.0.1:8080/" in way_in_page("http://127.0.0.1:8080/")
+    True
+    """
+    link = escape(address)
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">',
+            f'<meta http-equiv="refresh" content="0;url={link}">',
+            "<title>lacunet studio</title></head><body>",
+            f'<p><a href="{link}">Open the studio</a></p>',
+            "</body></html>\n",
+        ]
+    )
 
 
 def studio_page(token: str) -> str:

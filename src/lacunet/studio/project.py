@@ -14,6 +14,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.prior import LEARN
 from lacunet.output import replacing
 
+TOO_LARGE = 2**63  # a seed
 ANYWHERE = ""  # stands for all columns where codes are named by column
 
 
@@ -70,10 +71,12 @@ class Project:
 
 
 def _of(*kinds: type) -> Callable[[Any], Any]:
-    """What takes values of these kinds alone, as JSON has them; none is below zero."""
+    """What takes values of these kinds alone, as JSON has them; numbers are such as are used."""
 
     def checked(value: Any) -> Any:
-        if type(value) not in kinds or (type(value) is not str and value < 0):
+        if type(value) not in kinds:
+            raise TypeError
+        if type(value) is not str and not 0 <= value < TOO_LARGE:
             raise TypeError
         return value
 
@@ -168,7 +171,7 @@ class Store:
             if project != self._project:
                 text = json.dumps(asdict(project), ensure_ascii=False, indent=1)
                 kept = f"{text}\n".encode()
-                with replacing(self.path) as file:
+                with replacing(self.path, follow_links=False) as file:
                     file.write(kept)
                 self._kept, self._project = kept, project
                 self._version += 1
@@ -178,12 +181,14 @@ class Store:
         """Take over what the file says, if it is not as it was last seen."""
         kept = b""
         try:
+            if self.path.is_symlink():
+                raise OSError("it is a link")
             with suppress(FileNotFoundError):
                 kept = self.path.read_bytes()
             if kept == self._kept:
                 return
             project = project_from(json.loads(kept)) if kept else Project()
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise ProjectError(
                 f"{self.path}: the project cannot be read: {error}", "move the file away."
             ) from None

@@ -7,7 +7,9 @@ nothing.
 
 from __future__ import annotations
 
+import hmac
 import json
+import secrets
 import shlex
 import subprocess
 import sys
@@ -84,6 +86,7 @@ class Runs:
     def __init__(self, root: Path, folder: Path) -> None:
         self.root, self.folder = root, folder
         folder.mkdir(exist_ok=True)
+        self._secret = secrets.token_bytes(32)
         self.job: CurrentRun | None = None
         self._process: subprocess.Popen[str] | None = None
         self._thread: Thread | None = None
@@ -104,9 +107,11 @@ class Runs:
         """What is known of each run that ended well, the latest first."""
         numbered = []
         for path in self.folder.iterdir():
-            with suppress(OSError, ValueError, KeyError):
-                run = json.loads((path / "run.json").read_text(encoding="utf-8"))
-                numbered.append((int(run["name"].rpartition("-")[-1]), run))
+            # Of a folder that came from elsewhere, nothing is taken for granted.
+            with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+                about = self._written(path.name, "run.json").read_text(encoding="utf-8")
+                run = {**json.loads(about), "name": path.name}
+                numbered.append((int(path.name.rpartition("-")[-1]), run))
         return [run for _, run in sorted(numbered, key=lambda pair: -pair[0])]
 
     def known(self, name: str) -> dict[str, Any]:
@@ -120,7 +125,18 @@ class Runs:
         """A file that a finished run wrote."""
         if file not in FILES or file not in self.known(name)["files"]:
             raise LacunetError(f"run {name} has no file {file}.")
-        return self.folder / name / file
+        return self._written(name, file)
+
+    def _written(self, name: str, file: str) -> Path:
+        """A file in the folder of a run; one that a link leads out of it is refused."""
+        path = self.folder / name / file
+        if not path.is_file() or path.resolve() != self.folder.resolve() / name / file:
+            raise LacunetError(f"run {name} has no file {file} of its own.")
+        return path
+
+    def key(self, name: str) -> str:
+        """What opens the files of a run, and nothing else, as long as the studio runs."""
+        return hmac.new(self._secret, name.encode(), "sha256").hexdigest()
 
     def start(self, name: str, task: AskedRun) -> None:
         """Run a task; its folder will have this name."""

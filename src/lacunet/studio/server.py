@@ -1,13 +1,16 @@
 """The studio's server: loopback only, and only for the page that it gave the token to.
 
-Every request names the server's own host, comes from no other site, and carries the token: in the
-address for what the browser opens, in a header for what the page asks. Nothing allows other
-origins to read an answer.
+Every request names the server's own host, comes from no other site, and carries the token: in a
+header for what the page asks, in the address only where the browser opens the page itself. Files of
+a run have an address with a key of that run. They may have come from elsewhere, with the folder, so
+the browser shows them in a sandbox: their scripts have an origin of their own, and know no token.
+Nothing allows other origins to read an answer.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -50,7 +53,7 @@ from lacunet.studio.commands import (
     structure_words,
 )
 from lacunet.studio.folder import Folder, OutsideError
-from lacunet.studio.page import studio_page
+from lacunet.studio.page import studio_page, way_in_page
 from lacunet.studio.project import Project, StaleError, Store, project_from
 from lacunet.studio.reading import proposed_reading
 from lacunet.studio.runs import AskedRun, BusyError, Runs
@@ -60,6 +63,8 @@ from lacunet.wording import finite
 HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
 MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
+MOST_DIGITS = 20  # of the length of a request
+PATIENCE = 60.0  # seconds that a connection may be silent
 USUAL_LEVEL = 0.95  # of intervals, where there are none to tell of
 MOST_ANSWERS = 12  # to one question
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
@@ -72,6 +77,12 @@ HEADERS = {
     "X-Frame-Options": "SAMEORIGIN",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
+# Nothing runs; and of a run's page only what it brings itself, without the studio's origin.
+NOTHING_RUNS = "sandbox; default-src 'none'; style-src 'unsafe-inline'"
+IN_A_SANDBOX = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; style-src 'unsafe-inline'; "
+    "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+)
 # The methods of a studio that are asked for by their names, without and with something said.
 GIVEN = ("state", "job", "export")
 ON_TABLES = ("reading", "look", "intervals", "skips")
@@ -92,7 +103,7 @@ class Studio:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
         self.store = Store(folder.project / "project.json")
-        self.runs = Runs(folder.root, folder.project / "runs")
+        self.runs = Runs(folder.root, folder.below_project("runs"))
         self._tables: dict[tuple[object, ...], ReadColumns] = {}
         self._results: dict[str, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
@@ -106,7 +117,7 @@ class Studio:
             "folder": str(self.folder.root),
             "files": self.folder.tables(),
             "methods": list(METHODS),
-            "runs": self.runs.finished(),
+            "runs": [{**run, "key": self.runs.key(run["name"])} for run in self.runs.finished()],
             "job": self.job(),
         }
 
@@ -165,6 +176,8 @@ class Studio:
         folder = self.runs.path(name)
         if kind == "beside":  # two results on one page
             names = [self.runs.known(str(int(number)))["name"] for number in asked["runs"]]
+            for name in names:
+                self.runs.file(name, "learned.json")  # refused where a link leads elsewhere
             first, second = map(self.runs.path, names)
             words = " beside ".join(f"run {name}" for name in names)
             commands = [beside_words(first, second, folder)]
@@ -328,12 +341,18 @@ class Handler(BaseHTTPRequestHandler):
         """Answer what the page asks with something said."""
         self._answer(self._post)
 
+    def setup(self) -> None:
+        """Begin a connection; one that is silent for too long is closed."""
+        super().setup()
+        self.connection.settimeout(self.server.patience)
+
     def _answer(self, act: Callable[[str], tuple[str, bytes]]) -> None:
-        address = urlsplit(self.path)
         try:
-            given = parse_qs(address.query).get("token", [""])[0]
-            self.server.check(self.headers, self.headers.get("X-Studio-Token", given))
-            self._send(HTTPStatus.OK, *act(unquote(address.path)))
+            path, words = _address(self.path)
+            self.server.check(self.headers, path, words)
+            self._send(HTTPStatus.OK, *act(path))
+        except (BrokenPipeError, ConnectionResetError, TimeoutError):
+            self.close_connection = True
         except LacunetError as error:
             status = HTTPStatus.BAD_REQUEST
             if isinstance(error, RefusedError):
@@ -341,18 +360,25 @@ class Handler(BaseHTTPRequestHandler):
             elif isinstance(error, StaleError | BusyError):
                 status = HTTPStatus.CONFLICT
             self._send(status, JSON, _json({"error": error.message, "hint": error.hint}))
-        except (BrokenPipeError, ConnectionResetError):
-            self.close_connection = True
+        except OSError as error:
+            refusal = {"error": f"a file cannot be used: {error.strerror}.", "hint": ""}
+            self._send(HTTPStatus.BAD_REQUEST, JSON, _json(refusal))
+        except (LookupError, TypeError, ValueError, OverflowError, RecursionError):
+            refusal = {
+                "error": "the request, or a file of the project, lacks something.",
+                "hint": "",
+            }
+            self._send(HTTPStatus.BAD_REQUEST, JSON, _json(refusal))
 
     def _get(self, path: str) -> tuple[str, bytes]:
         studio = self.server.studio
         if path == "/":
+            self.server.opened()
             return HTML, studio_page(self.server.token).encode()
         if path[1:] in GIVEN:
             return JSON, _json(getattr(studio, path[1:])())
-        parts = path.strip("/").split("/")
-        if len(parts) == 3 and parts[0] == "run":
-            file = studio.runs.file(parts[1], parts[2])
+        if run := _run_in(path):
+            file = studio.runs.file(*run)
             return KIND_OF[file.suffix], file.read_bytes()
         raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
 
@@ -363,16 +389,12 @@ class Handler(BaseHTTPRequestHandler):
         asked = self._body()
         if path[1:] not in (*ON_TABLES, *ON_PROJECTS):
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
-        try:
-            return JSON, _json(getattr(studio, path[1:])(asked))
-        except LacunetError:
-            raise
-        except (KeyError, TypeError, ValueError):
-            raise RefusedError(HTTPStatus.BAD_REQUEST, "the request lacks something.") from None
+        return JSON, _json(getattr(studio, path[1:])(asked))
 
     def _length(self, most: int, problem: str) -> int:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > most:
+        is_number = length.isdecimal() and len(length) <= MOST_DIGITS
+        if not is_number or int(length) > most:
             raise RefusedError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, problem)
         return int(length)
 
@@ -398,7 +420,9 @@ class Handler(BaseHTTPRequestHandler):
         length = self._length(MOST_BYTES, "the request is too large.")
         try:
             asked = json.loads(self.rfile.read(length) or b"{}")
-        except ValueError:
+            # What can be read but not be written again is no JSON: Infinity, half a character.
+            json.dumps(asked, ensure_ascii=False, allow_nan=False).encode()
+        except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
             raise RefusedError(HTTPStatus.BAD_REQUEST, "the request is not JSON.")
@@ -408,8 +432,8 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         headers = {**HEADERS, "Content-Type": f"{kind}; charset=utf-8"}
         headers["Content-Length"] = str(len(content))
-        if kind not in (HTML, JSON, PLAIN):  # pages bring their own
-            headers["Content-Security-Policy"] = "default-src 'none'; style-src 'unsafe-inline'"
+        if policy := self._policy(kind):
+            headers["Content-Security-Policy"] = policy
         if self.close_connection:
             headers["Connection"] = "close"
         for name, value in headers.items():
@@ -417,26 +441,68 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
+    def _policy(self, kind: str) -> str:
+        """What the browser may do with an answer; the page of the studio brings its own policy."""
+        if kind != HTML:
+            return NOTHING_RUNS
+        is_studio = urlsplit(self.path).path == "/"
+        return "" if is_studio else IN_A_SANDBOX
+
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Say nothing: what matters is on the page."""
 
 
+def _address(target: str) -> tuple[str, dict[str, str]]:
+    """The path that a request names, and what stands behind it."""
+    address = urlsplit(target)
+    words = {name: values[0] for name, values in parse_qs(address.query).items()}
+    return unquote(address.path), words
+
+
+def _run_in(path: str) -> tuple[str, str] | None:
+    """The run and its file that a path names, if it is one of such."""
+    parts = path.strip("/").split("/")
+    return (parts[1], parts[2]) if len(parts) == 3 and parts[0] == "run" else None
+
+
 def _json(value: Any) -> bytes:
-    return json.dumps(finite(value), ensure_ascii=False).encode()
+    return json.dumps(finite(value), ensure_ascii=False).encode(errors="backslashreplace")
 
 
 class Server(ThreadingHTTPServer):
-    """A server for one studio; ``address`` opens its page."""
+    """A server for one studio; ``address`` opens its page.
+
+    ``patience`` is how many seconds a connection may be silent.
+    """
 
     daemon_threads = True
 
-    def __init__(self, studio: Studio, port: int = 0) -> None:
+    def __init__(self, studio: Studio, port: int = 0, patience: float = PATIENCE) -> None:
         self.studio, self.token = studio, secrets.token_urlsafe(24)
+        self.patience = patience
+        self._way_in: Path | None = None
         super().__init__((HOST, port), Handler)
         self.host = f"{HOST}:{self.server_address[1]}"
         self.address = f"http://{self.host}/?token={self.token}"
 
-    def check(self, headers: Any, token: str) -> None:
+    def way_in(self) -> Path:
+        """A file for the browser that leads to the page; it is gone once the page was opened.
+
+        Everybody on this machine can read the words that a browser is started with, so these
+        must not have the token. The file can be read by its owner alone.
+        """
+        path = self.studio.folder.project / f"open-{secrets.token_hex(8)}.html"
+        with open(path, "x", encoding="utf-8", opener=partial(os.open, mode=0o600)) as file:
+            file.write(way_in_page(self.address))
+        self._way_in = path
+        return path
+
+    def opened(self) -> None:
+        """Take the file away that led to the page."""
+        if self._way_in is not None:
+            self._way_in.unlink(missing_ok=True)
+
+    def check(self, headers: Any, path: str, words: Mapping[str, str]) -> None:
         """Refuse a request that is not the page's own: to this host, with the token.
 
         Raises
@@ -444,13 +510,22 @@ class Server(ThreadingHTTPServer):
         RefusedError
             It names another host, comes from another site, or lacks the token.
         """
+        run = _run_in(path)
+        # What the browser opens by an address that has a secret may be opened from anywhere.
+        is_opened = headers.get("Sec-Fetch-Dest") == "document" and (path == "/" or run is not None)
         if headers.get("Host") != self.host:
             raise RefusedError(HTTPStatus.FORBIDDEN, "this host is not the studio's.")
         origin = f"http://{self.host}"
         site = headers.get("Sec-Fetch-Site", "none")
-        if headers.get("Origin", origin) != origin or site not in ("same-origin", "none"):
+        is_own = site in ("same-origin", "none") or is_opened
+        if headers.get("Origin", origin) != origin or not is_own:
             raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
-        if not secrets.compare_digest(token.encode(), self.token.encode()):
+        if run is not None and "key" in words:
+            secret, expected = words["key"], self.studio.runs.key(run[0])
+        else:
+            in_address = words.get("token", "") if path == "/" else ""
+            secret, expected = headers.get("X-Studio-Token", in_address), self.token
+        if not secrets.compare_digest(secret.encode(), expected.encode()):
             raise RefusedError(
                 HTTPStatus.FORBIDDEN,
                 "the token is missing or wrong: open the address that `lacunet studio` printed.",
@@ -459,4 +534,5 @@ class Server(ThreadingHTTPServer):
     def server_close(self) -> None:
         """End what runs, then the server."""
         self.studio.runs.cancel()
+        self.opened()
         super().server_close()

@@ -383,6 +383,30 @@ def pseudo_variances(asked: AnsweredQuery, rows_of: Tables, pseudo_of: Tables) -
     return moved_variances(asked, pseudo_of, total_of)
 
 
+def with_pseudo_rows(
+    asked: AnsweredQuery,
+    variances: FloatArray,
+    pseudo_of: Tables,
+    rows_of: Tables,
+    weight_of: Tables,
+) -> FloatArray:
+    """The variance of each answer by the rows and by pseudo-counts, less what these know.
+
+    Parameters
+    ----------
+    variances
+        What the rows bring.
+    pseudo_of
+        The pseudo-counts of every cell.
+    rows_of, weight_of
+        How many effective rows each CPT row rests on, and their weight, on an axis of length one
+        for the child.
+    """
+    in_rows_of = in_rows(asked.network, pseudo_of, rows_of, weight_of)
+    variances = variances + pseudo_variances(asked, rows_of, in_rows_of)
+    return without_prior(asked, variances, rows_of, in_rows_of)
+
+
 def without_prior(
     asked: AnsweredQuery, variance: FloatArray, rows_of: Tables, pseudo_of: Tables
 ) -> FloatArray:

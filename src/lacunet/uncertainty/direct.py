@@ -1,17 +1,12 @@
-r"""The variance of direct deletion, from counts and from what rows move.
-
-For families that are counted on the rows that show them,
+r"""The variance of frequencies among the rows that show a family.
 
 .. math::
-    \mathrm{Var}(\theta) = \sum w^2 D^2 / n(u)^2, \qquad D = 1[x, u] - \theta 1[u];
-
-within groups it is a polynomial in :math:`\theta` whose coefficients are sums over groups
-(`lacunet.statistics.influence`).
+    \mathrm{Var}(\theta) = \sum w^2 D^2 / n(u)^2, \qquad D = 1[x, u] - \theta 1[u]
 
 *Answers.* Under MCAR the errors of different CPTs are uncorrelated: given the parents' states, and
 whatever is shown, the error of a row's state has mean zero. So the variance of an answer is the
-sum of what each cell of each family brings. Within groups it is not, and the replicates
-are asked (`lacunet.uncertainty.jackknife`).
+sum of what each cell of each family brings. Within groups it is not: there what each row moves the
+answer by is added up (`lacunet.estimate.deletion.influence`).
 """
 
 from __future__ import annotations
@@ -24,7 +19,6 @@ import numpy as np
 
 from lacunet.model.network import FloatArray, Tables
 from lacunet.statistics.counts import Counts, quotient
-from lacunet.statistics.influence import Influence
 from lacunet.uncertainty.spread import Spread
 
 if TYPE_CHECKING:
@@ -55,20 +49,6 @@ def counted_spread(counts: Counts, table: FloatArray) -> Spread:
     inside = squares * (1 - 2 * rates) + rates**2 * squares.sum(axis=-1, keepdims=True)
     variance = quotient(np.maximum(inside, 0.0), total**2, np.inf)
     return Spread.of_variance(table, rates, variance, row_sizes(counts)[..., None])
-
-
-def grouped_spread(moved: Influence, table: FloatArray) -> Spread:
-    """The spread of a CPT by direct deletion within groups: direct-mar, informed-direct.
-
-    Parameters
-    ----------
-    table
-        The CPT, as learned.
-    """
-    total = moved.weight.sum(axis=-1, keepdims=True)  # T_u
-    rates = quotient(moved.weight, total)
-    variance = quotient(moved.numerator(rates), total**2, np.inf)
-    return Spread.of_variance(table, rates, variance, total)
 
 
 def row_sizes(counts: Counts) -> FloatArray:
@@ -109,12 +89,7 @@ class Uncorrelated:
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer."""
-        from lacunet.uncertainty.delta import (
-            in_rows,
-            moved_variances,
-            pseudo_variances,
-            without_prior,
-        )
+        from lacunet.uncertainty.delta import moved_variances, with_pseudo_rows
 
         names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
         sizes_of = {name: spread_of[name].row_sizes[..., None] for name in names}
@@ -124,6 +99,4 @@ class Uncorrelated:
             weight_of[name] = self.counts_of[name].dense().sum(axis=-1, keepdims=True)
             total_of[name] = weight_of[name] + self.pseudo_of[name].sum(axis=-1, keepdims=True)
         variances = moved_variances(asked, squares_of, total_of)
-        pseudo_of = in_rows(asked.network, self.pseudo_of, sizes_of, weight_of)
-        variances = variances + pseudo_variances(asked, sizes_of, pseudo_of)
-        return without_prior(asked, variances, sizes_of, pseudo_of)
+        return with_pseudo_rows(asked, variances, self.pseudo_of, sizes_of, weight_of)

@@ -30,7 +30,7 @@ from lacunet.data.given import data_given
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
-from lacunet.inference.answer import LEVEL, SHOWN_SHARE, resting
+from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -532,6 +532,8 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return replace(without, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
+    is_doubtful = answers[0].basis.takes_edges_as_known
+    doubts = (f"{EDGES_AS_KNOWN[0].upper()}{EDGES_AS_KNOWN[1:]}.",) if is_doubtful else ()
     together = _Together(tuple(AnsweredQuery.of(network, target, given, do) for do in each))
     variances = uncertainty.covariance.variances(together, uncertainty.spread_of)
     # of p_x + p_w, and of p_x - p_w
@@ -540,7 +542,11 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
         without,
         interval=np.stack([np.asarray(answer.interval) for answer in answers]),
         correlations=_correlations((sums - gaps) / 4),
-        basis=(_as_causes(source), f"{100 * asked.level:g}% intervals by {uncertainty.recipe}."),
+        basis=(
+            _as_causes(source),
+            *doubts,
+            f"{100 * asked.level:g}% intervals by {uncertainty.recipe}.",
+        ),
     )
 
 

@@ -11,7 +11,10 @@ block for each row of a CPT. :math:`\partial M` takes one EM step for each free 
 fewer where parameters do not meet: those of families that share no problem are moved at once.
 
 The step is that of the posterior mode, so the prior counts as data here; its pseudo-counts are
-taken off the effective sizes again. Directions in which the prior tells more than the rows are
+taken off the effective sizes again. All of this holds where EM has arrived. A negative eigenvalue
+of the observed information, an entry that is surer than complete rows would make it, or a Newton
+step, :math:`I_\mathrm{obs}^{-1} I_\mathrm{com} (M(\theta) - \theta)`, that is not short beside a
+standard error say that it has not. Directions in which the prior tells more than the rows are
 named. Where no single row says anything about a direction, :math:`\sum_r w_r (\partial \log
 \Pr(r))^2 = 0`, the data do not identify it, however many rows there are. (The observed information
 does not tell that: at the mode it is of the order of the prior's in either case.)
@@ -48,6 +51,10 @@ Step = Callable[[FloatArray], FloatArray]
 RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
+ARRIVED = 0.2  # standard errors from the maximum
+DOWNWARD = 1e-5  # of the complete rows' information: less is rounding where there is a ridge
+FEWEST = 1e-6  # rows expected in a cell: with fewer it is on its way to zero
+SURER = 1.5  # times as sure as complete rows would make an entry, which nothing is
 SINGULAR = 1e-8  # less information than this share of the complete rows' is none
 
 
@@ -75,9 +82,9 @@ class Direction:
 class Free:
     """The free parameters: every cell but one reference, the likeliest, in each CPT row.
 
-    Cells of probability zero are not free: EM never moves them; nor are rows about which
-    nothing is expected. ``cell`` is where each free parameter lies, ``reference`` the cell
-    that makes up for it, ``row`` its CPT row.
+    Cells of probability zero, or on their way there, are not free: EM never moves them away; nor
+    are rows about which nothing is expected. ``cell`` is where each free parameter lies,
+    ``reference`` the cell that makes up for it, ``row`` its CPT row.
     """
 
     cell: Integers
@@ -112,7 +119,7 @@ class Curvature:
         """The free parameters."""
         row = np.repeat(np.arange(len(self.begins)), self.lengths)
         reference = np.lexsort((-self.cells, row))[self.begins][row]
-        is_free = (np.arange(len(row)) != reference) & (self.cells > 0) & (self.totals > 0)
+        is_free = (np.arange(len(row)) != reference) & (self.expected > FEWEST)
         free = np.flatnonzero(is_free)
         return Free(free, reference[free], row[free])
 
@@ -204,7 +211,8 @@ class EmSpreads:
 
     ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
     each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
-    those expected in its CPT row, ``pseudo`` the pseudo-counts of every cell.
+    those expected in its CPT row, ``pseudo`` the pseudo-counts of every cell. ``is_at_maximum``
+    unless the curvature contradicts it; ``doubts`` are what to know where it did.
     """
 
     spread_of: Mapping[str, Spread]
@@ -215,6 +223,8 @@ class EmSpreads:
     layout: Layout
     pseudo: FloatArray
     weak_directions: tuple[Direction, ...]
+    is_at_maximum: bool
+    doubts: tuple[str, ...] = ()
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: AnsweredQuery, _: Mapping[str, Spread]) -> FloatArray:
@@ -261,23 +271,46 @@ def em_spreads(
         \Pr(r))^2`; None where that cannot be had.
     """
     observed = information(curvature, parts, progress)
-    root = np.sqrt(np.maximum(np.diag(observed), 1e-300))
+    cells, free = curvature.cells, curvature.free
+    of_complete = curvature.totals[free.cell] * (1 / cells[free.cell] + 1 / cells[free.reference])
+    root = np.sqrt(np.maximum(np.diag(observed), SINGULAR * of_complete))
     values, vectors = np.linalg.eigh(observed / root / root[:, None])
     known = values > SINGULAR
-    inverse = (vectors[:, known] / values[known]) @ vectors[:, known].T
+    curved = np.abs(values) > SINGULAR  # up or down: what curves down tells at most as much
+    inverse = (vectors[:, curved] / np.abs(values[curved])) @ vectors[:, curved].T
     covariance = inverse / root / root[:, None]
     lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
     pseudo = curvature.pseudo
+    moves = vectors / root[:, None]
+    is_at_maximum = not _curves_down(curvature, values, moves) and _has_arrived(
+        curvature, covariance, lost
+    )
     return EmSpreads(
         _spreads(curvature, covariance, lost),
         covariance,
-        vectors[:, ~known] / root[:, None],
+        moves[:, ~known],
         np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
         curvature.free,
         curvature.layout,
         pseudo,
         _weak_directions(curvature, observed, row_information),
+        is_at_maximum,
     )
+
+
+def _curves_down(curvature: Curvature, values: FloatArray, moves: FloatArray) -> bool:
+    """Whether the log-posterior has a valley, and no top, along one of some moves."""
+    downward = zip(values[values < 0], moves[:, values < 0].T, strict=True)
+    return any(value < -DOWNWARD * (move @ curvature.complete(move)) for value, move in downward)
+
+
+def _has_arrived(curvature: Curvature, covariance: FloatArray, lost: NDArray[np.bool_]) -> bool:
+    """Whether a Newton step is short, and no entry surer than complete rows would make it."""
+    free, cells = curvature.free, curvature.cells
+    slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
+    theta, variance = cells[free.cell], np.diag(covariance)
+    surest = theta * (1 - theta) / (SURER * curvature.totals[free.cell])
+    return bool(slope @ covariance @ slope < ARRIVED**2 and (variance >= surest)[~lost].all())
 
 
 def _spreads(
@@ -299,7 +332,7 @@ def _spreads(
     counts = curvature.expected - pseudo
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
     sizes = np.divide(theta * (1 - theta), variance, out=totals + in_row, where=variance > 0)
-    sizes = np.maximum(sizes - in_row, 0.0)
+    sizes = np.clip(sizes - in_row, 0.0, totals.clip(0.0))  # complete rows would tell no more
     tables, rates_of, sizes_of = map(curvature.layout.tables, (theta, np.clip(rates, 0, 1), sizes))
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 

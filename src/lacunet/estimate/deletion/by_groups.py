@@ -30,8 +30,7 @@ def over_groups(
     Rows fall back whose group has none that shows all of :math:`Y_m`; and of the others those
     cells that their group cannot estimate.
     """
-    fallen = groups.observed - groups.reached
-    fallen = np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)
+    fallen = fallen_weight(groups)
     if not fallen.any():
         return groups.inside / (total or 1.0), 0.0  # without any row nothing is inside
     share = quotient(fallen, groups.observed)
@@ -40,3 +39,9 @@ def over_groups(
     in_part = (share - quotient(empty, groups.observed)).clip(0.0) * stand_in
     fallback_mass = float(empty.sum() / total) + float(in_part.sum())
     return groups.inside / total + stand_in * share, fallback_mass
+
+
+def fallen_weight(groups: Reduced) -> FloatArray:
+    """The weight of the rows that fall back, in each cell or for each state of what all show."""
+    fallen = groups.observed - groups.reached
+    return np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)

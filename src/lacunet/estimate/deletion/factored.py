@@ -14,12 +14,14 @@ zero. So the work is proportional to the rows, never to groups times cells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 
 import numpy as np
 
-from lacunet.estimate.deletion.lattice import Aggregation, Axes, lattice
+from lacunet.estimate.deletion.lattice import Axes, lattice
+from lacunet.estimate.method import Aggregation
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts, Tally, added_up
 from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed
@@ -37,6 +39,11 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     for every order of the variables, merged on the lattice of their subsets
     (`lacunet.estimate.deletion.lattice`). The result need not sum to one.
     """
+    return lattice(counts.cardinalities, rows_in_table(counts), aggregation)
+
+
+def rows_in_table(counts: Counts) -> Callable[[Axes, Axes], FloatArray]:
+    """What `lattice` asks for, in every cell of the table of a family."""
     sizes, columns = counts.cardinalities, tuple(counts.columns().values())
 
     @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
@@ -51,7 +58,7 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
         free = tuple(axis for axis in shown if axis not in agree)
         return table(shown).sum(axis=free, keepdims=True) if free else table(shown)
 
-    return lattice(sizes, number, aggregation)
+    return number
 
 
 def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-variance") -> Solved:
@@ -66,7 +73,16 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
-    columns, whole = cells.columns(), cells.showing_all()  # the cells of all K_g
+    whole = cells.showing_all()  # the cells of all K_g
+    joint = lattice(cells.cardinalities, rows_in_groups(cells), aggregation)  # P_g(y_m) on K_g
+    inside = whole.weighing(cells.groups.weights[whole.group] * joint)
+    # With one variable a group with any cell can estimate all.
+    return Solved(inside, reached=None if len(cells.scope) == 1 else _estimable(whole))
+
+
+def rows_in_groups(cells: GroupedCounts) -> Callable[[Axes, Axes], FloatArray]:
+    """What `lattice` asks for, within the group of each cell that shows all variables."""
+    columns = cells.columns()
     shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
 
     @lru_cache(maxsize=1)
@@ -79,10 +95,7 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
         sub_cell, number = _sub_cells(cells, columns, agree, rows)
         return added_up(sub_cell, cells.tally.weights[rows], number)[sub_cell[in_whole]]
 
-    joint = lattice(cells.cardinalities, number, aggregation)  # P_g(y_m) on K_g
-    inside = whole.weighing(cells.groups.weights[whole.group] * joint)
-    # With one variable a group with any cell can estimate all.
-    return Solved(inside, reached=None if len(cells.scope) == 1 else _estimable(whole))
+    return number
 
 
 def _sub_cells(

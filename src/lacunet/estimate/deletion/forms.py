@@ -27,12 +27,13 @@ from lacunet.estimate.cpts import JointEstimate, cells_of, made_cpt
 from lacunet.estimate.deletion.by_groups import over_groups
 from lacunet.estimate.deletion.direct import direct_mar, direct_mcar
 from lacunet.estimate.deletion.factored import factored_mar, factored_mcar
-from lacunet.estimate.deletion.lattice import AGGREGATIONS, Aggregation, lattice_cells
+from lacunet.estimate.deletion.lattice import AGGREGATIONS, lattice_cells
 from lacunet.estimate.families import FamilyPlan
 from lacunet.estimate.method import (
     COUNTS,
     INFLUENCE,
-    JACKKNIFE,
+    Aggregation,
+    Estimated,
     Learned,
     MethodError,
     Plan,
@@ -123,12 +124,25 @@ class Deletion:
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
     def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:  # noqa: ARG002
-        """One stage; intervals by the counts, by what rows move, or by replicates."""
+        """One stage; intervals by the counts, or by how rows move the estimates."""
         stage = self.stage(network, look)
-        in_groups = INFLUENCE if stage.needs.groupings else COUNTS
-        recipe = in_groups if self.form.direct is None else JACKKNIFE
         hidden = look.hidden(network)
-        return Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, recipe)
+        plan = Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, COUNTS)
+        if not stage.needs.groupings and (self.form.direct is None or not hidden):
+            return plan
+        given_of = {grouping.family: grouping.given for grouping in stage.needs.groupings}
+        estimated_of = {}
+        for name, family in zip(network.variables, network.families, strict=True):
+            form, options = self.form_of(network, name)
+            estimated_of[name] = Estimated(
+                family,
+                tuple(member for member in family if member in hidden),
+                given_of.get(family, ()),
+                form="direct" if form.direct is None else "factored",
+                aggregation=options.get("aggregation", AGGREGATIONS[0]),
+                is_grouped=form.within is not None,
+            )
+        return replace(plan, recipe=INFLUENCE, estimated_of=estimated_of)
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""

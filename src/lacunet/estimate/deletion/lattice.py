@@ -11,6 +11,11 @@ the others of its subset. Bottom up, each subset receives one candidate along ea
 and the candidates are merged. Everything here is elementwise over something that gives the
 numbers of rows, so the same lines serve tables over all cells (factored-mcar) and lists of the
 cells that occur (factored-mar).
+
+*Slopes.* The estimate is a function of these numbers of rows, and its derivative by each of them
+is found on the way back down, from the joint of all variables to that of none. The weights by which
+candidates are merged are taken as they are: what they move the estimate by is their own error
+times the distance of two estimates of the same quantity, which vanishes faster than either.
 """
 
 from __future__ import annotations
@@ -20,15 +25,14 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
 from math import prod
-from typing import Literal
 
 import numpy as np
 
+from lacunet.estimate.method import Aggregation
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import quotient
 
 Axes = tuple[int, ...]
-Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
 AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "lowest-variance")
 
 
@@ -64,11 +68,54 @@ def lattice(
         part = number(subset, subset)  # n(s)
         candidates = (
             candidate(conditional(part, number(subset, rest), sizes[axis]), estimate_of[rest])
-            for axis in subset
-            for rest in [tuple(other for other in subset if other != axis)]
+            for axis, rest in _edges(subset)
         )
         estimate_of[subset] = merged(candidates, aggregation)
     return estimate_of[tuple(range(len(sizes)))].mean
+
+
+def lattice_slopes(
+    sizes: Sequence[int], number: Callable[[Axes, Axes], FloatArray], aggregation: Aggregation
+) -> dict[tuple[Axes, Axes], FloatArray]:
+    """The derivative of what `lattice` gives by each number of rows, for each cell.
+
+    The keys are what ``number`` is asked for: the variables that rows show, and those in which
+    they agree with the cell.
+    """
+    estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
+    edges_of: dict[Axes, list[tuple[Axes, FloatArray, MeanAndVariance]]] = {}
+    weights_of: dict[Axes, Sequence[FloatArray]] = {}
+    for subset in subsets(len(sizes)):
+        part, candidates = number(subset, subset), []
+        edges_of[subset] = []
+        for axis, rest in _edges(subset):
+            whole = number(subset, rest)
+            factor = conditional(part, whole, sizes[axis])
+            candidates.append(candidate(factor, estimate_of[rest]))
+            edges_of[subset].append((rest, whole, factor))
+        estimate_of[subset] = merged(iter(candidates), aggregation)
+        weights_of[subset] = merging_weights(candidates, aggregation)
+
+    # From the top down: what the joint moves by when the estimate of a subset does.
+    top = tuple(range(len(sizes)))
+    moves_of: dict[Axes, FloatArray] = {top: np.ones(())}
+    slopes: dict[tuple[Axes, Axes], FloatArray] = {}
+    for subset in reversed([*subsets(len(sizes))]):
+        by_part = np.zeros(())
+        for (rest, whole, factor), weight in zip(edges_of[subset], weights_of[subset], strict=True):
+            moved = moves_of[subset] * weight
+            moves_of[rest] = moves_of.get(rest, np.zeros(())) + moved * factor.mean
+            by_share = quotient(moved * estimate_of[rest].mean, whole)  # of p = n(s) / n
+            by_part = by_part + by_share
+            slopes[subset, rest] = -by_share * factor.mean
+        slopes[subset, subset] = by_part
+    return slopes
+
+
+def _edges(subset: Axes) -> Iterator[tuple[int, Axes]]:
+    """Each variable of a subset, with the others."""
+    for axis in subset:
+        yield axis, tuple(other for other in subset if other != axis)
 
 
 def subsets(size: int) -> Iterator[Axes]:
@@ -154,6 +201,35 @@ def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVarian
         mean = np.where(number > 0, quotient(certain_sum, number), mean)
         variance = np.where(number > 0, 0.0, variance)
     return MeanAndVariance(mean, variance)
+
+
+def merging_weights(
+    candidates: Sequence[MeanAndVariance], aggregation: Aggregation
+) -> Sequence[FloatArray]:
+    """The share of each candidate in what `merged` makes of them.
+
+    Examples
+    --------
+    >>> sure, vague = (MeanAndVariance(np.array(0.5), np.array(v)) for v in (0.01, 0.03))
+    >>> [round(float(weight), 2) for weight in merging_weights([sure, vague], "inverse-variance")]
+    [0.75, 0.25]
+    """
+    number = len(candidates)
+    if aggregation == "mean":
+        return [np.full((), 1 / number)] * number
+    if aggregation == "median":
+        means = np.stack([estimate.mean for estimate in candidates])
+        rank = np.argsort(np.argsort(means, axis=0, kind="stable"), axis=0)
+        is_middle = (rank == (number - 1) // 2) | (rank == number // 2)
+        return [*(is_middle / is_middle.sum(axis=0))]
+    variances = np.stack(np.broadcast_arrays(*(estimate.variance for estimate in candidates)))
+    if aggregation == "lowest-variance":
+        least = variances.argmin(axis=0)  # of equal ones the first
+        return [(least == index).astype(np.float64) for index in range(number)]
+    is_certain = variances == 0
+    precision = quotient(1.0, variances)
+    precision = np.where(is_certain.any(axis=0), is_certain, precision)
+    return [*(precision / precision.sum(axis=0))]
 
 
 def _less_variable(left: MeanAndVariance, right: MeanAndVariance) -> MeanAndVariance:

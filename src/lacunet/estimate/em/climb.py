@@ -17,6 +17,13 @@ No step is more than some times as long as the plain one; that limit doubles whe
 was kept, and halves when it was not: on a ridge, where the data do not tell what is best, steps
 that are too long go over the edge. A step is kept only if the log-posterior does not fall;
 otherwise the plain step stands, and the past is forgotten. What is zero stays zero.
+
+*Near the optimum.* Where much is missing steps are short long before EM has arrived. What remains
+is :math:`d = (I - \partial M)^{-1} f`, and in standard errors its square is :math:`f' W (I -
+\partial M)^{-1} f`, since :math:`W (I - \partial M)` is the observed information. The last places
+give an estimate of it, as a multiple of :math:`f' W f`. It is too small where directions of many
+speeds are left, so the largest multiple in the later half of the climb is taken, and a margin. EM
+has converged where this is below a tenth of a standard error, and the last step is short.
 """
 
 from __future__ import annotations
@@ -42,12 +49,17 @@ REMEMBERED = 6  # places, the present one among them
 LONGEST_AT_FIRST = 4.0  # times a plain step
 GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise
 SMALLEST = float(np.finfo(np.float64).tiny)
+NEAR = 0.1  # standard errors: what is left of the way when EM has converged
+NEAR_CELL = 1e-4  # by how much a cell may still move
+SAFETY = 100.0  # the last steps see up to so small a part of the square of that
+SLOWEST = 1e4  # times the last step that all further ones may be, where nothing is known of them
+ENOUGH_STEPS = 3  # to tell how many times it is
 LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: a change below ``tolerance``, ``iterations``, or the deadline.
+    """When to stop: a change below ``tolerance`` near the optimum, ``iterations``, or the deadline.
 
     ``exactly`` asks for that many plain iterations whatever the change.
     """
@@ -163,17 +175,24 @@ class Climbing:
         """The climb after each iteration; the last has a reason."""
         limits = self.limits
         past: list[Step] = []
+        lengths: list[float] = []
         done, longest = 0, LONGEST_AT_FIRST
-        here = self._look(Climb.at_start(start, _reason(limits, 0, np.inf)))
+        here = self._look(Climb.at_start(start, _limit_reached(limits, 0)))
         yield here
         while not here.reason:
             done += 1
             plain = self._stepped(here, done)
-            if limits.accelerate and not limits.exactly and not plain.reason:
+            aim = None
+            if not limits.exactly:
                 past = remembered(past, Step.between(here.cells, plain.cells))
-            if len(past) > 1 and not plain.reason:
-                weights = here.expected + (self.prior - 1)
-                jump, length = extrapolated(past, weights, self.rows, longest)
+                aim = Aim.of(past, here.expected + (self.prior - 1))
+                lengths += [aim.times_step] if aim.tells else []
+                times = max(lengths[len(lengths) // 2 :]) if aim.tells else SLOWEST
+                change = float(np.abs(plain.cells - here.cells).max())
+                if self._has_arrived(change, times, aim.step):
+                    plain = replace(plain, reason="converged")
+            if limits.accelerate and aim is not None and len(past) > 1 and not plain.reason:
+                jump, length = extrapolated(aim, self.rows, longest)
                 try:
                     trial = self._look(replace(plain, cells=jump))
                 except ImpossibleDataError:  # below what floating point holds
@@ -193,8 +212,26 @@ class Climbing:
     def _stepped(self, here: Climb, done: int) -> Climb:
         """One plain step on, not yet looked at."""
         after = self.maximised(here.expected)
-        reason = _reason(self.limits, done, float(np.abs(after - here.cells).max()))
-        return replace(here, cells=after, reason=reason, iterations=done)
+        return replace(here, cells=after, reason=_limit_reached(self.limits, done), iterations=done)
+
+    def _has_arrived(self, change: float, times: float, step: float) -> bool:
+        """Whether the last step is short, and so is the way that remains.
+
+        Loopy propagation is too coarse to tell the latter.
+
+        Parameters
+        ----------
+        change
+            By how much the last step moves a cell.
+        times
+            How many times as long the way is.
+        step
+            The square of the last step in standard errors.
+        """
+        if not change < self.limits.tolerance:
+            return False
+        is_near = times * change < NEAR_CELL and SAFETY * times * step < NEAR**2
+        return is_near or bool(self.engine.loopy.graphs)
 
     def _look(self, here: Climb) -> Climb:
         """The expectation here."""
@@ -236,31 +273,65 @@ def remembered(past: list[Step], step: Step) -> list[Step]:
     return [*past, step][-REMEMBERED:]
 
 
-def extrapolated(
-    past: Sequence[Step], weights: FloatArray, rows: CptRows, longest: float
-) -> tuple[FloatArray, float]:
+@dataclass(frozen=True)
+class Aim:
+    r"""Where plain steps point at: how far all cells would have to move, and how far that is.
+
+    ``moves`` are those of the logarithms of cells, :math:`(I - \partial M)^{-1} f` as far as the
+    last ``steps`` tell. ``weights`` say how much each cell counts, the diagonal of :math:`W`.
+    """
+
+    steps: Sequence[Step]
+    weights: FloatArray
+    moves: FloatArray
+
+    @classmethod
+    def of(cls, steps: Sequence[Step], weights: FloatArray) -> Aim:
+        """What some plain steps point at, the newest of them last."""
+        last = steps[-1]
+        places = np.diff([step.logs for step in steps], axis=0)
+        changes = np.diff([step.moves for step in steps], axis=0)
+        moves = last.moves
+        if len(steps) > 1:
+            weighted = changes * weights
+            shares = np.linalg.lstsq(weighted @ changes.T, weighted @ last.moves, rcond=None)[0]
+            moves = last.moves - shares @ (places + changes)
+        return cls(steps, weights, moves)
+
+    @property
+    def step(self) -> float:
+        """The square of the last step, in standard errors of complete rows: f' W f."""
+        moves = self.steps[-1].moves
+        return float(self.weights * moves @ moves)
+
+    @property
+    def times_step(self) -> float:
+        r"""How many times the last step the way is: f' W (I - \partial M)^{-1} f / f' W f."""
+        way = float(self.weights * self.steps[-1].moves @ self.moves)
+        return way / max(self.step, SMALLEST)
+
+    @property
+    def tells(self) -> bool:
+        """Whether there are enough steps to tell that."""
+        return len(self.steps) >= ENOUGH_STEPS and self.times_step > 0
+
+
+def extrapolated(aim: Aim, rows: CptRows, longest: float) -> tuple[FloatArray, float]:
     """The cells that plain steps point at, and how many times the last step that is.
 
     Parameters
     ----------
-    past
-        The last plain steps, two or more, the newest last.
-    weights
-        How much each cell counts when moves are compared.
+    aim
+        Of two steps or more.
     longest
         How many times the last step it may be.
     """
-    last = past[-1]
-    places = np.diff([step.logs for step in past], axis=0)
-    changes = np.diff([step.moves for step in past], axis=0)
-    weighted = changes * weights
-    shares = np.linalg.lstsq(weighted @ changes.T, weighted @ last.moves, rcond=None)[0]
-    move = last.moves - shares @ (places + changes)
-    upward = weights * last.moves
-    length = float(upward @ move) / max(float(upward @ last.moves), SMALLEST)
+    before, last = aim.steps[-2:]
+    move, length = aim.moves, aim.times_step
     if length <= 0:
-        bending = float(weighted[-1] @ changes[-1])
-        straight = float(weights @ places[-1] ** 2)
+        changes, places = last.moves - before.moves, last.logs - before.logs
+        bending = float(aim.weights * changes @ changes)
+        straight = float(aim.weights @ places**2)
         length = longest if bending == 0 else max(sqrt(straight / bending), 1.0)
         move = length * last.moves
     if length > longest:
@@ -270,10 +341,8 @@ def extrapolated(
     return rows.normalised(cells), length
 
 
-def _reason(limits: Limits, done: int, change: float) -> str:
-    """Why to stop after so many iterations; empty to go on."""
-    if limits.exactly and done >= limits.iterations:
-        return "steps done"
-    if not limits.exactly and change < limits.tolerance:
-        return "converged"
-    return "iteration limit" if done >= limits.iterations else ""
+def _limit_reached(limits: Limits, done: int) -> str:
+    """Why to stop after so many iterations, arrived or not; empty to go on."""
+    if done < limits.iterations:
+        return ""
+    return "steps done" if limits.exactly else "iteration limit"

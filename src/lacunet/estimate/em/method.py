@@ -62,7 +62,8 @@ class EM:
         at different optima that fit the data almost equally well, "heldout" returns the average
         of their CPTs.
     tolerance, max_iterations
-        EM has converged when no parameter changes by more than ``tolerance``; it makes at most
+        EM has converged when no parameter changes by more than ``tolerance``, and what its steps
+        add up to from there is below a tenth of a standard error; it makes at most
         ``max_iterations`` iterations.
     restarts
         How many starts in total: the one of ``start``, then perturbed copies of it and random
@@ -95,7 +96,7 @@ class EM:
     tolerance: float = option(
         1e-4, "EM has converged if no parameter changes by more than this", kind=float, least=0
     )
-    max_iterations: int = option(500, "maximum number of iterations", kind=int, least=0)
+    max_iterations: int = option(5_000, "maximum number of iterations", kind=int, least=0)
     restarts: int | None = option(
         None,
         "number of starts; the best posterior is kept (by default several if iterations are fast)",

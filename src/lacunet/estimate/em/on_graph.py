@@ -11,13 +11,17 @@ EM: a CPT that is not recoverable says so, and whether the states at hand identi
 not, the warning has the lowest and highest value of the entry that the data leave most open, over
 all models that fit best (`lacunet.missingness.identified.sets`), and its interval.
 
+Where a hidden cause was taken in by directed edges, the network is a stand-in for the graph, and
+may identify less than it. What the graph recovers and the stand-in does not is not left to EM: its
+CPT is the one by the graph's formula.
+
 Where rows are a selection, R[*], the likelihood is that given that they were recorded
 (`lacunet.inference.engine`). What the selection leaves open stays where EM starts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -35,6 +39,7 @@ from lacunet.estimate.method import (
     Learned,
     Plan,
     Setting,
+    Stage,
 )
 from lacunet.estimate.recovery import Recovery
 from lacunet.missingness.augmented import Augmented, augmented, mechanism_start
@@ -47,13 +52,17 @@ from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import SELECTION
 from lacunet.statistics.gather import Compiling, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.wording import first_of
+from lacunet.wording import first_of, listed
 
 if TYPE_CHECKING:
     from lacunet.estimate.em.method import EM
 
 MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
 MOST_NAMES = 5  # mechanisms that are named
+BY_FORMULA = (
+    "by the graph's formula, not by EM: the CPTs of {}. EM takes hidden causes in by edges, and "
+    "would lose them; its log-likelihood is that of the network with all CPTs as EM has them"
+)
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     augmentation = augmented(graph, partially)
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
+    by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
     families = highest_posterior(closed.families)
@@ -124,17 +134,19 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         climber.stage(),
         name=f"{em.name} on the graph",
         needs=Needs(network.families, problems=problems, rows=tuple(columns)),
-        solve=partial(_solved, climber, augmentation, doubts),
+        solve=partial(_solved, climber, augmentation, doubts, {*by_formula}),
         chosen=recovery.chosen if em.stays_closed else None,
     )
     starts = [start_stage(stage, em) for stage in (recovery, closed)] if em.starts_closed else []
+    formulas = [_formula_stage(Recovery(network, by_formula), doubts)] if by_formula else []
+    is_smooth = em.stop == "converge" and not recorded and not by_formula
     return Plan(
         em.name,
         network,
         partially,
-        (*starts, climb, *mechanism_stages(graph, partially, augmentation)),
+        (*starts, climb, *formulas, *mechanism_stages(graph, partially, augmentation)),
         FactoredMAR().bytes_per_cell,
-        RATE_MATRIX if em.stop == "converge" and not recorded else JACKKNIFE,
+        RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,
@@ -146,11 +158,18 @@ def _solved(
     climber: Climber,
     augmentation: Augmented,
     doubts: Mapping[str, Doubt],
+    later: Container[str],
     statistics: Statistics,
     learned: Learned,
     setting: Setting,
 ) -> Learned:
-    """All CPTs, those of the mechanisms too; doubts where the graph does not identify them."""
+    """All CPTs, those of the mechanisms too; doubts where the graph does not identify them.
+
+    Parameters
+    ----------
+    later
+        The variables whose CPTs a formula will give.
+    """
     shown_of = {v: 1 - n / statistics.rows for v, n in statistics.missing_of.items()}
     start = {**learned.tables, **mechanism_start(augmentation, shown_of)}
     fitted = climber.solve(statistics, Learned(start, learned.families), setting)
@@ -163,6 +182,8 @@ def _solved(
     if setting.whole is None:
         whole = statistics.sample(0)
         for name, doubt in doubts.items():
+            if name in later:
+                continue
             words = doubt.warning(whole, setting)
             reports[name] = replace(reports[name], warnings=(words, *reports[name].warnings))
     return replace(
@@ -172,6 +193,58 @@ def _solved(
         ended=replace(fitted.ended, notes=(*fitted.ended.notes, _likelihood(augmentation))),
         why=_on_graph(augmentation),
         mechanisms={v: fitted.network.cpt(name) for v, name in nodes.items()},
+    )
+
+
+def _lost_in_stand_in(
+    graph: MissingnessGraph, augmentation: Augmented, verdicts: Mapping[str, Verdict]
+) -> dict[str, Verdict]:
+    """What the graph recovers, and the graph without hidden causes that EM runs on does not."""
+    if not graph.hidden:
+        return {}
+    stand_in = recover_families(augmentation.graph)
+    return {
+        name: verdict
+        for name, verdict in verdicts.items()
+        if verdict.is_recoverable and not stand_in[name].is_recoverable
+    }
+
+
+def _formula_stage(recovery: Recovery, doubts: Mapping[str, Doubt]) -> Stage:
+    """The CPTs that EM's stand-in for the graph would lose, by the formulas of the graph."""
+    return replace(
+        recovery.stage(),
+        name="formulas of the graph",
+        solve=partial(_by_formulas, recovery, doubts),
+        prior_from="",
+    )
+
+
+def _by_formulas(
+    recovery: Recovery,
+    doubts: Mapping[str, Doubt],
+    statistics: Statistics,
+    learned: Learned,
+    setting: Setting,
+) -> Learned:
+    """What EM learned, with the CPTs of formulas in place of its own; EM's where one finds no rows.
+
+    The network that replicates start from stays that of EM.
+    """
+    prior = setting.prior if learned.prior is None else learned.prior
+    solved = recovery.solve(statistics, Learned(), replace(setting, prior=prior))
+    reports, ended = dict(learned.families), learned.ended
+    for name, why in solved.left.items():
+        words = [why, doubts[name].words] if name in doubts else [why]
+        reports[name] = replace(reports[name], warnings=(*words, *reports[name].warnings))
+    if solved.tables and ended is not None:
+        ended = replace(ended, notes=(*ended.notes, BY_FORMULA.format(listed([*solved.tables]))))
+    return replace(
+        learned,
+        tables={**learned.tables, **solved.tables},
+        families={**reports, **solved.families},
+        row_weights={**learned.row_weights, **solved.row_weights},
+        ended=ended,
     )
 
 

@@ -38,6 +38,7 @@ from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import CUT_SHORT, Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
 from lacunet.estimate.em.fit import Fit, Fitting, Seeds
+from lacunet.estimate.em.labels import with_ordered_states
 from lacunet.estimate.em.start import (
     START_PRIOR,
     CptRows,
@@ -79,7 +80,7 @@ HELDOUT_BRANCH = (
 TOO_FEW_BRANCH = "no row is held out, or all are: it is refused"
 MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
-AT_RANDOM = "EM starts there at random, and the names of its states are arbitrary"
+AT_RANDOM = "EM starts there at random; states are in order of size, and their names are arbitrary"
 SMOOTHED = f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero"
 KEPT_SMOOTHED = (
     f"the CPTs hold the pseudo-counts of prior {START_PRIOR:g}, with which the start of EM was "
@@ -168,6 +169,7 @@ class Climber:
             learned,
             tables=tables,
             families=reports,
+            notes=(*learned.notes, *_cut_short(em, ended)),
             ended=ended,
             why=_why(em, fit, engine, drawn) if chooses else "",
             network=network.with_tables(tables),
@@ -216,11 +218,27 @@ class Climber:
                 fit, prior = fit_and_learn_prior(fitting, seeds, prior, is_learned=is_learned)
             else:
                 fit = fitting.fit(seeds)
+            if setting.whole is None and not isinstance(em.start, Network):
+                fit = self._with_ordered_states(fit, layout, statistics, prior)
         except OutOfTimeError:
             fit = Fit(Climb.at_start(seeds.whole, "time limit"))
         except KeyboardInterrupt:
             fit = Fit(Climb.at_start(seeds.whole, "interrupted"))
         return fit, engine, prior
+
+    def _with_ordered_states(
+        self, fit: Fit, layout: Layout, statistics: Statistics, prior: Prior
+    ) -> Fit:
+        """The same with the states of variables that no row shows in an order that data decide.
+
+        Replicates of the rows start from where all rows did, and keep that order. Cells that are
+        one of several states say which state is which.
+        """
+        never = [name for name in statistics.never_shown if name not in statistics.cells_of_sets]
+        if not never:
+            return fit
+        pseudo = flat_concentration(prior, layout) - 1
+        return replace(fit, climb=with_ordered_states(fit.climb, layout, pseudo, tuple(never)))
 
     def _replicated(self, statistics: Statistics, setting: Setting) -> Climber:
         """How a replicate of the rows is learned; all rows as it is."""
@@ -391,6 +409,19 @@ def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
     if not fit.heldout:
         return f"{done}, to convergence, from the best of {counted(len(fit.starts), 'start')}"
     return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
+
+
+def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
+    """What to know of a climb that a limit ended."""
+    limit_of = {
+        "iteration limit": f"{em.max_iterations:,} iterations; max_iterations= allows more",
+        "time limit": "time; time_limit= allows more",
+    }
+    if ended.reason in limit_of and ended.iterations:
+        yield (
+            "EM had not converged: its CPTs may be far from those that it would lead to. It was "
+            f"ended by the limit of {limit_of[ended.reason]}"
+        )
 
 
 def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:

@@ -15,8 +15,14 @@ and :math:`h` those that hide the variable, :math:`t_w` is the positive root of
 .. math::
     k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0, \qquad k = e^\delta.
 
-At :math:`\delta = 0` the mechanism looks at :math:`w` alone; where every row shows these, this is
-plain EM.
+At :math:`\delta = 0` the mechanism looks at :math:`w` alone. Without a missingness graph that is
+what a row shows of these variables, a state or that it is missing. So the mechanism does not depend
+on anything hidden, and this is plain EM. With a graph :math:`w` are the causes that the graph gives
+it, the graph's other mechanisms are nodes too, and this is EM on the graph.
+
+After dropout no row of a group shows the variable: there is nothing that its hidden values could
+differ from, and :math:`t_w` is infinite. They are taken to be like the values of all others with
+the same history, shown and hidden.
 
 Where the variable is a question that was not asked of all, only those who were asked can hide it:
 the counts are of these. For who was not, being shown says no more than that a row shows what the
@@ -45,7 +51,10 @@ from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.method import Concentration
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import after_doing, query
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.missingness.augmented import augmented, looks_at_hidden
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.network import Cpt, FloatArray, Network, Scope
+from lacunet.statistics.gather import Compiling
 from lacunet.uncertainty.tilt import Question, difference
 
 TOLERANCE = 1e-6
@@ -65,6 +74,7 @@ class TiltedRows:
     start: Network
     question: Question
     prior: Concentration
+    model: TiltedModel
     near: Mapping[float, FloatArray] = field(default_factory=dict)
     lost: float = 0.0  # no row is left out
 
@@ -124,7 +134,7 @@ class TiltedRows:
 
         if delta in self.near:
             return climbed(self.near[delta]).cells
-        plain = layout.flat({**(self.start.tables_of or {}), shows: np.full(shape, 0.5)})
+        plain = layout.flat(self._plain_tables())
         as_at_random = rows.normalised(plain * times)
         others_shown = as_at_random.copy()
         odds = np.full(shape[0], min(1.0, 1 / ratio))
@@ -135,6 +145,19 @@ class TiltedRows:
         )
         starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
         return max(map(climbed, starts), key=lambda end: end.log_posterior).cells
+
+    def _plain_tables(self) -> dict[str, FloatArray]:
+        """The CPTs that plain EM learned; those of nodes that it does not have are even."""
+        network = self.engine.problems.layout.network
+        known = {**(self.start.tables_of or {}), **self.model.start}
+        tables = {}
+        for name in network.variables:
+            shape = network.shape(network.family(name))
+            if name in known and known[name].shape == shape:
+                tables[name] = known[name]
+            else:
+                tables[name] = np.full(shape, 1 / shape[-1])
+        return tables
 
     def _bare_rows(self) -> NDArray[np.bool_]:
         """The cells of the variable's CPT rows that no row of the data shows."""
@@ -155,6 +178,70 @@ def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptR
     return replace(rows, begins=np.cumsum(lengths) - lengths, lengths=lengths)
 
 
+@dataclass(frozen=True)
+class TiltedModel:
+    """A network whose last node is the mechanism that is tilted.
+
+    ``compiling`` says what its nodes are in the rows. ``never_without`` are variables that the
+    mechanism looks at, and without which no row shows the variable. ``start`` are CPTs of nodes
+    beside those of the variables.
+    """
+
+    compiling: Compiling
+    never_without: Scope = ()
+    start: Mapping[str, FloatArray] = field(default_factory=dict)
+
+
+def tilted_model(
+    network: Network, question: Question, given: Scope, partially: Scope, never_without: Scope
+) -> TiltedModel:
+    """The network with a mechanism that looks at what rows show of some variables.
+
+    ``never_without`` are variables without which no row shows that of the mechanism.
+    """
+    others = tuple(name for name in given if name != question.mechanism)
+    copy_of = {
+        name: _free_name(network, f"{name} as shown") for name in others if name in partially
+    }
+    states = {copy: (*network.states(name), "missing") for name, copy in copy_of.items()}
+    whole = Network(
+        dict(network.states_of) | states, network.parents_of, not_asked=network.not_asked_of
+    )
+    model = tilted_network(whole, question, tuple(copy_of.get(name, name) for name in others))
+    compiling = Compiling(
+        model,
+        {model.variables[-1]: question.mechanism},
+        as_shown={copy: name for name, copy in copy_of.items()},
+    )
+    return TiltedModel(compiling, tuple(name for name in copy_of if name in never_without))
+
+
+def tilted_model_on_graph(
+    graph: MissingnessGraph, question: Question, partially: Scope, cpt_of: Mapping[str, Cpt]
+) -> TiltedModel:
+    """The network with the mechanisms of a graph, one of them tilted.
+
+    ``cpt_of`` are mechanisms as EM on the graph learned them. Those that change nothing need no
+    causes: they stay since others look at them.
+    """
+    variable = question.mechanism
+    augmentation = augmented(graph, partially, kept=(variable,))
+    whole, node = augmentation.network, augmentation.name_of[variable]
+    parents = dict(whole.parents_of)
+    for name, other in augmentation.name_of.items():
+        if name != variable and not looks_at_hidden(augmentation.graph, name, partially):
+            parents[other] = ()
+    parents[node] = (variable, *(name for name in parents[node] if name != variable))
+    states = {name: whole.states(name) for name in whole.variables if name != node}
+    model = Network(
+        states | {node: whole.states(node)}, parents, not_asked=graph.network.not_asked_of
+    )
+    mechanism_of = {other: name for name, other in augmentation.name_of.items()}
+    earlier = tuple(earlier for later, earlier in graph.monotone if later == variable)
+    start = {mechanism.child: mechanism.table for mechanism in cpt_of.values()}
+    return TiltedModel(Compiling(model, mechanism_of), earlier, start)
+
+
 def tilted_network(network: Network, question: Question, given: Scope) -> Network:
     """The network with the mechanism of the question's variable as its last node.
 
@@ -163,15 +250,20 @@ def tilted_network(network: Network, question: Question, given: Scope) -> Networ
     given
         The variables that the mechanism looks at besides.
     """
-    shows = f"shows {question.mechanism}"
-    while shows in network.states_of:
-        shows += "'"
+    shows = _free_name(network, f"shows {question.mechanism}")
     others = tuple(name for name in given if name != question.mechanism)
     return Network(
         dict(network.states_of) | {shows: ("no", "yes")},
         dict(network.parents_of) | {shows: (question.mechanism, *others)},
         not_asked=network.not_asked_of,
     )
+
+
+def _free_name(network: Network, name: str) -> str:
+    """A name that no variable has."""
+    while name in network.states_of:
+        name += "'"
+    return name
 
 
 def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = None) -> FloatArray:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from lacunet.estimate.em.climb import Limits, climb
 from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.inference.engine import Engine
 from lacunet.inference.expectation.draw import batches_of, solve
@@ -13,8 +15,17 @@ from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import quotient
-from lacunet.uncertainty.rate_matrix import Curvature, EmSpreads, em_spreads, parts_of
+from lacunet.uncertainty.rate_matrix import ARRIVED, Curvature, EmSpreads, em_spreads, parts_of
 
+FURTHER = Limits(tolerance=1e-9, iterations=20_000)
+NOT_ARRIVED = (
+    "EM had not arrived at its maximum: intervals are those of where it arrives, with entries of "
+    "CPTs up to {:.2g} away; a smaller tolerance= goes there"
+)
+NO_MAXIMUM = (
+    "EM ends where the likelihood has no maximum: intervals are widened, and those of answers may "
+    "still be too narrow; more starts (restarts=) may end elsewhere"
+)
 SMALL = 1e-4  # how far cells are moved, relative to themselves
 
 
@@ -43,7 +54,33 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
 def em_uncertainty(
     engine: Engine, cells: FloatArray, pseudo: FloatArray, progress: Progress = silent
 ) -> EmSpreads:
-    """The spread of every CPT, and what the data do not identify."""
+    """The spread of every CPT, and what the data do not identify.
+
+    Where the curvature says that EM has not arrived, it goes on from there, and how sure it is is
+    found where it arrives; the estimate stays what it was.
+    """
+    spreads = _spreads_at(engine, cells, pseudo, progress)
+    if spreads.is_at_maximum or engine.loopy_families:
+        return spreads
+    end = climb(engine, cells, 1 + pseudo, FURTHER).cells
+    spreads = _spreads_at(engine, end, pseudo, progress)
+    doubts: tuple[str, ...] = (NO_MAXIMUM,)
+    if spreads.is_at_maximum:
+        moved = np.abs(end - cells)
+        errors = ARRIVED * np.sqrt(np.diag(spreads.covariance))
+        is_far = (moved[spreads.free.cell] > errors).any()
+        doubts = (NOT_ARRIVED.format(float(moved.max())),) if is_far else ()
+    tables = engine.problems.layout.tables(cells)
+    spread_of = {
+        name: replace(spread, table=tables[name]) for name, spread in spreads.spread_of.items()
+    }
+    return replace(spreads, spread_of=spread_of, doubts=doubts)
+
+
+def _spreads_at(
+    engine: Engine, cells: FloatArray, pseudo: FloatArray, progress: Progress
+) -> EmSpreads:
+    """The spreads as if EM had arrived."""
     curvature = em_curvature(engine, cells, pseudo)
     parts = parts_of(engine.problems, curvature)
     return em_spreads(curvature, parts, progress, row_information(engine, cells))

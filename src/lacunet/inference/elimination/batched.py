@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.elimination.order import best_order, cells_of, cliques_of, numbered
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import ascending, begins_of, stable_order
@@ -36,7 +37,12 @@ class Elimination:
     scope: Ragged
 
 
-def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -> Elimination:
+def eliminate(
+    component_sizes: Integers,
+    joined: Ragged,
+    log_sizes: FloatArray,
+    deadline: Deadline = NEVER,
+) -> Elimination:
     """Order the vertices of all components.
 
     Parameters
@@ -66,7 +72,7 @@ def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) 
         chosen = np.flatnonzero(words == width)
         vertices = ranges(starts[chosen], component_sizes[chosen])
         graph = _Graph(component_sizes[chosen], vertices, joined, log_sizes, width)
-        rounds[vertices] = graph.run()
+        rounds[vertices] = graph.run(deadline)
         row, other = graph.pairs(graph.bits, graph.first)
         lengths[vertices] = np.bincount(row, minlength=len(vertices))
         pairs.append((vertices[row], vertices[other]))
@@ -77,13 +83,18 @@ def eliminate(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) 
     return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(row, len(log_sizes))]))
 
 
-def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -> Elimination:
+def improved(
+    component_sizes: Integers,
+    joined: Ragged,
+    log_sizes: FloatArray,
+    deadline: Deadline = NEVER,
+) -> Elimination:
     """The order of `eliminate`, and for components of many cells a better one if one is found.
 
     Searching among several orders (`lacunet.inference.elimination.order`) takes some seconds for
     hundreds of vertices: it pays where a component would take as long each time it is summed.
     """
-    elimination = eliminate(component_sizes, joined, log_sizes)
+    elimination = eliminate(component_sizes, joined, log_sizes, deadline)
     cliques = np.bincount(
         elimination.scope.owners, log_sizes[elimination.scope.items], minlength=len(log_sizes)
     )
@@ -100,7 +111,7 @@ def improved(component_sizes: Integers, joined: Ragged, log_sizes: FloatArray) -
         start, stop = starts[component : component + 2].tolist()
         near = {v: {*joined.take(sets.row(v)).items.tolist()} for v in range(start, stop)}
         graph = numbered(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
-        order = best_order(graph)
+        order = best_order(graph, deadline=deadline)
         if cells_of(graph, order) < cells[component]:
             for turn, (vertex, left) in enumerate(
                 zip(order, cliques_of(graph, order), strict=True)
@@ -156,13 +167,14 @@ class _Graph:
         row = places // (8 * used)
         return row, places - row * (8 * used) + first[row]
 
-    def run(self) -> Integers:
+    def run(self, deadline: Deadline) -> Integers:
         """Eliminate everything; the round in which each vertex went."""
         rounds = np.full(len(self.first), -1)
         alive = np.arange(len(self.first))
         self._score(alive)
         now = 0
         while len(alive):
+            deadline.check()
             going = self._choose(alive)
             rounds[going] = now
             changed = self._remove(going)

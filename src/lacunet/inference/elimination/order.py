@@ -28,6 +28,8 @@ from typing import TypeVar
 
 import numpy as np
 
+from lacunet.deadline import NEVER, Deadline
+
 Node = TypeVar("Node", bound=Hashable)
 
 
@@ -68,7 +70,7 @@ def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
     return neighbours
 
 
-def greedy_order(graph: Graph, dues: Sequence[int]) -> list[int]:
+def greedy_order(graph: Graph, dues: Sequence[int], deadline: Deadline = NEVER) -> list[int]:
     """Take out the node of least fill cost, then least clique weight, then least number, in turn.
 
     An edge that is lacking costs the product of its ends' ``dues``. These are whole, so that costs
@@ -109,6 +111,7 @@ def greedy_order(graph: Graph, dues: Sequence[int]) -> list[int]:
         node = (paid := heapq.heappop(heap))[-1]
         if node not in left or paid != price(node):
             continue  # an older price of a node that is gone or was pushed again
+        deadline.check()
         order.append(node)
         left.remove(node)
         changed = set(near := around[node])
@@ -147,7 +150,10 @@ CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a n
 
 
 def best_order(
-    graph: Graph, known: Iterable[list[int]] = (), patience: float = CELLS_PER_NODE
+    graph: Graph,
+    known: Iterable[list[int]] = (),
+    patience: float = CELLS_PER_NODE,
+    deadline: Deadline = NEVER,
 ) -> list[int]:
     """The order with the fewest cells in its cliques, among greedy orders and sweeps.
 
@@ -166,7 +172,8 @@ def best_order(
     """
     nodes = len(graph.weights)
     best, fewest = list(range(nodes)), math.inf
-    for tried, order in enumerate(chain(known, _candidates(graph)), start=1):
+    for tried, order in enumerate(chain(known, _candidates(graph, deadline)), start=1):
+        deadline.check()
         cells = cells_of(graph, order)
         if cells < fewest:
             best, fewest = order, cells
@@ -198,17 +205,19 @@ def cells_of(graph: Graph, order: Sequence[int]) -> float:
     return sum(map(math.exp, logs))
 
 
-def _candidates(graph: Graph) -> Iterator[list[int]]:
+def _candidates(graph: Graph, deadline: Deadline) -> Iterator[list[int]]:
     rng = np.random.default_rng(SEED)
     size = len(graph.weights)
     ones, zeros = [1] * size, [0] * size
-    yield from (greedy_order(graph, dues) for dues in (zeros, ones, _whole(graph.weights)))
+    for dues in (zeros, ones, _whole(graph.weights)):
+        yield greedy_order(graph, dues, deadline)
     for source in islice(_far_ends(graph, rng), SWEEPS):
         yield sweep(graph, source)
     for _ in range(SHAKEN_ROUNDS):
         shaken = (np.array(graph.weights) * rng.lognormal(0, SHAKE, size)).tolist()
         other = Graph(graph.neighbours, tuple(shaken))
-        yield from (greedy_order(other, dues) for dues in (_whole(shaken), zeros))
+        for dues in (_whole(shaken), zeros):
+            yield greedy_order(other, dues, deadline)
 
 
 def _whole(weights: Sequence[float]) -> list[int]:

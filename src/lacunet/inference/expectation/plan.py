@@ -76,7 +76,7 @@ class ComponentRun:
         return size
 
 
-def runs_of(problems: Problems) -> Iterator[ComponentRun]:
+def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[ComponentRun]:
     """The components in runs, smallest first, ordered for elimination."""
     lengths = problems.members.lengths
     order = np.argsort(lengths, kind="stable")
@@ -89,7 +89,7 @@ def runs_of(problems: Problems) -> Iterator[ComponentRun]:
         start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
         chosen = order[components]
         members, boundaries = problems.members.take(chosen), problems.boundaries.take(chosen)
-        structure = structure_of(problems.factors.layout, members, boundaries)
+        structure = structure_of(problems.factors.layout, members, boundaries, deadline)
         yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
 
@@ -115,7 +115,7 @@ def plan_of(
     left_out: list[Integers] = []
     cost = np.zeros(3)
     most_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
-    for run in runs_of(problems):
+    for run in runs_of(problems, deadline):
         is_lean = run.cells > cells_within(memory)
         too_large = (is_lean & (run.lean_bytes > memory / 2))[run.component]
         left_out.append(run.problems[too_large])

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.elimination.batched import improved
 from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import distinct, grouped_keys, stable_order
@@ -72,12 +73,14 @@ class Structure:
     slices: Slices
 
 
-def structure_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Structure:
+def structure_of(
+    layout: Layout, members: Ragged, boundaries: Ragged, deadline: Deadline = NEVER
+) -> Structure:
     """Order the elimination of every component and lay out its steps."""
     members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
-    elimination = improved(members.lengths, slices.missing, np.log(size))
+    elimination = improved(members.lengths, slices.missing, np.log(size), deadline)
     rounds, scope = elimination.round, elimination.scope
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)

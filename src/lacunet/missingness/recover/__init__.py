@@ -1,1 +1,4 @@
-"""Is there an estimand? `answers` asks, `chain`, `fix_and_select` and `propensity` search."""
+"""Is there an estimand? `answers` asks, `chain`, `fix_and_select` and `propensity` search.
+
+`by_mechanisms` searches once more, with mechanisms as variables.
+"""

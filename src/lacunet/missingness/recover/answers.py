@@ -13,6 +13,8 @@ from math import inf
 
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.estimands.patterns import NoSelfCensoring
+from lacunet.estimands.samples import nested
+from lacunet.estimands.shares import PatternShare
 from lacunet.estimands.terms import (
     Factor,
     InPopulation,
@@ -28,11 +30,12 @@ from lacunet.missingness.recover.chain import (
     TermSearch,
     censors_itself,
     find_term,
+    find_term_by_mechanisms,
     other_terms,
     with_choices,
 )
 from lacunet.missingness.recover.fix_and_select import too_large, too_large_term
-from lacunet.missingness.recover.monotone import find_monotone_term, in_words
+from lacunet.missingness.recover.monotone import find_monotone_term, holds, in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
@@ -50,6 +53,7 @@ from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
 QUERY_WORK = 8e5  # for one query, in steps along edges
+MECHANISM_WORK = 3e5  # of the search with mechanisms as variables, likewise
 STAGES = ((0.05, 0.15), (1.0, 0.85))  # of it, then of the search for two models that look the same
 MOST_STATES = 10  # of a variable that hides itself, in the models that show it
 CHOICES_WORK = 4e6  # for the samples that serve as well
@@ -141,6 +145,9 @@ def _decide(
         term = (
             find_monotone_term(search, query, asked) if mixed.monotone else find_term(search, query)
         )
+        if term is None and searching == STAGES[-1][0] and not mixed.monotone:
+            mixed.meter.allow(MECHANISM_WORK * effort)
+            term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + in_words(mixed, term)
             more = None if mixed.monotone else partial(_terms, graph, term, known, effort)
@@ -155,6 +162,21 @@ def _decide(
         why = _why_recoverable(large) + too_large(large.odds)
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
+
+
+def _by_mechanisms(search: TermSearch, query: Query, asked: Asked) -> Term | None:
+    """An estimand with mechanisms as variables, once it gives the query of models at random.
+
+    What can be wrong with such an estimand is a sum over a mechanism whose variable is needed. It
+    is a rational function of what can be observed, as in `monotone`.
+    """
+    term = find_term_by_mechanisms(search, query)
+    if term is None:
+        return None
+    graph = search.graph
+    names = term.columns | query.names
+    near = graph.among(graph.ancestors([*names, *graph.mechanisms_of(names)]))
+    return term if holds(near, asked, search.known, term) else None
 
 
 @lru_cache(maxsize=512)
@@ -277,6 +299,11 @@ def _plain_form(term: Term) -> str:
             f"taking {helpers} in and dividing it out again leaves two queries that are each "
             "recoverable"
         )
+    if any(isinstance(part, PatternShare) for part in nested(term)):
+        return (
+            "taking mechanisms as variables, which every row tells, leaves queries that are each "
+            "recoverable"
+        )
     if not isinstance(term, Factor):
         return "the chain rule takes it apart into queries that are each recoverable"
     shown = ", ".join(map(quoted, term.shown))
@@ -321,6 +348,7 @@ def _tried(search: TermSearch) -> str:
     words = (
         f"no estimand was found and no proof that there is none: {search.steps} queries were tried "
         "by fix and select, the odds of patterns and latent projections, joined by the chain "
-        "rule, and small submodels were searched for two models that look the same"
+        "rule, also with mechanisms as variables, and small submodels were searched for two models "
+        "that look the same"
     )
     return words + cut if search.is_cut_short else words

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, cast
 
 from lacunet.estimands.patterns import NoSelfCensoring
@@ -30,6 +31,7 @@ from lacunet.estimands.terms import (
     SumOut,
     Term,
 )
+from lacunet.missingness.recover.by_mechanisms import by_mechanisms
 from lacunet.missingness.recover.effects import (
     adjustment_sets,
     by_districts,
@@ -55,18 +57,30 @@ SAMPLES = 5  # samples that serve as well, for the data to choose from
 TERMS = 8  # estimands of other forms, likewise
 
 
+def _any_term(term: Term) -> bool:  # noqa: ARG001
+    return True
+
+
 @dataclass
 class TermSearch:
     """What one search has solved and how far it has failed.
 
-    ``known`` are sets of variables whose law in the population is known from elsewhere. ``steps``
-    counts the queries looked at; the search ``is_cut_short`` if its work ran out.
+    ``known`` are sets of variables whose law in the population is known from elsewhere. ``rules``
+    give whole estimands; ``accepts`` says whether a part can be used. It ``splits_freely`` if a
+    target is taken apart without going deeper, and ``takes_mechanisms`` as variables where all
+    else fails. ``steps`` counts the queries looked at; the search ``is_cut_short`` if its work ran
+    out.
     """
 
     graph: MixedGraph
     known: Known
+    rules: tuple[Rule, ...] = RULES
+    accepts: Callable[[Term], bool] = _any_term
+    splits_freely: bool = False
+    takes_mechanisms: bool = False
     solved: dict[Query, Term] = field(default_factory=dict)
     failed: dict[Query, int] = field(default_factory=dict)
+    by_mechanisms: dict[Query, Term | None] = field(default_factory=dict)
     steps: int = 0
     is_cut_short: bool = False
 
@@ -80,6 +94,23 @@ def find_term(search: TermSearch, query: Query) -> Term | None:
     except OutOfWork:
         search.is_cut_short = True
         return None
+
+
+def find_term_by_mechanisms(search: TermSearch, query: Query) -> Term | None:
+    """The same once more, with mechanisms as variables too; the search has failed without."""
+    again = TermSearch(search.graph, search.known, takes_mechanisms=True, solved=search.solved)
+    term = find_term(again, query)
+    search.steps += again.steps
+    search.is_cut_short |= again.is_cut_short
+    return term
+
+
+def _searching(
+    graph: MixedGraph, share: Rule, accepts: Callable[[Term], bool]
+) -> Callable[[Query, int], list[Term]]:
+    """A search in a graph of which one rule tells the shares of rows."""
+    search = TermSearch(graph, (), rules=(share,), accepts=accepts, splits_freely=True)
+    return partial(_solve, search)
 
 
 def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]:
@@ -143,7 +174,7 @@ def _solve(search: TermSearch, query: Query, depth: int) -> list[Term]:
         if search.steps > STEPS:
             raise OutOfWork
     terms = _attempts(search, query, depth) if simple == query else _solve(search, simple, depth)
-    for term in terms:
+    for term in filter(search.accepts, terms):
         search.solved[query] = with_conditions(graph, term, query.given, query.do)
         return [search.solved[query]]
     return []
@@ -156,16 +187,28 @@ def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
         yield from by_districts(search.graph, query, lambda part: _solve(search, part, depth))
     else:
         yield from _in_population(search, query)
-        for rule in RULES if depth >= EVERY_RULE else RULES[:1]:
+        for rule in search.rules if depth >= EVERY_RULE else search.rules[:1]:
             yield from rule(search.graph, query)
+    if search.takes_mechanisms:
+        yield from _by_mechanisms(search, query)
     yield from _dropped(search, query, depth)
     if depth:
         below = depth - 1 if depth > EVERY_RULE else 0
-        yield from _split(search, query, below)
+        yield from _split(search, query, depth if search.splits_freely else below)
         yield from _conditioned(search, query, below)
         yield from _summed(search, query, below)
         if depth >= EVERY_RULE:
             yield from _inverted(search, query, below)
+
+
+def _by_mechanisms(search: TermSearch, query: Query) -> Iterator[Term]:
+    """Estimands with mechanisms as variables, searched for once."""
+    if query not in search.by_mechanisms:
+        terms = by_mechanisms(search.graph, query, _searching)
+        search.by_mechanisms[query] = next(terms, None)
+    term = search.by_mechanisms[query]
+    if term is not None:
+        yield with_conditions(search.graph, term, query.given, query.do)
 
 
 def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:

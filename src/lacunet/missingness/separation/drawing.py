@@ -147,6 +147,17 @@ class Drawing:
         hidden = {*self.causes, *self.latent}
         return tuple(name for name in self.network.variables if name not in hidden)
 
+    def shown_with(self, variable: str) -> frozenset[str]:
+        """The other variables that every row shows which shows this one, by the orders.
+
+        What they are matters to its mechanism only where they are shown.
+        """
+
+        def before(name: str) -> list[str]:
+            return [earlier for later, earlier in self.monotone if later == name]
+
+        return reached(before(variable), before)
+
     def category(self) -> str:
         """How the data go missing: "MCAR", "MAR" or "MNAR"."""
         return self.why().partition(":")[0]

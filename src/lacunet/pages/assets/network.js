@@ -284,7 +284,9 @@ page.network = (() => {
   function writeAddress() {
     const parts = state.seen.flatMap((k, i) => k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
     if (state.wasChosen) parts.push(encoded(vars[state.chosen].name));
-    try { history.replaceState(null, "", parts.length ? "#" + parts.join("&") : location.pathname + location.search); } catch { /* a page inside another */ }
+    const end = parts.length ? "#" + parts.join("&") : "";
+    try { history.replaceState(null, "", end || location.pathname + location.search); } catch { /* a page inside another */ }
+    if (parent !== window) parent.postMessage({ question: end }, "*");
   }
   const decoded = text => { try { return decodeURIComponent(text); } catch { return text; } };
   // Which variable is meant, and whether it is set; programs that pass links on may escape brackets.
@@ -340,6 +342,7 @@ page.network = (() => {
       if (live) update();
       if (chosen !== null && chosen !== state.chosen) choose(chosen);
     });
+    addEventListener("message", event => { if (event.source === parent && event.data === "network") scrollTo(0, byId("network").offsetTop); });
     let kept = 1;
     addEventListener("beforeprint", () => { kept = state.zoom; state.zoom = Math.min(1, drawn.narrowest / (canvas.offsetWidth || 1)); drawNetwork(); });
     addEventListener("afterprint", () => { state.zoom = kept; drawNetwork(); });

@@ -12,6 +12,7 @@
   const option = (value, text = value) => make("option", { value }, text);
 
   // ---- asking the server
+  const textOf = async path => (await fetch(path, { headers: { "X-Studio-Token": token } })).text();
   async function ask(path, body, more = {}, headers = body === undefined ? {} : { "Content-Type": "application/json" }) {
     const answer = await fetch(path, { method: body === undefined ? "GET" : "POST", body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
       headers: { "X-Studio-Token": token, ...headers }, ...more });
@@ -49,7 +50,6 @@
   // ---- steps
   const step = () => STEPS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "table";
   function go() {
-    keepQuestion();
     for (const key of STEPS) {
       byId(key).hidden = key !== step();
       key === step() ? byId(`to-${key}`).setAttribute("aria-current", "step") : byId(`to-${key}`).removeAttribute("aria-current");
@@ -471,8 +471,8 @@
   }
   // The plan of the project as it is: a change takes it off.
   async function drawPlan() {
-    const answer = await fetch(runFile(job.name, "output.txt"));
-    clear(byId("planned"), make("pre", { id: "plan", tabindex: 0, "aria-label": "the plan" }, await answer.text()));
+    const plan = await textOf(`/run/${job.name}/output.txt`);
+    clear(byId("planned"), make("pre", { id: "plan", tabindex: 0, "aria-label": "the plan" }, plan));
   }
   function drawJob() {
     const isRunning = job?.status === "running", { stage = "", done = 0, total = null, note = "" } = job?.progress ?? {};
@@ -488,7 +488,7 @@
     if (job?.status === "cancelled") byId(place).append(make("p", {}, `Cancelled ${job.seconds ? `after ${job.seconds} s` : "at once"}; nothing was changed.`));
     if (job?.status === "done") byId(place).append(make("p", {}, `Done in ${job.seconds} s. `, ...next));
   }
-  const runFile = (run, file) => `/run/${run}/${file}?token=${encodeURIComponent(token)}`;
+  const runFile = (run, file) => `/run/${run.name}/${file}?key=${run.key}`;
   // What is otherwise than in the result before, by the names that the steps use.
   const SAID = { data: "table", missing: "codes for not observed", states: "states", bins: "cuts", not_asked: "rules", graph: "graph", method: "method", prior: "prior", level: "intervals", seed: "seed" };
   function unlike(run) {
@@ -509,7 +509,7 @@
     }));
     byId("beside").onclick = () => chosen.size === 2 ? start("beside", { runs: [...chosen].map(Number).sort((a, b) => a - b) }) : trouble(new Error("Tick two results first."));
     const last = runs.find(run => run.kind === "diagnose");
-    if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last.name, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on`), " ",
+    if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on`), " ",
       make("button", { type: "button", on: { click: async () => { try { const { graph } = await ask("/adopt", { name: last.name, kind: "diagnose" }); change({ graph }); byId("text").value = graph; await drawGraph(); location.hash = "graph"; } catch (error) { trouble(error); } } } }, "take its mechanisms into the graph")));
   }
   function drawLearn() {
@@ -529,18 +529,20 @@
   function showPage() {
     const frame = byId("asked-page"), run = shownRun();
     frame.hidden = !run;
-    clear(byId("ask-words"), ...(run ? [`Run ${run.name}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run.name, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
+    clear(byId("ask-words"), ...(run ? [`Run ${run.name}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     drawAnswers();
     if (!run || shownPage === project.run) return;
     shownPage = project.run;
-    if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.scrollTo(0, frame.contentDocument.getElementById("network")?.offsetTop ?? 0), { once: true });
-    frame.src = runFile(run.name, "page.html") + project.asked;
+    if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.postMessage("network", "*"), { once: true });
+    frame.src = runFile(run, "page.html") + project.asked;
   }
-  function keepQuestion() {
-    if (!shownPage || shownPage !== project.run) return;
-    let end = null;
-    try { end = byId("asked-page").contentWindow.location; } catch { return; }
-    if (end.pathname.startsWith(`/run/${shownPage}/`) && end.hash !== project.asked) { change({ asked: end.hash }); drawAnswers(); }
+  // The page is in a sandbox: it cannot be looked into, and says itself what it is asked.
+  function keepQuestion(event) {
+    const question = event.data?.question;
+    if (event.source !== byId("asked-page").contentWindow || typeof question !== "string") return;
+    if (shownPage !== project.run || question === project.asked) return;
+    change({ asked: question });
+    drawAnswers();
   }
   // The answers to what is clicked on the page, with intervals: these the page itself cannot work out.
   let answering = 0;
@@ -583,10 +585,10 @@
     clear(byId("code-of"), ...codes.map(code => option(code.title)));
     drawCode();
     const run = shownRun();
-    clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run.name, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
+    clear(byId("files"), ...(run ? run.files.map(file => make("p", { class: "rule" }, make("a", { href: runFile(run, file), download: file }, file), make("span", { class: "soft" }, ` ${FILES[file]}`))) : [make("p", { class: "soft" }, "No result yet: learn first.")]));
     byId("files-of").textContent = run ? `Files of run ${run.name}` : "Files";
     byId("methods-part").hidden = !run?.files.includes("methods.txt");
-    if (!byId("methods-part").hidden) byId("methods").textContent = await (await fetch(runFile(run.name, "methods.txt"))).text();
+    if (!byId("methods-part").hidden) byId("methods").textContent = await textOf(`/run/${run.name}/methods.txt`);
   }
 
   // ---- wiring
@@ -638,8 +640,8 @@
       button.textContent = "copied";
     }));
     document.querySelectorAll("[data-keep]").forEach(button => button.addEventListener("click", () => download(button.dataset.file, byId(button.dataset.keep).textContent, "text/plain")));
-    addEventListener("pagehide", () => { keepQuestion(); keep({ keepalive: true }).catch(() => {}); });
-    setInterval(() => { if (step() === "ask") keepQuestion(); }, 500);
+    addEventListener("pagehide", () => { keep({ keepalive: true }).catch(() => {}); });
+    addEventListener("message", keepQuestion);
     let across = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== across && step() === "graph") { across = innerWidth; drawBoard(); } });
   }

@@ -78,13 +78,27 @@ def methods_text(result: Result, level: float = 0.95) -> str:
         sentences += [
             f"Intervals at the level of {100 * as_level(level):g}% were computed {words}."
         ]
-        sentences += filter(None, [result.uncertainty.chance])
+        sentences += filter(None, [result.uncertainty.chance, _search(result.network)])
     sentences += [*_weak(result)]
     sentences.append(
         f"Computations were done with lacunet {own_version()} {SOFTWARE}, which implements the "
         f"estimators of {PAPER}."
     )
     return _with_numbers(" ".join(sentences))
+
+
+def _search(network: Network) -> str:
+    """Whether intervals count that the edges were learned; empty where they are known."""
+    if network.bootstrap is None:
+        return ""
+    if not network.bootstrap:
+        return "The edges were learned from rows, and the intervals take them as known."
+    number = len(network.bootstrap)
+    return (
+        "The edges were learned from rows. Intervals of answers reach over those of the answers of "
+        f"networks learned from {number} Bayesian bootstrap replicates; those of CPTs take the "
+        "edges as known."
+    )
 
 
 def _with_numbers(text: str) -> str:

@@ -112,8 +112,8 @@ def _behind(result: Result, level: float | None) -> Behind:
     if level is not None and result.uncertainty is not None:
         intervals = {v: result.interval(v, level) for v in names}
         if cliques_size(result.network) <= MOST_CELLS:
-            support = result.network.support
-            spreads = {v: result.uncertainty.query(v, support=support) for v in names}
+            known = result.network.support, result.network.bootstrap
+            spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
     return Behind(rows, intervals, marginals)
 

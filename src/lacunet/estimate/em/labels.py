@@ -1,0 +1,138 @@
+r"""An order for the states of variables that no row shows.
+
+Where no row shows a variable and the prior treats its states alike, the data say what its states
+are, but not which is which: two states may change places, and every row is as likely as before.
+Which of them comes first is chance then, unless a rule decides: the largest state comes first, by
+the rows that EM expects in it. States of the same size are ordered by the first variable beside
+them that rows show: first comes the state that makes its first state likeliest.
+
+States that the prior tells apart, or one of which is a structural zero, stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lacunet.estimate.em.climb import Climb
+from lacunet.estimate.em.start import CptRows
+from lacunet.model.network import FloatArray, Scope
+from lacunet.statistics.problems.layout import Layout
+from lacunet.statistics.problems.ragged import Integers
+
+TIE = 0.01  # of the rows: sizes that differ by less may change places from one start to another
+IMPOSSIBLE = -1.0  # stands for the pseudo-counts of a structural zero
+
+
+def with_ordered_states(
+    climb: Climb, layout: Layout, pseudo: FloatArray, variables: Scope
+) -> Climb:
+    """Where EM came to, with the states of some variables put in order.
+
+    Parameters
+    ----------
+    pseudo
+        The pseudo-counts of all cells, end to end.
+    variables
+        Those that no row shows.
+    """
+    if not climb.expected.size:
+        return climb
+    possible = CptRows.of(layout).possible
+    if possible is not None:
+        pseudo = np.where(possible, pseudo, IMPOSSIBLE)
+    for variable in variables:
+        cells = np.arange(layout.cells)
+        columns = [*_columns(layout, climb.expected, variable, {*variables})]
+        for states in _exchangeable(layout, pseudo, variable) if columns else ():
+            chosen = np.array(states)
+            ranks = ranked([column[chosen] for column in columns])
+            _rearrange(layout, cells, variable, chosen, chosen[ranks])
+        climb = replace(
+            climb,
+            cells=climb.cells[cells],
+            start=climb.start[cells],
+            expected=climb.expected[cells],
+        )
+    return climb
+
+
+def ranked(columns: Sequence[FloatArray]) -> list[int]:
+    """The places of values in descending order of the first column; ties go by the next ones.
+
+    Examples
+    --------
+    >>> ranked([np.array([0.2, 0.401, 0.399]), np.array([0.9, 0.1, 0.7])])
+    [2, 1, 0]
+    """
+    first, *others = columns
+    order = np.argsort(-first, kind="stable")
+    if not others:
+        return [*map(int, order)]
+    ends = np.flatnonzero(np.diff(first[order]) < -TIE) + 1
+    ranks = []
+    for tied in np.split(order, ends):
+        within = ranked([column[tied] for column in others])
+        ranks += tied[within].tolist()
+    return ranks
+
+
+def _columns(
+    layout: Layout, expected: FloatArray, variable: str, hidden: Collection[str]
+) -> Iterator[FloatArray]:
+    """What the states are ordered by: their share of the rows, then what it says of others."""
+    counts_of = layout.tables(expected)
+    sizes = _by_states(layout, counts_of[variable], variable, (variable,))
+    if not sizes.any():  # no row says anything about it
+        return
+    yield sizes / sizes.sum()
+    safe = np.where(sizes > 0, sizes, 1.0)
+    for family in layout.network.families:
+        others = [name for name in family if name not in hidden]
+        if variable not in family:
+            continue
+        for other in others:
+            counts = _by_states(layout, counts_of[family[-1]], family[-1], (variable, other))
+            yield from (counts / safe[:, None]).T
+
+
+def _by_states(layout: Layout, counts: FloatArray, child: str, names: Scope) -> FloatArray:
+    """The counts of a family by the states of one variable in it, or of two."""
+    family = layout.network.family(child)
+    axes = [family.index(name) for name in names]
+    others = tuple(axis for axis in range(counts.ndim) if axis not in axes)
+    summed = counts.sum(axis=others, keepdims=True)
+    in_order = np.moveaxis(summed, axes, range(len(axes)))
+    return np.asarray(in_order.reshape([counts.shape[axis] for axis in axes]))
+
+
+def _exchangeable(layout: Layout, pseudo: FloatArray, variable: str) -> list[list[int]]:
+    """The states of a variable, in groups that the prior treats alike."""
+    pseudo_of, by_state = layout.tables(pseudo), []
+    for family in layout.network.families:
+        if variable in family:
+            table = np.moveaxis(pseudo_of[family[-1]], family.index(variable), 0)
+            by_state.append(table.reshape(len(table), -1))
+    profiles = np.concatenate(by_state, axis=1)
+    groups: list[list[int]] = []
+    for state, profile in enumerate(profiles):
+        for group in groups:
+            if np.allclose(profile, profiles[group[0]]):
+                group.append(state)
+                break
+        else:
+            groups.append([state])
+    return groups
+
+
+def _rearrange(
+    layout: Layout, cells: Integers, variable: str, states: Integers, sources: Integers
+) -> None:
+    """Let the cells of some states of a variable, in all CPTs, come from those of others."""
+    table_of = layout.tables(cells)  # type: ignore[arg-type]
+    for family in layout.network.families:
+        if variable in family:
+            table = np.moveaxis(table_of[family[-1]], family.index(variable), 0)
+            table[states] = table[sources].copy()
