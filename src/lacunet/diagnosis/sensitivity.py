@@ -320,7 +320,7 @@ def sensitivity(
     mar = asked.index(0.0)
     if (limit := threshold) is None:
         limit = _nearest_end(answers[mar], intervals[mar], tips, question.lowest)
-    shares = by_shares(statistics.sample(0))
+    shares = _by_shares(network, question, grouped, statistics.sample(0))
     result = Sensitivity(
         question,
         method,
