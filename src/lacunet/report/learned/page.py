@@ -107,7 +107,7 @@ def page(
         network_section(data, why_not_live=_why_not_live(result, disclosure)),
         _families_section(places, facts, disclosure),
         "" if summary is None else missing_section(summary),
-        em_section(result.ended),
+        em_section(result.ended, has_learned_prior=isinstance(result.prior, LearnedPrior)),
         "" if summary is None else complete_section(network, summary),
     ]
     return report_page(
