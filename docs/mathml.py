@@ -45,7 +45,15 @@ _MARKUP = {
     **{bracket: f'<mo stretchy="false">{bracket}</mo>' for bracket in "()[]|"},
     "&": "",
 }  # fmt: skip
-_SIGNS = {r"\textbackslash": "\\", r"\textasciitilde": "~", r"\textasciicircum": "^"}
+_SIGNS = {
+    r"\textbackslash": "\\",
+    r"\textasciitilde": "~",
+    r"\textasciicircum": "^",
+    r"\textasciigrave": "`",
+    r"\textless": "<",
+    r"\textgreater": ">",
+    r"\textbar": "|",
+}
 _NAMES = ("<mi>", "<mtext>")
 _COMMA = "<mo>,</mo>"
 LONG_LIST = 8

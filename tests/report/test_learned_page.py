@@ -190,7 +190,5 @@ def test_a_climb_that_is_not_all_of_em_is_called_the_last_part(tmp_path: Path) -
     for prior, says in ((2, "The climb of EM on all rows."), ("learn", "those before learned")):
         result = lc.learn(network, data, lc.EM(start="random", restarts=1), prior=prior)
         assert result.ended is not None
-        is_whole = len(result.ended.trace) == result.ended.iterations + 1
-        assert is_whole == (prior == 2)
         result.report(tmp_path / "page.html")
         assert says in (tmp_path / "page.html").read_text()

@@ -195,8 +195,8 @@ class _Judge:
             columns[node] = np.where(seen[node] == NOT_SHOWN, size_of[node], seen[node])
             size_of[node] += 1
         partly = (node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN)
-        own = None if itself is None else (*itself, network.cardinality(itself[0]))
-        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, own)
+        sized = None if itself is None else (*itself, network.cardinality(itself[0]))
+        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, sized)
 
     def gains(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on rows in which it varies."""
@@ -227,19 +227,19 @@ class _Judge:
         variable, (_, values, size) = variable_of(node), itself
         beside = [other for other in others if other != variable]
         theirs = [n for n in self.causes[variable] if n in self.columns]
-        one = Half(
+        half = Half(
             self.is_shown,
             self.columns[variable],
             tuple(self.columns[other] for other in beside),
             tuple(self.size_of[other] for other in (variable, *beside)),
         )
-        two = Half(
+        other_half = Half(
             self.columns[node],
             values,
             tuple(self.columns[other] for other in theirs),
             (size, *(self.size_of[other] for other in theirs)),
         )
-        far = apart_from_mutual(one, two, self.weights)
+        far = apart_from_mutual(half, other_half, self.weights)
         per_parameter, per_parent = self.penalties
         penalty = per_parameter * 0.5 * float(np.log(max(len(self.is_shown), 1)))
         return far**2 / 2 - penalty - per_parent
@@ -307,9 +307,11 @@ def _varying_beside(
     kept = [other for other in others if not _is_same_where_shown(columns[node], columns[other])]
     if len(kept) == len(others):
         return others
-    own = [cause for cause in causes.get(node.variable, ()) if cause in columns]
-    own = [cause for cause in own if not _is_same_where_shown(columns[node], columns[cause])]
-    return tuple(dict.fromkeys((*kept, *own)))
+    of_node = [cause for cause in causes.get(node.variable, ()) if cause in columns]
+    telling = [
+        cause for cause in of_node if not _is_same_where_shown(columns[node], columns[cause])
+    ]
+    return tuple(dict.fromkeys((*kept, *telling)))
 
 
 def _is_same_where_shown(mechanism: Column, other: Column) -> bool:

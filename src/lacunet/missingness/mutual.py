@@ -58,22 +58,22 @@ class _Rates(NamedTuple):
     shown: FloatArray
 
 
-def apart_from_mutual(one: Half, two: Half, weights: FloatArray) -> float:
+def apart_from_mutual(half: Half, other: Half, weights: FloatArray) -> float:
     """How far the rows that hide both are from their number without an edge, in standard errors."""
     rows = np.ones(len(weights), dtype=bool)
-    for column in (*one.others, *two.others):
+    for column in (*half.others, *other.others):
         rows &= column != NOT_SHOWN
-    both = rows & (one.is_shown == 1) & (two.is_shown == 1)
-    neither = rows & (one.is_shown == 0) & (two.is_shown == 0)
-    halves = one.rates(rows, weights), two.rates(rows, weights)
+    both = rows & (half.is_shown == 1) & (other.is_shown == 1)
+    neither = rows & (half.is_shown == 0) & (other.is_shown == 0)
+    halves = half.rates(rows, weights), other.rates(rows, weights)
     odds = np.ones(int(both.sum()))
-    for half in halves:
-        odds *= quotient(1 - half.shown, half.shown)[half.cell[both]]
+    for rates in halves:
+        odds *= quotient(1 - rates.shown, rates.shown)[rates.cell[both]]
     expected = odds * weights[both]
     number = float(weights[neither].sum())
     variance = number + float((expected * odds).sum())
-    for half in halves:
-        sums = np.bincount(half.cell[both], expected, len(half.counts)).astype(np.float64)
-        spread = half.counts * half.shown * (1 - half.shown)
+    for rates in halves:
+        sums = np.bincount(rates.cell[both], expected, len(rates.counts)).astype(np.float64)
+        spread = rates.counts * rates.shown * (1 - rates.shown)
         variance += float(quotient(sums**2, spread).sum())
     return float((number - expected.sum()) / max(variance, 1.0) ** 0.5)

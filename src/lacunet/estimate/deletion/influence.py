@@ -126,10 +126,12 @@ class Moves:
             classes, common = len(self.common), self.common
             of_class = self._by_class(of_kind)
             common_rows = common.reshape(classes, configurations, states).sum(axis=-1)
-            own = self.class_of[self.owner]
-            cells += 2 * added_up(self.cell, weighed * common[own, self.cell], prod(self.shape))
+            owner_class = self.class_of[self.owner]
+            cells += 2 * added_up(
+                self.cell, weighed * common[owner_class, self.cell], prod(self.shape)
+            )
             cells += of_class @ common**2
-            cross += added_up(self.cell, weighed * common_rows[own, row], prod(self.shape))
+            cross += added_up(self.cell, weighed * common_rows[owner_class, row], prod(self.shape))
             places = self.class_of[owner_of_sum] * configurations + row_of_sum
             sums = added_up(places, weighed_sums, classes * configurations)
             sums = sums.reshape(classes, configurations) + of_class[:, None] * common_rows
@@ -217,7 +219,7 @@ def _stand_in(rows: EncodedTable, network: Network, estimated: Estimated) -> Mov
 def _with_stand_in(
     moves: Moves,
     family: Scope,
-    patterns: Patterns,
+    patterns: RowPatterns,
     within: Within,
     stand_in: Moves,
     groups: Reduced,
@@ -275,7 +277,7 @@ def _with_stand_in(
     return replace(moves, owner=owner, cell=cell, value=added_up(index, values, len(keys)))
 
 
-class Patterns(NamedTuple):
+class RowPatterns(NamedTuple):
     """What the rows of each group show of some variables, if only nothing; and that of each row."""
 
     cells: GroupedCounts
@@ -284,7 +286,7 @@ class Patterns(NamedTuple):
 
 def _patterns(
     rows: EncodedTable, network: Network, hidden: Scope, grouping: tuple[Groups, Index]
-) -> Patterns:
+) -> RowPatterns:
     """The patterns of ``hidden`` in groups of rows."""
     groups, group = grouping
     sizes = network.shape(hidden)
@@ -293,7 +295,7 @@ def _patterns(
     kind, member = grouped([group, *columns], [len(groups.weights), *values], rows.rows)
     keys = pack([column[member] for column in columns], values, len(member))
     tally = Tally.of(rows, kind, len(member))
-    return Patterns(GroupedCounts(groups, hidden, sizes, group[member], keys, tally), kind)
+    return RowPatterns(GroupedCounts(groups, hidden, sizes, group[member], keys, tally), kind)
 
 
 class Within(NamedTuple):
@@ -311,7 +313,7 @@ class Within(NamedTuple):
     solved: SolvedSamples
 
 
-def _within_groups(patterns: Patterns, estimated: Estimated) -> Within:
+def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
     cells = patterns.cells
     is_shown = [c < size for c, size in zip(cells.columns(), cells.cardinalities, strict=True)]
     shown, every = cells.showing_all(), tuple(range(len(cells.scope)))
@@ -330,7 +332,7 @@ def _within_groups(patterns: Patterns, estimated: Estimated) -> Within:
 
 
 def _moves_within(
-    patterns: Patterns, within: Within, family: Scope, shape: tuple[int, ...]
+    patterns: RowPatterns, within: Within, family: Scope, shape: tuple[int, ...]
 ) -> Moves:
     """What rows move the cells of their groups by."""
     cells, shown = patterns.cells, within.shown
@@ -348,9 +350,10 @@ def _moves_within(
         owners.append(pattern[kept])
         places.append(index[cell[kept]])
         values.append(value[kept])
-    owner, place = np.concatenate([NOTHING, *owners]), np.concatenate([NOTHING, *places])
+    owner = np.concatenate([NOTHING, *owners])
+    cell_index = np.concatenate([NOTHING, *places])
     value = np.concatenate([np.zeros(0), *values])
-    return Moves(patterns.kind, len(cells.cells), owner, place, value, shape)
+    return Moves(patterns.kind, len(cells.cells), owner, cell_index, value, shape)
 
 
 def _spread_up(

@@ -108,6 +108,10 @@ def _pair(
 ) -> Iterator[Witness]:
     """A model and one that looks the same, a step along the direction that moves the query most."""
     direction = direction / np.abs(direction).max()
+    if (
+        direction @ np.arange(len(direction)) > 0
+    ):  # the decomposition leaves the sign to the machine
+        direction = -direction
     start, goal = models.query(base, asked), models.manifest(base)
     length = min(0.6 * _room(models, base, direction), 0.5)
     for _ in range(4):

@@ -88,7 +88,7 @@ def page(
         network_section(data, why_not_live=why_not_live(network)),
         _families_section(order, facts),
         "" if summary is None else missing_section(summary),
-        em_section(result.ended),
+        em_section(result.ended, has_learned_prior=isinstance(result.prior, LearnedPrior)),
         "" if summary is None else complete_section(network, summary),
     ]
     return report_page(
