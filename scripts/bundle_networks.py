@@ -1,6 +1,6 @@
 """Re-encode the benchmark networks for the package.
 
-    python benchmarks/bundle_networks.py FOLDER
+    python scripts/bundle_networks.py FOLDER
 
 reads NAME.bif or NAME.bif.gz of every network in the catalogue from FOLDER and writes
 src/lacunet/networks/NAME.json.gz. Numbers stay as they are; rows whose sums are off by less
@@ -20,11 +20,13 @@ TARGET = Path(lacunet.__file__).parent / "networks"
 
 
 def source_of(name: str, folder: Path) -> Path:
+    """The BIF file of a network, compressed or not."""
     plain = folder / f"{name}.bif"
     return plain if plain.exists() else folder / f"{name}.bif.gz"
 
 
 def main(folder: Path) -> None:
+    """Write every network of the catalogue that has a source."""
     for entry in catalogue():
         if entry.name == "screening":  # made for this package: there is no other source
             continue

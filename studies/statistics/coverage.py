@@ -5,8 +5,8 @@ states; answers of queries always. Every data set adds a line to a file, so that
 cut short goes on where it was; the table is made from the file. With ``--cost``, the processor
 time of intervals on Alarm with 10^5 rows against that of the fit:
 
-    python benchmarks/coverage.py coverage.jsonl [--sets 200] [--only survey prior several ...]
-        [--methods NAME ...] [--cost]
+    python -m studies.statistics.coverage coverage.jsonl [--sets 200]
+        [--only survey prior several ...] [--methods NAME ...] [--cost]
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
-import mnar_consistency as five
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import hide_cells
-from prior import dirichlet_network
+from studies.statistics import mnar_consistency as five
+from studies.statistics.prior import dirichlet_network
 
 ENOUGH = 30  # rows that support a CPT row
 Draw = Callable[[np.random.Generator], EncodedTable]

@@ -6,7 +6,7 @@ CPTs, laws by enumeration) goes to the nearest model that gives the same data as
 the data determine near by is the same in both; what they do not determine differs. Anything else is
 a contradiction.
 
-    python benchmarks/rank_search.py STATES FILE [seconds]
+    python -m studies.statistics.rank_search STATES FILE [seconds]
 
 goes through all graphs without hidden causes, up to the names of the variables: first those with
 one or two partially observed variables and no edges among mechanisms, then those with three, then

@@ -5,7 +5,7 @@ completely at random at a rate of 30%; the share of data sets in which any test 
 after Holm's adjustment (MCAR and MAR tests), and in which any cause of a mechanism is learned.
 Power: the paper's first MAR setting on Alarm.
 
-    python benchmarks/mcar_tests.py [--sets 400] [--part alarms power]
+    python -m studies.statistics.mcar_tests [--sets 400] [--part alarms power]
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ severity: each mechanism depends on what may be missing itself. *Front door*: a 
 and Y, and a mediator M of three states; M is missing by X and Y, X by M. For each number of rows
 and each way,
 
-    python benchmarks/effect_coverage.py STUDY [data sets] [first seed] [rows ...]
+    python -m studies.statistics.effect_coverage STUDY [data sets] [first seed] [rows ...]
 
 prints how often intervals of 95% hold the true difference, ratio and odds ratio, and for the
 difference the standard deviation of the estimates beside the standard error that the length of the

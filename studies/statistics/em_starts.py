@@ -5,7 +5,7 @@ closed form, and from many perturbed closed forms and random CPTs; the best of a
 known. A policy misses it if its best is more than 0.1 nats below. Policies that stop once some
 starts agree make perturbed and random starts in turn, as `lacunet.estimate.em.fit` does.
 
-    em_starts.py RESULTS.jsonl SECONDS [FIRST DRAW]
+    python -m studies.statistics.em_starts RESULTS.jsonl SECONDS [FIRST DRAW]
 
 appends one line per problem to the file, for so much processor time, and reports on all of it.
 """

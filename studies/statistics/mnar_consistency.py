@@ -4,15 +4,17 @@ The error of a CPT is the mean over parent configurations, weighted by their tru
 of the total variation between the true and the learned row; a network's is the mean over its
 CPTs. Prints one line for each graph, method and number of rows (mean over the seeds), then the
 slope of the logarithms, and writes the same as CSV if a path is given. Everything is drawn
-with fixed seeds:
+with fixed seeds. The figure of docs/missingness.md is drawn from such a file:
 
-    python benchmarks/mnar_consistency.py [--rows 1000 10000 100000 1000000] [--seeds 10] [CSV]
+    python -m studies.statistics.mnar_consistency [CSV] [--rows 1000 10000 100000] [--seeds 10]
+    python -m studies.statistics.mnar_consistency studies/statistics/mnar_consistency.csv --draw SVG
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+from collections import defaultdict
 from itertools import product
 
 import numpy as np
@@ -38,6 +40,7 @@ GRAPHS = {
     "a hidden cause behind X and R[Y]": ("XY", {"Y": "X"}, "X <-> R[Y]; Y -> R[X]"),
 }
 METHODS = ("mgraph", "em", "direct-mcar")
+STYLE = {"mgraph": "o-", "em": "s--", "direct-mcar": "^:"}
 PRIOR = 2.0
 
 
@@ -139,12 +142,41 @@ def slopes(results: list[tuple[str, str, int, float]]) -> None:
         print(f"{name:34} {method:12} {slope:+.2f}")
 
 
+def draw(path: str, target: str) -> None:
+    """Draw the errors of a CSV file against the number of rows, one panel for each graph."""
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("svg")
+    plt.rcParams["svg.hashsalt"] = "lacunet"
+    errors: dict[str, dict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    with open(path, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            errors[row["graph"]][row["method"]][int(row["rows"])] = float(row["error"])
+    figure, panels = plt.subplots(1, len(errors), figsize=(16, 3.4), sharey=True)
+    for panel, (graph, methods) in zip(panels, errors.items(), strict=True):
+        for method, curve in methods.items():
+            panel.loglog(list(curve), list(curve.values()), STYLE[method], label=method)
+        first = next(iter(methods["mgraph"].items()))
+        guide = {rows: first[1] * (first[0] / rows) ** 0.5 for rows in methods["mgraph"]}
+        panel.loglog(list(guide), list(guide.values()), color="0.7", lw=1, label="$N^{-1/2}$")
+        panel.set_title(graph, fontsize=9)
+        panel.set_xlabel("rows")
+    panels[0].set_ylabel("mean error of a CPT row")
+    panels[-1].legend(fontsize=8)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("csv", nargs="?")
     parser.add_argument("--rows", type=int, nargs="+", default=[10**3, 10**4, 10**5, 10**6])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--draw", metavar="SVG", help="run nothing: draw what the CSV file has")
     chosen = parser.parse_args()
+    if chosen.draw:
+        draw(chosen.csv, chosen.draw)
+        return
     results = study(chosen.rows, chosen.seeds)
     slopes(results)
     if chosen.csv:

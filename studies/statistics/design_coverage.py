@@ -6,7 +6,7 @@ scale of a normal variable that is cut, with the intra-cluster correlation given
 weights; of those who are ill or not, 20% do not say. The truth is that of the population:
 P(Smokes), P(Ill | Smokes).
 
-    python benchmarks/design_coverage.py [--sets 300] [--seed 1]
+    python -m studies.statistics.design_coverage [--sets 300] [--seed 1]
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """How near the truth a rule for the prior comes, against one pseudo-count per cell.
 
-    prior.py run RESULTS.jsonl SEED SECONDS GROUP [--folder FOLDER] [--rows 300 1000]
-        [--missing mcar mar mnar ...] [--methods em auto ...] [--rules]
-    prior.py report RESULTS.jsonl ...
+    python -m studies.statistics.prior run RESULTS.jsonl SEED SECONDS GROUP
+        [--folder FOLDER] [--rows 300 1000] [--missing mcar mar mnar ...]
+        [--methods em auto ...] [--rules]
+    python -m studies.statistics.prior report RESULTS.jsonl ...
 
 GROUP is ``choose`` or ``judge`` (the networks of the folder, halved by the CRC-32 of their names),
 ``bundled``, ``large`` (those bundled that the others leave out, having more than 4,000 cells), or
@@ -48,7 +49,7 @@ from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.layout import Layout
 from lacunet.wording import text_table
-from regret import sampled_marginals
+from studies.statistics.regret import sampled_marginals
 
 MECHANISMS = {
     "mcar": MCAR(0.6, 0.4),

@@ -1,8 +1,8 @@
 """How well `auto` chooses: its divergence from the truth against that of every other method.
 
-    regret.py run RESULTS.jsonl SEED SECONDS [FOLDER]
-    regret.py repeat RESULTS.jsonl SEED SECONDS
-    regret.py report RESULTS.jsonl ...
+    python -m studies.statistics.regret run RESULTS.jsonl SEED SECONDS [FOLDER]
+    python -m studies.statistics.regret repeat RESULTS.jsonl SEED SECONDS
+    python -m studies.statistics.regret report RESULTS.jsonl ...
 
 ``run`` draws problems (a network, a way of going missing, a number of rows; every network in
 turn) in an order that the seed gives, and appends one line for each, for so much processor time;

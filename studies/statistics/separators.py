@@ -5,7 +5,7 @@ were drawn with, learned from the data, read off the true missingness graph; and
 which has none. Every data set adds a line to a file, so that a run that was cut short goes on
 where it was; the table is made from the file:
 
-    python benchmarks/separators.py separators.csv [--rows 10000 100000] [--sets 30]
+    python -m studies.statistics.separators separators.csv [--rows 10000 100000] [--sets 30]
 """
 
 from __future__ import annotations
