@@ -37,6 +37,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
     "sphinx_design",
+    "search",
 ]
 copybutton_prompt_text = "$ "
 copybutton_exclude = ".linenos, .gp, .go"
@@ -46,6 +47,7 @@ html_title = f"lacunet {release}"
 html_math_renderer = "mathml"
 html_copy_source = False
 html_static_path = ["static"]
+html_search_scorer = str(Path(__file__).with_name("static") / "search.js")
 html_css_files = ["book.css"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
