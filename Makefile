@@ -131,7 +131,7 @@ fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py statistics --files $$(($(FILES) / 100)) --seed $(SEED)
 
-# Runs, or finishes, all that docs/paper.md shows, and writes it: many hours. GRID is a file with
+# Runs, or finishes, all that studies/pages/paper.md shows, and writes it: many hours. GRID is a file with
 # the network Grid 90-20-1; without it, a grid made by the same recipe takes its place.
 GRID ?=
 studies: .venv/.installed-test

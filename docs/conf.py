@@ -16,6 +16,7 @@ from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from latex2mathml.converter import convert
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.docutils import SphinxDirective
@@ -26,7 +27,6 @@ from lacunet.cli.parsing import GROUPS
 
 sys.path.insert(0, os.path.dirname(__file__))
 from blocks import blocks, notebook
-from mathml import mathml
 
 project = "lacunet"
 author = copyright = "The lacunet maintainers"  # noqa: A001
@@ -136,10 +136,8 @@ class CommandLines(SphinxDirective):
 
 def write_formula(self: HTML5Translator, node: nodes.Element) -> None:
     """A formula as MathML: no script, nothing to fetch."""
-    markup = mathml(node.astext())
-    if isinstance(node, nodes.math):
-        markup = markup.replace(' display="block"', "", 1)
-    self.body.append(markup)
+    display = "inline" if isinstance(node, nodes.math) else "block"
+    self.body.append(convert(node.astext(), display=display))
     raise nodes.SkipNode
 
 

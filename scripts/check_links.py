@@ -24,6 +24,7 @@ HOSTS = {
     "keepachangelog.com",
     "pypi.org",
     "scientific-python.org",
+    "semver.org",
     "www.bnlearn.com",
 }
 LINK = re.compile(r"https?://[^\s\])>\"'`<|]+")

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
+from lacunet.pages.disclosure import rows_behind
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import lacunet as lc
-from lacunet.pages.disclosure import rows_behind
 from lacunet.pages.kit import write_page
 from lacunet.pages.live import Behind
 from lacunet.pages.provenance import Provenance

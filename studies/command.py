@@ -47,8 +47,8 @@ EXAMPLE = """example:
   python -m studies page -o runs
   python -m studies restore --grid grid-90-20-1.bif.gz -o runs
 
-'all' runs everything that docs/paper.md shows, each study in a folder of its own; 'page' writes
-docs/paper.md and its figures from these folders. 'all --methods default' adds a column wherever
+'all' runs everything that studies/pages/paper.md shows, each study in a folder of its own; 'page'
+writes this page and its figures from these folders. 'all --methods default' adds a column wherever
 'auto' has one. 'restore' puts the published outcomes of studies/results into such folders, for
 'all' to go on from there. Time limits are limits of processor time.
 A run can be stopped at any time: the same command continues where it stopped. Asking for more
@@ -200,7 +200,7 @@ def _write_page(options: Namespace) -> int:
     """Write the page on the paper from the folders of finished runs."""
     from studies.report.side_by_side import write_page
 
-    page = Path(__file__).parents[1] / "docs" / "paper.md"
+    page = Path(__file__).parent / "pages" / "paper.md"
     for mark in write_page(Path(options.output or RUNS), page):
         say(f"no results for {mark}")
     say(f"the page is {page}")

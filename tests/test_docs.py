@@ -16,7 +16,11 @@ import lacunet
 from lacunet.cli.parsing import COMMANDS, parsed
 
 ROOT = Path(__file__).parent.parent
-PAGES = (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md")))
+PAGES = (
+    *(ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "studies" / "README.md"),
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "studies" / "pages").glob("*.md")),
+)
 book = runpy.run_path(str(ROOT / "docs" / "blocks.py"))
 blocks, refreshed, notebook = book["blocks"], book["refreshed"], book["notebook"]
 check_links = runpy.run_path(str(ROOT / "scripts" / "check_links.py"))

@@ -4,7 +4,7 @@ var Scorer = {
   score: ([page, title, anchor, description, score]) =>
     score *
     (/^(decisions|architecture|paper$|experiments)/.test(page) ? 0.5 : 1) *
-    (/^(reference\/cli|vocabulary)/.test(page) || (page === "upgrading" && anchor) ? 0.8 : 1) *
+    (/^(reference\/cli|vocabulary)/.test(page) ? 0.8 : 1) *
     (/^#lacunet\.\w+\.\w/.test(anchor ?? "") ? 0.7 : 1), // a member of a class
   objNameMatch: 11,
   objPartialMatch: 1,
@@ -60,14 +60,14 @@ const OTHER_WORDS = {
   laplace: "prior",
   dirichlet: "prior",
   pseudocount: "prior",
-  changelog: "changed upgrading",
-  migrate: "upgrading changed",
+  changelog: "changed",
+  migrate: "changed",
   percent: "level",
   release: "version changed",
   citation: "cite",
   bibtex: "cite",
   license: "licence",
-  breaking: "changed upgrading",
+  breaking: "changed",
   optimum: "starts optima",
   plot: "figure",
   graph: "edges",

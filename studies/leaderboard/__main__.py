@@ -34,7 +34,7 @@ def main() -> None:
         run(options.entries, problems, options.results, limit=options.limit, until=options.seconds)
     else:
         toy = (HERE / "entries" / "uniform.py").read_text()
-        target = HERE.parents[1] / "docs" / "leaderboard.md"
+        target = HERE.parent / "pages" / "leaderboard.md"
         target.write_text(page(read(options.results), toy))
 
 

@@ -1,4 +1,4 @@
-"""The results as a page of the book."""
+"""The results as a page."""
 
 from __future__ import annotations
 

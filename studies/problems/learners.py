@@ -67,7 +67,7 @@ TO_THE_END: Options = (("max_iterations", 5_000), ("tolerance", 1e-7))
 
 
 def _random(starts: int) -> Options:
-    return (("seed", "random"), ("restarts", starts))
+    return (("start", "random"), ("restarts", starts))
 
 
 LEARNERS = {

@@ -298,7 +298,7 @@ def test_markdown_tables_have_as_many_cells_in_every_row() -> None:
 
 
 def test_the_page_is_filled_from_the_runs_that_are_there(tmp_path: Path) -> None:
-    runs, page = tmp_path / "runs", tmp_path / "docs" / "paper.md"
+    runs, page = tmp_path / "runs", tmp_path / "pages" / "paper.md"
     page.parent.mkdir()
     keep_to_purpose(MCAR, runs / "table-mcar")
     with journal_in(runs / "table-mcar") as journal:

@@ -8,8 +8,8 @@ EM ends in the optimum that its start leads to, and not all are good ones. Where
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
 turn), until three of them end at the best posterior found or ten are made, and the best is kept;
 where weight is put aside to judge, optima that the data hardly tell apart are averaged. How often
-the best of 15 starts is missed by more than 0.1 nats (``benchmarks/em_starts.py``; 242 problems of
-small networks, 10^2 to 10^5 rows):
+the best of 15 starts is missed by more than 0.1 nats (``studies/statistics/em_starts.py``; 242
+problems of small networks, 10^2 to 10^5 rows):
 
 ===========================  ======  ===========
 policy                       missed  starts made

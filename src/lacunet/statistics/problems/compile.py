@@ -58,7 +58,7 @@ from lacunet.statistics.problems.ragged import (
 
 CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
 # What compiling takes for each of these cells: 3 to 146 bytes measured from 10^4 rows on, at most
-# 164 below (benchmarks/compile_memory.py: six networks, 30% and 90% of the variables incomplete).
+# 164 below (peaks by tracemalloc: six networks, 30% and 90% of the variables incomplete).
 BYTES_A_CELL = 160
 
 
