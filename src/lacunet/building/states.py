@@ -329,8 +329,8 @@ def states_of(
     Raises
     ------
     StatesError
-        It holds no value, one value, an identifier, free text, too many values, or lists and records; or texts
-        that differ only in how a number is written.
+        It holds no value, one value, an identifier, free text, too many values, or lists and
+        records; or texts that differ only in how a number is written.
 
     Examples
     --------
