@@ -2,7 +2,7 @@
 
     python benchmarks/grid_limit.py
 
-A 25 x 25 grid of binary variables, 500 rows, 90% of the cells missing completely at random (seed 7).
+A 25 x 25 grid of binary variables, 500 rows, 90% of the cells missing (seed 7).
 """
 
 from __future__ import annotations
