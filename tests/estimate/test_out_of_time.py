@@ -295,3 +295,13 @@ def test_em_on_a_grid_keeps_its_time_limit(width: int, share: float, limit: floa
         with timed_by(process_time):
             lc.learn(network.with_tables(None), rows, method, rng=4)
         assert process_time() - began < limit + max(1.0, 0.1 * limit)
+
+
+def test_explaining_em_keeps_its_time_limit_too() -> None:
+    network = lattice(14, rng=np.random.default_rng(14))
+    table = lc.simulate(network, 200, lc.MCAR(0.9, 0.9), rng=9).table
+    clock = Watch()  # a second for each look at it
+    with timed_by(lambda: float(clock())):
+        plan = lc.explain(network.with_tables(None), table, "em", time_limit=100.0)
+    assert plan.expectation is None
+    assert clock.looks < 200

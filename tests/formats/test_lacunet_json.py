@@ -131,3 +131,10 @@ def test_two_mechanisms_of_one_variable_are_refused() -> None:
     }
     with pytest.raises(FormatError, match="a second mechanism of 'X'"):
         read(json.dumps(document))
+
+
+@pytest.mark.parametrize("end", ["\x0b", "\x0c", "\u00a0"])
+def test_what_json_does_not_call_a_blank_is_refused_behind_the_network(end: str) -> None:
+    assert read(TEXT + " \n").states("A") == ("a0", "a1")
+    with pytest.raises(FormatError):
+        read(TEXT + end)

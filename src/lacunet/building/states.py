@@ -45,6 +45,9 @@ MOST_STATES = 50  # a column with more is not a discrete variable that CPTs coul
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
+MOST_CHARACTERS = 4096  # of a state; a longer text is free text
+KEPT_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they are free text
+FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
 LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
 MERGE = "merge values (dates, say, by year), leave the column out"
 NONE = "None"
@@ -57,7 +60,7 @@ class StatesError(LacunetError):
 
 
 class IdentifierError(StatesError):
-    """A column has another value in every row."""
+    """A column has another value in every row, or free text."""
 
 
 class WeightsError(StatesError):
@@ -117,7 +120,9 @@ class Seen:
     ``order`` lists all categories of a column that has some, ``tokens`` counts what was taken as
     missing without having been asked for, ``asked`` what was because of that, ``labelled`` the
     codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
-    nothing. A column that ``is_nested`` holds lists or records, which are not counted.
+    nothing. A column that ``is_nested`` holds lists or records, which are not counted. One that
+    ``is_free_text`` holds longer texts than can be states, of which none is kept; ``characters``
+    says how many ``cells`` keeps.
     """
 
     codes: Mapping[str, object] = field(default_factory=dict)
@@ -131,6 +136,8 @@ class Seen:
     nones: int = 0
     empty: int = 0
     is_nested: bool = False
+    is_free_text: bool = False
+    characters: int = 0
     rows: int = 0
 
     @classmethod
@@ -221,11 +228,26 @@ class Seen:
             self.nones += count
         elif text in TOKENS:
             self.tokens[text] += count
-        elif text in self.cells or len(self.cells) <= KEPT_VALUES:
+        elif text in self.cells:
             self.cells[text] += count
+        elif len(self.cells) <= KEPT_VALUES and not self.is_free_text:
+            self._keep(text, count)
+
+    def _keep(self, text: str, count: int) -> None:
+        """Count a new value; if that takes too many characters, all of them are free text."""
+        self.characters += len(text)
+        if len(text) <= MOST_CHARACTERS and self.characters <= KEPT_CHARACTERS:
+            self.cells[text] = count
+            return
+        self.is_free_text = True
+        self.cells.clear()
+        self.written.clear()
+        self.order.clear()
 
     def completed(self) -> Seen:
         """The same when all is read: the word None is a state where other cells are empty."""
+        if self.is_free_text:
+            return self
         if self.nones and self.empty:
             self.cells[NONE] += self.nones
         elif self.nones:
@@ -276,9 +298,13 @@ def seen_in(
     """
     seen = {name: Seen.of(name, data) for name in columns}
     first: list[tuple[Piece, FloatArray | None]] = []
+    first_rows = first_bytes = 0
     for piece, copies in copied_pieces(source, (*columns, *also), data):
-        if sum(held.rows for held, _ in first) < MOST_ROWS:
+        if first_rows < MOST_ROWS and first_bytes < FIRST_BYTES:
             first.append((piece, copies))
+            first_rows += piece.rows
+            # A list, of values that Arrow has no type for, refers to objects that are there anyway.
+            first_bytes += sum(getattr(column, "nbytes", 0) for column in piece.columns.values())
         for name in columns:
             seen[name].add(piece.columns[name])
     has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
@@ -303,8 +329,8 @@ def states_of(
     Raises
     ------
     StatesError
-        It holds no value, one value, an identifier, too many values, or lists and records; or texts
-        that differ only in how a number is written.
+        It holds no value, one value, an identifier, free text, too many values, or lists and
+        records; or texts that differ only in how a number is written.
 
     Examples
     --------
@@ -319,6 +345,12 @@ def states_of(
         raise NestedError(
             f"column {name!r} holds lists or records; a variable has one value in each row.",
             f"leave {name!r} out of the edges, or make columns of single values from it.",
+        )
+    if seen.is_free_text:
+        raise IdentifierError(
+            f"column {name!r} looks like free text: its values are longer than states can be, "
+            f"which have at most {MOST_CHARACTERS:,} characters.",
+            f"leave {name!r} out of the edges.",
         )
     labels, texts = seen.labels, sorted(_merged(seen.cells))
     if seen.order:

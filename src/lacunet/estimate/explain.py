@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import ByName
 from lacunet.estimands.deletion import Estimand, Orders
 from lacunet.estimands.notation import TEXT
@@ -276,21 +277,27 @@ def explain(
         data = data_given(data, **design, missing=missing)
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, prior, options, budget)
+    deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     if data is None:
-        return _explained(asked.plan(Look()), None, budget, ())
+        return _explained(asked.plan(Look()), None, budget, (), deadline)
     with observations(data, asked.given, budget, progress=progress) as rows:
-        return _explained(asked.plan(rows.look()), rows, budget, asked.latent)
+        return _explained(asked.plan(rows.look()), rows, budget, asked.latent, deadline)
 
 
 def _explained(
-    plan: Plan, rows: Observations | None, budget: int, latent: Sequence[str]
+    plan: Plan,
+    rows: Observations | None,
+    budget: int,
+    latent: Sequence[str],
+    deadline: Deadline,
 ) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
     statistics, families, notes, shown = None, plan.families, plan.notes, {}
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
-        statistics = rows.gather(Gathering(asked, network, memory=budget / 4, scale=plan.scale))
+        gathering = Gathering(asked, network, deadline, budget / 4, scale=plan.scale)
+        statistics = rows.gather(gathering)
         notes = (*notes_on_rows(plan, statistics), *warned_of_missing(plan, statistics, latent))
         counts_of = {name: statistics.counts[network.family(name)] for name in network.variables}
         shown = {name: round(counts.row_counts().sum()) for name, counts in counts_of.items()}
@@ -302,7 +309,11 @@ def _explained(
                     for name, family in families.items()
                 }
     problems = None if statistics is None else statistics.problems
-    cost = None if problems is None else forecast(problems, budget)
+    cost = None
+    try:
+        cost = None if problems is None else forecast(problems, budget, deadline)
+    except OutOfTimeError:
+        notes = (*notes, "planning one step of EM takes longer than the time limit")
     return Explanation(
         plan,
         families,

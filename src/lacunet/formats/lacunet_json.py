@@ -187,7 +187,7 @@ def _document(source: Source) -> dict[str, Any]:
             parts[key] = _texts(parts[key], location, key)
         if _punctuation(cursor, ",}") == "}":
             break
-    cursor.check_end()
+    _check_end(cursor)
     if (parts.get("format"), parts.get("version")) != (FORMAT, VERSION):
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
@@ -214,6 +214,13 @@ def _punctuation(cursor: Cursor, allowed: str) -> str:
     mark = cursor.take(re.compile(f"[{re.escape(allowed)}]"), expected)[0]
     cursor.try_take(_BLANKS)
     return mark
+
+
+def _check_end(cursor: Cursor) -> None:
+    """Refuse anything but the blanks of JSON, which are fewer than those of other formats."""
+    cursor.try_take(_BLANKS)
+    if cursor.offset < len(cursor.source.text):
+        raise cursor.unexpected("the end of the file")
 
 
 def _value(cursor: Cursor) -> object:

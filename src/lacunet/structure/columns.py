@@ -166,7 +166,7 @@ def _occurring(
             more = extra.get(name, ())
             values = len(column.cells) + len(column.labels) + len(more)
             is_few = values < 2 and not column.order and not column.is_nested
-            is_few = is_few and not column.texts_of_numbers
+            is_few = is_few and not column.texts_of_numbers and not column.is_free_text
             occurring[name] = tuple(column.cells) if is_few else states_of(name, column, more)
         except WeightsError:
             continue

@@ -17,6 +17,7 @@ from lacunet.model.nodes import quoted
 from lacunet.model.spelling import number_of
 
 SHOWN_VALUES, SHOWN_ROWS = 12, 6
+SHOWN_CHARACTERS = 200  # of a cell of the first rows
 MANY_NUMBERS = 12  # more different ones are better cut
 
 
@@ -51,7 +52,7 @@ def read_columns(data: Data) -> ReadColumns:
             if not rows:
                 cells = [piece.columns[name][:SHOWN_ROWS].to_pylist() for name in source.columns]
                 first = [
-                    tuple("" if cell is None else str(cell) for cell in row)
+                    tuple("" if cell is None else str(cell)[:SHOWN_CHARACTERS] for cell in row)
                     for row in zip(*cells, strict=True)
                 ]
             rows += piece.rows

@@ -11,6 +11,7 @@ from time import perf_counter
 
 import numpy as np
 
+from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.expectation.plan import (
     BYTES_OF_A_CELL,
     CELLS_OF_A_SHARD,
@@ -70,9 +71,15 @@ class Forecast:
         return f"about {self.seconds:,.1f} s" if is_long else f"about {self.seconds * 1e3:,.1f} ms"
 
 
-def forecast(problems: Problems, memory: float) -> Forecast:
-    """What the exact expectation over the problems will cost, within a budget of bytes."""
-    plan = plan_of(problems, memory)
+def forecast(problems: Problems, memory: float, deadline: Deadline = NEVER) -> Forecast:
+    """What the exact expectation over the problems will cost, within a budget of bytes.
+
+    Raises
+    ------
+    OutOfTimeError
+        It is not planned when the deadline passes.
+    """
+    plan = plan_of(problems, memory, deadline=deadline)
     groups = sum(len(shard.groups) for shard in plan.shards)
     return Forecast(
         components=len(problems.members),
