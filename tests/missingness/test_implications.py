@@ -108,7 +108,7 @@ def test_a_row_that_stands_for_two_counts_twice() -> None:
 
 def test_missing_values_without_a_mechanism_are_not_tested_but_refused() -> None:
     table = sampled(MissingnessGraph.parse("A -> R[C]; A -> R[B]", CHAIN), 200, 2)
-    with pytest.raises(MissingnessGraphError, match="missing values of 'B', but"):
+    with pytest.raises(MissingnessGraphError, match="'B'"):
         check_implications(MissingnessGraph.parse("A -> R[C]", CHAIN), table)
 
 
