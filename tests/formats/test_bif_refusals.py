@@ -38,7 +38,7 @@ def test_lines_may_end_in_carriage_returns_alone() -> None:
     text = (
         "variable A { // why\rtype discrete [ 2 ] { yes, no }; }\rprobability ( A ) {\rtable 1; }"
     )
-    with pytest.raises(FormatError, match=r"net.bif:3: the CPT of 'A' has 1 number "):
+    with pytest.raises(FormatError, match=r"net.bif:3: the CPT of 'A' has 1"):
         read(text)
 
 
@@ -89,7 +89,7 @@ def test_a_wrong_file_is_refused_with_line_and_names(text: str, message: str) ->
 
 
 def test_a_cycle_is_refused_by_name() -> None:
-    with pytest.raises(FormatError, match=r"net.bif: the edges form a cycle: 'A' -> 'B' -> 'A'"):
+    with pytest.raises(FormatError, match=r"net.bif.*'A' -> 'B' -> 'A'"):
         read(
             """variable A { type discrete [ 1 ] { x }; } probability ( A | B ) { (x) 1; }
             variable B { type discrete [ 1 ] { x }; } probability ( B | A ) { (x) 1; }"""
@@ -101,5 +101,5 @@ def test_a_default_for_more_rows_than_memory_holds_is_refused() -> None:
     variables = "".join(
         f"variable {name} {{ type discrete [ 2 ] {{ a, b }}; }}\n" for name in names
     )
-    with pytest.raises(FormatError, match=r"'V0' would take 8 TiB, more than the limit of 256 MiB"):
+    with pytest.raises(FormatError, match=r"'V0'.*8 TiB.*256 MiB"):
         read(f"{variables} probability ( V0 | {', '.join(names[1:])} ) {{ default 0.5, 0.5; }}")

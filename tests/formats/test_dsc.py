@@ -80,5 +80,5 @@ def test_a_wrong_file_is_refused_with_line_and_names(block: str, message: str) -
 
 
 def test_what_dsc_cannot_quote_is_refused() -> None:
-    with pytest.raises(FormatError, match=r"DSC cannot carry the state '5\"' of 'A'"):
+    with pytest.raises(FormatError, match=r"'5\"' of 'A'"):
         dsc.render(Network({"A": ['5"']}, {}, {"A": [1.0]}))

@@ -83,9 +83,9 @@ def test_a_cycle_is_refused() -> None:
 
 
 def test_a_network_with_names_is_refused() -> None:
-    with pytest.raises(FormatError, match=r"'Rain' would come back as 'X0'.*\n.*\.bif or \.json"):
+    with pytest.raises(FormatError, match=r"'Rain'.*'X0'"):
         uai.render(RAIN)
-    with pytest.raises(FormatError, match=r"its states 'yes' as '0'"):
+    with pytest.raises(FormatError, match="'yes' as '0'"):
         uai.render(Network({"X0": ["yes"]}, {}, {"X0": [1.0]}))
 
 

@@ -86,10 +86,10 @@ def test_a_wrong_file_is_refused_with_line_and_names(definition: str, message: s
     ],
 )
 def test_entities_of_the_files_own_making_are_refused(text: str) -> None:
-    with pytest.raises(FormatError, match=r"net.xmlbif:2: the file uses an entity .*'lol'"):
+    with pytest.raises(FormatError, match=r"net.xmlbif:2.*'lol'"):
         xmlbif.parse(Source.of("net.xmlbif", text))
 
 
 def test_names_that_xml_would_trim_are_refused() -> None:
-    with pytest.raises(FormatError, match=r"XMLBIF cannot carry the variable name ' A'"):
+    with pytest.raises(FormatError, match=r"XMLBIF.*' A'"):
         xmlbif.render(Network({" A": ["x"]}))
