@@ -87,10 +87,10 @@ def test_what_may_surprise_is_said() -> None:
 @pytest.mark.parametrize(
     ("edges", "message"),
     [
-        ("Id -> Age", "column 'Id' looks like an identifier"),
-        ("Same -> Age", "column 'Same' is constant: it holds nothing but 'x'"),
-        ("Empty -> Age", "column 'Empty' holds no value"),
-        ("Agee -> Ill", r"did you mean 'Age' for 'Agee'\?"),
+        ("Id -> Age", "'Id'"),
+        ("Same -> Age", "'Same'.*'x'"),
+        ("Empty -> Age", "'Empty'"),
+        ("Agee -> Ill", r"'Age' for 'Agee'"),
     ],
 )
 def test_columns_that_are_no_variables_are_refused_with_the_way_out(

@@ -130,7 +130,7 @@ def test_a_state_of_the_outcome_chooses_what_is_compared(
         ("Ill | Smoke=yes", "Ill | do(Smoke)"),
         ("Ill | do(Smoke=yes)", "write do(Smoke)"),
         ("Ill=maybe | do(Smoke)", "'maybe'"),
-        ("Ill, Age | do(Smoke)", "does not ask for an effect"),
+        ("Ill, Age | do(Smoke)", "effect"),
         ("Ill | do(Ill)", "different variables"),
         ("Ill | do(Smok)", "'Smok'"),
         ("Ill | do(Smoke), Age=middle", "'middle'"),

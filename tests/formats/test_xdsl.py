@@ -57,28 +57,28 @@ def test_a_deterministic_node_has_ones_and_zeros() -> None:
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        ('<noisymax id="C"/>', r"xdsl:6: node 'C' is of the type 'noisymax'"),
-        ('<utility id="C"/>', r"xdsl:6: node 'C' is of the type 'utility'"),
-        ('<cpt id="C"><parents>A</parents></cpt>', r"xdsl:6: variable 'C' has no states"),
+        ('<noisymax id="C"/>', r"xdsl:6: node 'C'.*'noisymax'"),
+        ('<utility id="C"/>', r"xdsl:6: node 'C'.*'utility'"),
+        ('<cpt id="C"><parents>A</parents></cpt>', r"xdsl:6: variable 'C'"),
         (
             '<cpt id="C"><state id="x"/><parents>D</parents></cpt>',
-            r"xdsl:6: 'C' has the parent 'D'",
+            r"xdsl:6: 'C'.*'D'",
         ),
         (
             '<cpt id="C"><state id="x"/><probabilities>1 0</probabilities></cpt>',
-            r"xdsl:6: the CPT of 'C' has 2 numbers where its states need 1",
+            r"xdsl:6: the CPT of 'C' has 2.*need 1",
         ),
-        ('<cpt id="A"><state id="x"/></cpt>', r"xdsl:6: variable 'A' is declared more than once"),
-        ('<cpt><state id="x"/></cpt>', r"xdsl:6: found '<cpt>' where its attribute 'id'"),
+        ('<cpt id="A"><state id="x"/></cpt>', r"xdsl:6: variable 'A'"),
+        ('<cpt><state id="x"/></cpt>', r"xdsl:6: found '<cpt>'.*'id'"),
         (
             '<deterministic id="C"><state id="x"/><resultingstates>y</resultingstates>'
             "</deterministic>",
-            r"xdsl:6: .*'y', but 'C' has only 'x'",
+            r"xdsl:6: .*'y', but 'C'.*'x'",
         ),
         (
             '<deterministic id="C"><state id="x"/><resultingstates>x x</resultingstates>'
             "</deterministic>",
-            r"xdsl:6: .*2 numbers where its states need 1",
+            r"xdsl:6: .*2.*need 1",
         ),
     ],
 )

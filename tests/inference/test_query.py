@@ -317,12 +317,12 @@ def test_a_query_may_be_written_as_on_the_command_line(
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("P(Rain | Rain)", "names 'Rain' more than once"),
-        ("P(Rain | Wet, do(Wet))", "names 'Wet' more than once"),
-        ("P(Rain | Wet, Wet=yes)", "names 'Wet' more than once"),
+        ("P(Rain | Rain)", "'Rain'"),
+        ("P(Rain | Wet, do(Wet))", "'Wet'"),
+        ("P(Rain | Wet, Wet=yes)", "'Wet'"),
         ("P(Rain | Wet=damp)", "damp"),
         ("P(Snow)", "Snow"),
-        ("P(| Wet=yes)", "names no variable"),
+        ("P(| Wet=yes)", "variable"),
     ],
 )
 def test_a_written_query_that_cannot_be_asked_says_what_can(typed: str, message: str) -> None:
@@ -501,9 +501,9 @@ def test_a_query_may_be_written_in_many_ways(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("P(Rain | Wet=yes; Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
-        ("P(Rain | Wet=yes & Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
-        ("P(Rain | Wet=yes and Sprinkler=on)", "write Wet=yes, Sprinkler=on: with commas"),
+        ("P(Rain | Wet=yes; Sprinkler=on)", "Wet=yes, Sprinkler=on"),
+        ("P(Rain | Wet=yes & Sprinkler=on)", "Wet=yes, Sprinkler=on"),
+        ("P(Rain | Wet=yes and Sprinkler=on)", "Wet=yes, Sprinkler=on"),
         ("P(Rain | Wet!=yes)", "knows = only.\\nHint: ask of each of the other states"),
     ],
 )

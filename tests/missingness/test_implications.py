@@ -174,6 +174,7 @@ def test_tables_are_drawn_only_where_the_adjusted_p_value_may_become_small() -> 
     assert 0.01 < among_many.p_value < 0.1
 
 
+@pytest.mark.slow
 def test_the_test_of_sparse_tables_keeps_its_level_where_g2_does_not() -> None:
     from scipy.stats import chi2
 
