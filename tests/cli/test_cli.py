@@ -279,7 +279,8 @@ def test_an_output_that_cannot_be_written_is_told_in_words(appendix: list[str]) 
         command = [sys.executable, "-m", "lacunet", "explain", *appendix]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert done.returncode == 1
-    assert done.stderr == "lacunet: the output cannot be written: No space left on device.\n"
+    assert len(done.stderr.splitlines()) == 1
+    assert "No space left on device" in done.stderr
 
 
 def test_convert_keeps_a_result_whole_or_says_what_it_leaves_out(

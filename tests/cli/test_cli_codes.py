@@ -165,4 +165,4 @@ def test_replicate_weights_are_said_in_one_word(
     assert f"{high:.6f}"[:7] in json.dumps(told)
     for wrong in ("w0..w9", "brr:", "fay x: w0..w9"):
         assert main([*command, "--weight", "w", "--replicates", wrong]) == 1
-        assert "as in --replicates 'jackknife: w1..w80'" in capsys.readouterr().err
+        assert "--replicates 'jackknife: w1..w80'" in capsys.readouterr().err

@@ -168,4 +168,4 @@ def test_what_does_not_ask_for_an_effect_is_answered_with_a_query_that_does(
     typed: tuple[str, ...], files: dict[str, str], capsys: Captured
 ) -> None:
     assert main(["effect", files["net.bif"], *typed]) == 1
-    assert 'as in --query "Smoke | do(Age)"' in capsys.readouterr().err
+    assert '--query "Smoke | do(Age)"' in capsys.readouterr().err

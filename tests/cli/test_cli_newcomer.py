@@ -64,7 +64,7 @@ def test_edges_may_be_in_a_file_and_states_and_bins_given(tmp_path: Path, capsys
     assert main([*command[:-1], "--bins", "Age=x"]) == 1
     capsys.readouterr()
     assert main([*command[:-1], "--states", "Ill"]) == 1
-    assert "as in --states Stage=I,II,III" in capsys.readouterr().err
+    assert "--states Stage=I,II,III" in capsys.readouterr().err
 
 
 def test_a_cpt_is_shown_as_a_table(rain: tuple[str, str], capsys: Captured) -> None:

@@ -84,7 +84,7 @@ def test_the_types_of_sqlite_do_not_depend_on_the_first_rows(sqlite: Path) -> No
     table = read_table(data, PAIR)
     assert table.missing_of == MISSING
     assert table.total == 3000 + 10 + 2
-    assert table.notes[-1] == "left out 2 of 3,011 rows: their count is zero."
+    assert table.notes[-1].startswith("left out 2 of 3,011 rows")
 
 
 def test_columns_keep_names_that_sqlite_takes_for_values(tmp_path: Path) -> None:

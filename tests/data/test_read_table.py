@@ -115,7 +115,7 @@ def test_a_number_that_equals_two_states_is_refused_as_such() -> None:
 
 def test_a_column_of_many_unknown_values_is_summed_up() -> None:
     many = [f"v{at}" for at in range(10_000)]
-    with pytest.raises(UnknownStateError, match=r"10\)|and \d+ more, first in the dict, row 1"):
+    with pytest.raises(UnknownStateError, match=r"10\)|and \d+ more.* row 1"):
         read_table({"A": many, "B": [1] * 10_000}, PAIR)
     read = read_table(Data({"A": many, "B": [1] * 10_000}, unknown="missing"), PAIR)
     assert read.missing_of["A"] == 10_000

@@ -156,7 +156,7 @@ SEEN = {"Rain": ["no", "yes", "no"], "Wet": ["no", "yes", "yes"]}
     ],
 )
 def test_data_before_edges_are_answered_with_the_order(first: Any, second: Any, order: str) -> None:
-    with pytest.raises(lc.LacunetError, match=rf"the arguments are swapped.*\n.*{order}"):
+    with pytest.raises(lc.LacunetError, match=rf"swapped(?s:.)*{order}"):
         lc.learn(first, second)
 
 

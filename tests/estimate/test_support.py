@@ -61,9 +61,7 @@ def test_the_mass_that_falls_back_is_the_share_of_the_rows(name: str) -> None:
 def test_rows_that_are_mostly_prior_are_told(name: str) -> None:
     rows = {"Group": ["a"] * 9 + ["b"], "Sex": ["f"] * 10, "Edu": ["low"] * 10, "Job": ["no"] * 10}
     report = lc.learn(SKIP, rows, name, prior=3.0).families["Edu"]
-    assert any(
-        "1 of 6 CPT rows rests on fewer rows than the prior's 4" in w for w in report.warnings
-    )
+    assert any("1 of 6 CPT rows" in w for w in report.warnings)
 
 
 @pytest.mark.parametrize("name", ["em", "auto", "direct-mar", "factored-mcar"])

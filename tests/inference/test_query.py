@@ -454,7 +454,7 @@ def test_what_is_given_without_a_state_has_a_row_for_each() -> None:
 def test_a_table_of_answers_has_their_intervals_bounds_and_shares() -> None:
     rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
     result = learn(RAIN, rows, "direct-mcar", intervals=True)
-    with pytest.warns(LacunetWarning, match=r"P\(Wet \| Rain=.*; so does part of") as told:
+    with pytest.warns(LacunetWarning, match=r"P\(Wet \| Rain=") as told:
         table = query(result, "P(Wet | Rain)")
     assert len(told) == 1
     each = [

@@ -153,7 +153,7 @@ def test_weight_lost_under_mar_is_named_too() -> None:
     verdict = SURVEY.recover(["Ill"])
     (warning,) = verdict.estimate_with_report(frame).warnings
     assert "R[Ill]" in warning
-    assert "1 in 1" in warning
+    assert "1 in 1 configuration of Age" in warning
     assert "50.0%" in warning
 
 

@@ -179,4 +179,4 @@ def test_an_order_is_said_only_of_what_it_bears_on() -> None:
     graph = parsed("X -> R[Y]; R[Y] <= R[X]")
     assert "R[Y] <= R[X]" in graph.recover("P(Y | X)").why
     assert "<=" not in graph.recover("P(X)").why
-    assert graph.recover("P(Z)").why == "its variables are always observed"
+    assert graph.recover("P(Z)").why.endswith("always observed")

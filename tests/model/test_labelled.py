@@ -53,7 +53,7 @@ def test_a_long_cpt_is_cut_and_says_so() -> None:
     states = {"A": [str(s) for s in range(60)], "B": ["0", "1"]}
     tables = {"A": np.full(60, 1 / 60), "B": np.full((60, 2), 0.5)}
     text = str(Network(states, {"B": ["A"]}, tables).cpt("B"))
-    assert text.endswith("... and 20 rows more; to_frame() has all.")
+    assert "20 rows" in text.splitlines()[-1]
     assert len(text.splitlines()) == 43
 
 

@@ -193,7 +193,7 @@ def test_differences_are_counted_by_kind() -> None:
     assert found.skeleton_f1 == pytest.approx(2 * 2 / 6, rel=1e-15)
     assert found.skeleton_errors == 2
     assert "1 edge" in str(found)
-    assert "1 extra, 2" in str(found)
+    assert "1 extra, 2 otherwise" in str(found)
 
 
 def test_the_order_of_the_variables_does_not_matter() -> None:

@@ -208,8 +208,8 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     assert tilted.answers[0] == pytest.approx(float(learned), abs=1e-4)
     assert "Ill is" in tilted.words[-3]
     assert "of Ill" in tilted.words[-3]
-    assert tilted.words[-2].startswith("Method em, since Test has missing values too")
-    assert tilted.words[0].startswith("If values are missing at random, P(Ill=yes) is ")
+    assert tilted.words[-2].startswith("Method em, since Test")
+    assert "P(Ill=yes) is " in tilted.words[0]
     by_test = sensitivity(
         edges, rows, "P(Ill=yes)", mechanism="Ill", given=["Age", "Test"], groups=2, deltas=0
     )
@@ -255,7 +255,7 @@ def test_the_independences_of_a_network_may_speak_against_a_tilt() -> None:
     network = Network({n: ["no", "yes"] for n in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
     found = sensitivity(network, table, "X", "yes", {}, "X", given=[], method="em", groups=2)
     assert found.deltas[int(np.argmax(found.log_likelihoods))] == 0
-    assert "= 0 fits" in found.words[-1]
+    assert "delta = 0" in found.words[-1]
 
 
 def test_a_tipping_point_between_tilts_is_found_where_the_answer_turns_back() -> None:
@@ -310,7 +310,7 @@ def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
     expected = [adults + 0.4 / 2, adults + 0.4 * 3 / 4]
     np.testing.assert_allclose(tilted.answers, expected, atol=1e-3)  # Age has a prior too
     assert "40.0%" in " ".join(em.words)
-    assert any("40.0% of the rows that the answer is about" in word for word in by_shares.words)
+    assert any("40.0% of the rows" in word for word in by_shares.words)
 
 
 @pytest.mark.parametrize("seed", range(4))
