@@ -187,9 +187,9 @@ def test_a_message_names_file_and_line(tmp_path: Path) -> None:
 
 
 def test_statistics_are_not_taken_for_a_network() -> None:
-    with pytest.raises(FormatError, match=r"rows\.stats") as error:
+    with pytest.raises(FormatError, match=r"rows\.stats: this is the name of statistics") as error:
         read_network("rows.stats")
-    assert "statistics" in error.value.hint
+    assert "the network comes first, then the statistics" in error.value.hint
 
 
 @pytest.mark.parametrize("name", ["rain.json", "rain.xmlbif"])

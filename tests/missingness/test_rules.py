@@ -193,7 +193,7 @@ def test_a_rule_alone_is_not_said_to_hide_values(smoked_is_missing: float) -> No
 
 def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at_random() -> None:
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w")
-    with pytest.warns(lc.LacunetWarning, match="Smoked"):
+    with pytest.warns(lc.LacunetWarning, match="rows miss Smoked, .* whether Now was asked"):
         result = lc.learn(NETWORK, data, "em", prior=1.0)
     assert any("rows miss Smoked" in own for own in result.warnings)
     biased = abs(result.cpt("Smoked").table - SMOKED).max()
@@ -209,9 +209,9 @@ def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at
 def test_a_graph_is_refused_rows_that_come_with_a_rule_which_it_does_not_know() -> None:
     graph = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", PLAIN)
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w", not_asked=RULE)
-    with pytest.raises(lc.LacunetError, match="'Now'"):
+    with pytest.raises(lc.LacunetError, match="rule of when 'Now' was not asked"):
         graph.recover(["Now"]).estimate(data)
-    with pytest.raises(lc.LacunetError, match="'Now'"):
+    with pytest.raises(lc.LacunetError, match="rule of when 'Now' was not asked"):
         check_implications(graph, data)
 
 
@@ -237,12 +237,12 @@ def test_statistics_keep_the_rules_that_their_rows_were_read_by(
             np.testing.assert_array_equal(found.cpt("Now").table, expected)
             assert found.network.not_asked_of["Now"].when == RULE["Now"]
         other = lc.Network(STATES, PARENTS, not_asked={"Now": "Smoked=yes"})
-        with pytest.raises(lc.LacunetError, match=r"'Smoked=no'.*'Smoked=yes'"):
+        with pytest.raises(lc.LacunetError, match="'Smoked=no' instead of 'Smoked=yes'"):
             lc.learn(other, statistics, method)
     without = lc.count(PLAIN, lc.Data(rows_of(0.0), counts="w"), method)
-    with pytest.raises(lc.LacunetError, match="'Smoked=no'"):
+    with pytest.raises(lc.LacunetError, match="none instead of 'Smoked=no'"):
         counted + without
-    with pytest.raises(lc.LacunetError, match="'Smoked=no'"):
+    with pytest.raises(lc.LacunetError, match="none instead of 'Smoked=no'"):
         lc.drift(counted, without)
 
 
@@ -274,11 +274,11 @@ def test_a_graph_read_beside_data_is_told_what_they_know() -> None:
     )
     rows = {"Smoked": ["no", "yes", "yes", None], "Now": [None, "no", None, None]}
     data = lc.Data(rows, not_asked={"Now": "Smoked=no"}, latent=["Hidden"])
-    with pytest.raises(lc.LacunetError, match="'Smoked'"):
+    with pytest.raises(lc.LacunetError, match=r"missing values of 'Smoked', .*\n.*R\[Smoked\]"):
         lc.MissingnessGraph.parse("R[Now]", network, data=data)
     graph = lc.MissingnessGraph.parse("R[Now]; R[Smoked]", network, data=data)  # nothing to say
     assert graph.latent == ("Hidden",)
     assert str(graph).splitlines() == ["R[Smoked]", "Smoked, R[Smoked] -> R[Now]"]
     np.testing.assert_allclose(graph.recover("P(Smoked)").estimate(data), [1 / 3, 2 / 3])
-    with pytest.raises(lc.LacunetError, match="'B'"):
+    with pytest.raises(lc.LacunetError, match=r"missing values of 'B'"):
         lc.MissingnessGraph.parse("R[A]", "A -> B", data={"A": [1, 2, None], "B": [1, None, 2]})

@@ -426,10 +426,10 @@ def test_identified_sets_have_the_errors_of_the_design() -> None:
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_statistics_say_that_they_keep_no_design(method: str) -> None:
-    with pytest.warns(DataWarning, match="clusters"):
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
         found = lc.count(NETWORK, lc.Data(survey_rows(), **SURVEYED), method)
     assert any("keep no strata, clusters" in note for note in found.notes)
-    with pytest.warns(DataWarning, match="clusters"):
+    with pytest.warns(DataWarning, match="keep no strata, clusters"):
         result = lc.learn(NETWORK, found, intervals=True)
     assert any("keep no strata, clusters" in note for note in result.notes)
     plain = lc.count(NETWORK, lc.Data(survey_rows(), weight="weight"), method)
