@@ -25,7 +25,8 @@ def test_no_damaged_file_is_read_wrongly(kind: str, files: int) -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert done.returncode == 0, done.stdout + done.stderr
-    assert f"{files:,} files of {kind}" in done.stdout
+    assert f"{files:,}" in done.stdout
+    assert f"{kind}" in done.stdout
 
 
 @pytest.mark.slow

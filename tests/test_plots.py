@@ -55,7 +55,7 @@ def test_rows_without_data_are_hatched_in_the_heat_map() -> None:
 
 
 def test_a_cpt_too_large_to_draw_is_refused() -> None:
-    with pytest.raises(LacunetError, match="more than 64 can be drawn"):
+    with pytest.raises(LacunetError, match="64"):
         cpt_heatmap(lc.example("barley"), "ntilg")
 
 
@@ -189,7 +189,7 @@ def test_a_picture_is_written_as_its_name_ends(tmp_path: Path, kind: str, start:
 
 
 def test_a_picture_that_cannot_be_written_says_why(tmp_path: Path) -> None:
-    with pytest.raises(LacunetError, match="there is no folder"):
+    with pytest.raises(LacunetError, match="folder"):
         network_figure(RAIN).write(tmp_path / "nowhere" / "rain.svg")
 
 
@@ -238,7 +238,7 @@ def test_the_forest_of_an_effect_has_its_contrasts_and_a_line_without_effect() -
 
 @pytest.mark.parametrize("draw", [em_trace, lambda network: cpt_forest(network, "dysp")])
 def test_what_only_a_result_has_is_not_drawn_of_a_network(draw: Any) -> None:
-    with pytest.raises(LacunetError, match="result of learning"):
+    with pytest.raises(LacunetError, match="learning"):
         draw(lc.example("asia"))
 
 

@@ -44,7 +44,7 @@ def test_a_whole_number_is_the_seed_of_a_generator(name: str) -> None:
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("rng", ["x", -1, 0.5])
 def test_what_is_no_source_of_randomness_is_refused(name: str, rng: Any) -> None:
-    with pytest.raises(lc.LacunetError, match="neither a seed") as refused:
+    with pytest.raises(lc.LacunetError, match="seed") as refused:
         CALLS[name](rng)
     assert refused.value.message.startswith(f"rng is {rng!r}")
     assert "numpy.random.Generator" in refused.value.hint

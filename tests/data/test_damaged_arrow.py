@@ -40,9 +40,9 @@ def test_an_index_outside_of_the_dictionary_is_refused(tmp_path: Path, index: in
     bad = content.replace(stored, stored[:-4] + struct.pack("<i", index))
     for name in ("rows.arrow", "rows.feather"):
         (tmp_path / name).write_bytes(bad)
-        with pytest.raises(DataError, match=rf"{name}' cannot be read: .*out of bounds"):
+        with pytest.raises(DataError, match=f"{name}'"):
             read_table(tmp_path / name, NETWORK)
-    with pytest.raises(DataError, match="the PyArrow Table cannot be read"):
+    with pytest.raises(DataError, match="PyArrow Table"):
         read_table(dictionary([0, index]), NETWORK)
 
 
@@ -53,7 +53,7 @@ def test_offsets_that_lead_outside_and_text_that_is_not_utf8_are_refused() -> No
         pa.StringArray.from_buffers(3, pa.py_buffer(backwards), pa.py_buffer(b"noyes")),
         pa.StringArray.from_buffers(1, pa.py_buffer(whole), pa.py_buffer(b"\xff\xfe")),
     ):
-        with pytest.raises(DataError, match="the PyArrow Table cannot be read"):
+        with pytest.raises(DataError, match="PyArrow Table"):
             read_table(pa.table({"A": texts}), NETWORK)
 
 
@@ -61,7 +61,7 @@ def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
     reading = plan_reading(pa.table({"A": ["no", "yes"]}), NETWORK)
     (part,) = reading.source.parts
     short = replace(reading, source=DataSource((replace(part, size=3),)))
-    with pytest.raises(DataError, match="it announces 3 rows but holds 2"):
+    with pytest.raises(DataError, match=r"3 rows.*holds 2"):
         list(Door(short, ReadReport()).batches())
 
 

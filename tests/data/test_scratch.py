@@ -82,7 +82,7 @@ def test_what_a_run_on_another_machine_uses_is_left_alone(
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with (
-        pytest.raises(ScratchError, match=r"nowhere.*No such file or directory"),
+        pytest.raises(ScratchError, match="directory"),
         scratch_folder(tmp_path / "nowhere"),
     ):
         pass
@@ -94,7 +94,7 @@ def test_more_than_the_disk_has_free_is_refused(
     usage = namedtuple("usage", "total used free")
     monkeypatch.setattr(coded.shutil, "disk_usage", lambda _: usage(0, 0, 2**27))
     check_free(tmp_path, 2**25)
-    with pytest.raises(ScratchError, match=r"need 1 GiB, but .* has 64 MiB free"):
+    with pytest.raises(ScratchError, match=r"1 GiB.*64 MiB"):
         check_free(tmp_path, 2**30)
 
 
@@ -132,5 +132,5 @@ def test_rows_that_only_count_are_not_weighted_on_the_disk(tmp_path: Path) -> No
 
 
 def test_a_scratch_folder_of_a_name_too_long_is_refused_in_words() -> None:
-    with pytest.raises(ScratchError, match="can be written to"), scratch_folder("x" * 300):
+    with pytest.raises(ScratchError, match="written"), scratch_folder("x" * 300):
         pass

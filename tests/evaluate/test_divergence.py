@@ -156,14 +156,10 @@ def test_another_structure_that_excludes_what_the_truth_allows_is_infinitely_wro
 
 def test_different_variables_and_states_are_named() -> None:
     coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.5, 0.5]})
-    with pytest.raises(
-        ComparisonError, match=r"the first has 'Rain', .*, only the second has 'Coin'"
-    ):
+    with pytest.raises(ComparisonError, match=r"'Rain'.*'Coin'"):
         kl_divergence(RAIN, coin)
     thick = Network({"Coin": ["head", "edge"]}, tables={"Coin": [0.5, 0.5]})
-    with pytest.raises(
-        ComparisonError, match=r"the first has 'Coin=tail', only the second has 'Coin=edge'"
-    ):
+    with pytest.raises(ComparisonError, match=r"'Coin=tail'.*'Coin=edge'"):
         kl_divergence(coin, thick)
 
 
@@ -174,7 +170,7 @@ def test_over_the_budget_the_divergence_is_sampled_and_says_so() -> None:
     assert (exact.exact, exact.standard_error, exact.samples) == (True, 0, 0)
     assert (found.exact, found.samples) == (False, 20_000)
     assert abs(found.value - exact.value) < 4 * found.standard_error < 0.1 * exact.value
-    with pytest.warns(LacunetWarning, match="mean over 1,000 samples"):
+    with pytest.warns(LacunetWarning, match="1,000"):
         kl_divergence(RAIN, learned, memory=0, samples=1000)
 
 

@@ -229,9 +229,9 @@ def test_tables_that_hold_only_minus_one_are_yet_to_be_learned() -> None:
     network = read(text + blocks)
     assert network.edges == (("A", "C"), ("B", "C"))
     assert not network.has_cpts
-    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C' holds no numbers"):
+    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C'"):
         read(VARIABLES + blocks)
-    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C' .* holds -1\.0"):
+    with pytest.raises(FormatError, match=r"net.bif:18: the CPT of 'C'.*-1\.0"):
         read(VARIABLES + "probability ( C | A, B ) { default 0.5, 0.5; (a0, b1) -1, -1; }")
 
 

