@@ -19,7 +19,7 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
         {v: t / t.sum(axis=-1, keepdims=True) for v, t in case.cpts("factored-mar").items()}
     )
     learned = learned_by(
-        EM(seed=seed, tolerance=1e-9, max_iterations=100_000, restarts=1),
+        EM(start=seed, tolerance=1e-9, max_iterations=100_000, restarts=1),
         Task(case.network, case.table, prior=2.0),
     )
     assert learned.ended is not None

@@ -46,7 +46,7 @@ def em_on(
     graph: MissingnessGraph, table: EncodedTable, prior: float = 2.0, method: EM | None = None
 ) -> Result:
     """EM on the graph from what it recovers and, where that gives nothing, factored-mar."""
-    own = replace(method or EM(), missingness=graph, seed=None)
+    own = replace(method or EM(), missingness=graph)
     return learn(graph.network, table, own, prior)
 
 

@@ -72,7 +72,7 @@ def test_every_method_has_the_recipe_that_fits_it() -> None:
 
 def test_em_that_was_stopped_early_is_refitted() -> None:
     table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1)).table
-    early = EM(seed="random", max_iterations=1, accelerate=False)
+    early = EM(start="random", max_iterations=1, accelerate=False)
     found = learn(NETWORK, table, early, intervals=True).require_intervals()
     assert found.recipe == "delete-a-group jackknife"
 
