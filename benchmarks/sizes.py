@@ -29,7 +29,7 @@ METHODS = {
     "factored-mcar": "factored-mcar",
     "direct-mar": "direct-mar",
     "factored-mar": "factored-mar",
-    "em": lc.EM(stop="converge", restarts=1),
+    "em": lc.EM(restarts=1),
 }
 SHARES = {"direct-mar": 0.3, "factored-mar": 0.3}  # of the variables that are ever missing
 

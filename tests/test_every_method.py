@@ -19,7 +19,7 @@ from lacunet.model.network import Network
 from learning import Task, learned_by
 from strategies import networks, tables
 
-ITERATIVE = ("auto", "one-step", "em", "em-bp")
+ITERATIVE = ("auto", "em", "em-bp")
 EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums in another order, divided once or twice
 
 

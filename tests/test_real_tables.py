@@ -51,7 +51,7 @@ TABLES: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 VOTES = Path(__file__).parent.parent / ".venv" / "tables"
 METHODS = (
     *("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar"),
-    *("informed-direct", "informed-factored", "one-step", "em", "em-bp"),
+    *("informed-direct", "informed-factored", "em", "em-bp"),
 )
 
 

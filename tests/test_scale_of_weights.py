@@ -19,7 +19,7 @@ from lacunet.report.learned.text import result_as_text
 SCALES = (1 / 30_000, 7_300.0)
 METHODS = (
     *("auto", "listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar"),
-    *("one-step", "em", "em-bp"),
+    *("em", "em-bp"),
 )
 NETWORK = lc.Network(
     {"Age": ["young", "middle", "old"], "Smokes": ["no", "yes"], "Ill": ["no", "yes"]},

@@ -30,7 +30,6 @@ from .estimate.deletion.forms import InformedFactored as InformedFactored
 from .estimate.deletion.forms import Listwise as Listwise
 from .estimate.em.method import EM as EM
 from .estimate.em.method import LoopyEM as LoopyEM
-from .estimate.em.method import OneStep as OneStep
 from .estimate.explain import Explanation as Explanation
 from .estimate.explain import explain as explain
 from .estimate.learn import learn as learn

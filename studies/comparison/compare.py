@@ -36,7 +36,7 @@ from studies.comparison.summary import Difference, Summary, difference_of, summa
 
 INFORMED = tuple(form.name for form in FORMS if issubclass(form, Informed))
 CLOSED = tuple(form.name for form in FORMS if not issubclass(form, Informed))
-USUAL = (*CLOSED, "one-step", "em", "auto")
+USUAL = (*CLOSED, "em", "auto")
 YARDSTICK = "complete"  # plain frequencies of the rows before anything was hidden
 TEST_ROWS = 20_000
 LEVEL = 1e-9  # nats: rounding, not a difference between methods

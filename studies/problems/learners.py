@@ -87,11 +87,9 @@ LEARNERS = {
         Learner("factored-mar", "F-MAR", "factored-mar"),
         Learner("informed-direct", "ID-MAR", "informed-direct", needs="separator"),
         Learner("informed-factored", "IF-MAR", "informed-factored", needs="separator"),
-        Learner("one-step", "one-step", "one-step"),
         Learner("em", "F-MAR+EM", "em"),
         Learner("em-80", "F-MAR+EM/80", "em", (*AS_THE_AUTHORS, ("restarts", 1))),
         Learner("em-5000", "F-MAR+EM/5000", "em", TO_THE_END),
-        Learner("em-heldout", "F-MAR+EM/held-out", "em", (("stop", "heldout"),)),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
         Learner("auto", "auto", "auto", limit_decides=True),
         Learner("default", "default", "auto", limit_decides=True, prior="learn"),
@@ -115,10 +113,12 @@ STRUCTURES = {
     )
 }
 ALL = {"cpts": LEARNERS, "structure": STRUCTURES}
-TITLES = {name: one.title for known in ALL.values() for name, one in known.items()}
+# Methods of earlier versions, of which there are published outcomes.
+FORMER = {"one-step": "one-step", "em-heldout": "F-MAR+EM/held-out"}
+TITLES = FORMER | {name: one.title for known in ALL.values() for name, one in known.items()}
 
 CLOSED_FORMS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
-NEW = ("one-step", "em", "auto", "complete")
+NEW = ("em", "auto", "complete")
 
 
 def learners_named(names: Sequence[str], finds: str = "cpts") -> tuple[Learner, ...]:

@@ -121,7 +121,6 @@ def commands(folder: Path) -> dict[str, list[str]]:
     return {
         "count.stats": ["count", net, *parts, *little, "--method", "auto"],
         "merge.stats": ["merge", *stats, "--memory", LITTLE],
-        # with a prior that is given rows are held out, for which they go to the disk
         "learn.bif": ["learn", net, *parts, *little, "--method", "auto", "--prior", "2"],
         "again.bif": ["learn", net, *stats, *little, "--method", "auto"],
     }

@@ -30,7 +30,6 @@ CONSISTENT_UNDER_MAR = {
     "factored-mar": True,
     "informed-direct": True,
     "informed-factored": True,
-    "one-step": True,
     "em": True,
     "em-bp": True,
     "auto": True,

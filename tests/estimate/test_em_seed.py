@@ -65,7 +65,7 @@ def test_a_seed_network_may_list_everything_in_another_order() -> None:
         },
     )
     task = Task(case.network, case.table, 2.0)
-    one, two = (learned_by(EM(seed=start, stop=3), task) for start in (seed, turned))
+    one, two = (learned_by(EM(start=start, max_iterations=3), task) for start in (seed, turned))
     for name, table in one.tables.items():
         np.testing.assert_array_equal(two.tables[name], table)
 
@@ -73,20 +73,7 @@ def test_a_seed_network_may_list_everything_in_another_order() -> None:
 def test_a_seed_network_of_another_structure_is_refused() -> None:
     case = golden("fire-alarm-mar")
     with pytest.raises(MethodError, match="structure must be the same"):
-        learned_by(EM(seed=CLASSES), Task(case.network, case.table, 2.0))
-
-
-@pytest.mark.parametrize("stop", [np.int64(3), 3])
-def test_any_whole_number_is_a_number_of_steps(stop: int) -> None:
-    case = golden("asia-mcar")
-    ended = learned_by(EM(stop=stop), Task(case.network, case.table, 2.0)).ended
-    assert (ended.reason, ended.iterations) == ("steps done", 3)
-
-
-@pytest.mark.parametrize("stop", [3.0, 2.5, None, "later"])
-def test_what_is_no_way_to_stop_is_refused(stop: Any) -> None:
-    with pytest.raises(MethodError, match="stop is"):
-        EM(stop=stop)
+        learned_by(EM(start=CLASSES), Task(case.network, case.table, 2.0))
 
 
 def latent_rows(seed: int, rows: int = 600) -> dict[str, list[str]]:

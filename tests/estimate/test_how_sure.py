@@ -31,7 +31,7 @@ def patients() -> object:
 
 
 @pytest.mark.parametrize("prior", [1, 2, "learn"])
-@pytest.mark.parametrize("method", ["em", "auto", "one-step", "factored-mar"])
+@pytest.mark.parametrize("method", ["em", "auto", "factored-mar"])
 def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_agree_on(
     method: str, prior: object
 ) -> None:
@@ -50,9 +50,9 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_
 
 
 @pytest.mark.parametrize("prior", [2, "learn"])
-@pytest.mark.parametrize("method", ["em", "one-step"])
+@pytest.mark.parametrize("method", ["em", lc.EM(max_iterations=1)], ids=["em", "one step"])
 def test_what_is_impossible_or_certain_is_in_the_interval_of_an_answer(
-    method: str, prior: object
+    method: str | lc.EM, prior: object
 ) -> None:
     asia = lc.example("asia")
     for seed in range(2):
@@ -154,27 +154,6 @@ def test_intervals_say_what_they_count_of_rows_that_fell_back() -> None:
         assert result.families[name].warnings[-1].endswith("em has none")
 
 
-def test_a_number_of_steps_that_was_chosen_is_not_chosen_anew_for_each_part() -> None:
-    network = lc.Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
-    rng = np.random.default_rng(0)
-    a = rng.random(400) < 0.5
-    b = rng.random(400) < np.where(a, 0.5, 0.2)
-    c = rng.random(400) < np.where(b, 0.3, 0.6)
-    hides = [np.zeros(400, bool), rng.random(400) < 0.3, rng.random(400) < 0.2]
-    rows = {
-        name: np.where(gone, None, column.astype(int).astype(str)).tolist()
-        for name, column, gone in zip("ABC", (a, b, c), hides, strict=True)
-    }
-    widths = []
-    for method in ("auto", "em"):
-        low, high = np.moveaxis(
-            lc.learn(network, rows, method, intervals=True).interval("B"), -1, 0
-        )
-        widths.append(high - low)
-    # EM to the end knows no less; a jackknife of 30 groups is 13% off, four times of that.
-    np.testing.assert_allclose(widths[0], widths[1], rtol=0.52)
-
-
 THREE_SIGNS = lc.Network({name: ["0", "1"] for name in "HXYZ"}, {name: ["H"] for name in "XYZ"})
 
 
@@ -191,7 +170,7 @@ def test_replicates_make_as_many_steps_as_all_rows_from_what_chance_drew_for_the
     start: str,
 ) -> None:
     climbs: list[Climb] = []
-    two_steps = lc.EM(start, stop=2, restarts=3, visit=climbs.append)
+    two_steps = lc.EM(start, max_iterations=2, restarts=3, visit=climbs.append)
     result = lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), two_steps, 2, intervals=True)
     ends = [climb for climb in climbs if climb.reason]
     whole, replicates = ends[:3], ends[3:]
@@ -204,48 +183,12 @@ def test_replicates_make_as_many_steps_as_all_rows_from_what_chance_drew_for_the
     assert best.log_posterior == result.ended.log_posterior
 
 
-def test_replicates_make_the_steps_that_held_out_rows_chose_where_a_prior_names_hidden_states(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("lacunet.estimate.em.heldout.CLEARLY", -np.inf)  # anything is better
-    climbs: list[Climb] = []
-    method = lc.EM(stop="heldout", restarts=1, visit=climbs.append)
-    prior = {name: [[8, 2], [2, 8]] for name in "XYZ"}
-    result = lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method, prior, intervals=True)
-    assert result.ended.reason == "held-out peak"
-    assert result.uncertainty.recipe == "delete-a-group jackknife"
-    ends = [climb.iterations for climb in climbs if climb.reason]
-    assert ends[-30:] == [result.ended.iterations] * 30
-
-
-def test_steps_under_a_learned_prior_are_made_from_the_best_start() -> None:
-    climbs: list[Climb] = []
-    method = lc.EM("random", stop=1, restarts=5, visit=climbs.append)
-    lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), method, rng=1)
-    *first, again = (climb for climb in climbs if climb.reason)
-    best = max(first, key=lambda climb: climb.log_posterior)
-    assert best.log_posterior > first[0].log_posterior + 1
-    np.testing.assert_array_equal(again.start, best.start)
-
-
 SURVEY = lc.example("survey").with_tables(None)
 
 
 def scarce_rows() -> object:
     hiding = MCAR(share=1.0, rate=0.6)
     return lc.simulate(lc.example("survey"), 300, hiding, rng=np.random.default_rng(1)).frame()
-
-
-@pytest.mark.parametrize("prior", [2, {"A": [1, 1, 1]}])
-def test_intervals_of_em_that_a_limit_cut_short_are_those_of_as_many_steps(prior: object) -> None:
-    limited = lc.EM(max_iterations=2, accelerate=False, restarts=1)
-    cut, steps = (
-        lc.learn(SURVEY, scarce_rows(), method, prior, intervals=True)
-        for method in (limited, lc.EM(stop=2))
-    )
-    assert (cut.ended.reason, steps.ended.reason) == ("iteration limit", "steps done")
-    for name in SURVEY.variables:
-        np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
 
 
 @pytest.mark.parametrize("weight", [None, np.arange(300) % 3 + 1.0])
@@ -260,9 +203,8 @@ def test_intervals_take_their_time_after_a_time_limit(weight: object) -> None:
     with timed_by(lambda: now[0]):
         cut = lc.learn(SURVEY, scarce_rows(), limited, 2, weight, intervals=True)
     assert cut.ended.reason == "time limit"
-    steps = lc.learn(
-        SURVEY, scarce_rows(), lc.EM(stop=cut.ended.iterations), 2, weight, intervals=True
-    )
+    as_many = lc.EM(max_iterations=cut.ended.iterations, accelerate=False, restarts=1)
+    steps = lc.learn(SURVEY, scarce_rows(), as_many, 2, weight, intervals=True)
     for name in SURVEY.variables:
         np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
 
@@ -331,7 +273,7 @@ def test_a_cpt_row_whose_rows_all_agree_is_known_from_all_of_them(method: str) -
     assert high > 0.9999
 
 
-@pytest.mark.parametrize("method", ["auto", "factored-mar", "factored-mcar", "one-step", "em"])
+@pytest.mark.parametrize("method", ["auto", "factored-mar", "factored-mcar", "em"])
 def test_a_cpt_row_that_no_row_supports_is_not_known(method: str) -> None:
     rng = np.random.default_rng(1)
     group = rng.choice(["a", "b", "c"], 300)

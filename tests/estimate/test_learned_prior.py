@@ -116,22 +116,6 @@ def test_both_runs_keep_the_limit_of_iterations(most: int) -> None:
     assert prior_of(result).is_learned == (most > 1)
 
 
-def test_a_number_of_steps_is_that_many_steps_after_a_first_fit_of_as_many() -> None:
-    table = table_of(np.random.default_rng(5), 60)
-    result = lc.learn(NETWORK, table, "one-step", prior="learn")
-    assert result.ended is not None
-    assert (result.ended.reason, result.ended.iterations) == ("steps done", 1)
-    closed = lc.learn(NETWORK, table, "factored-mar", prior="learn").network
-    expected, _ = enumerated(closed, table)
-    first = {v: (n + 1) / (n + 1).sum(-1, keepdims=True) for v, n in expected.items()}
-    pseudo = learn_prior(enumerated(closed.with_tables(first), table)[0])
-    for name, own in pseudo.items():
-        np.testing.assert_allclose(prior_of(result)[name], own, rtol=1e-9)
-        weights = expected[name] + own
-        step = weights / weights.sum(axis=-1, keepdims=True)
-        np.testing.assert_allclose(result.cpt(name).table, step, rtol=1e-9)
-
-
 def options_of(method: str) -> dict[str, Any]:
     if method == "mgraph":
         text = "Age -> R[Ill]; Ill -> R[Test]"
@@ -235,7 +219,7 @@ def test_what_is_not_recoverable_holds_one_pseudo_count() -> None:
     assert set(left) <= set(prior_of(result).kept)
 
 
-@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em", "one-step"])
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em"])
 def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
     """The rows' own rates, and what they are worth, differ only as far as EM expects otherwise."""
     table = table_of(np.random.default_rng(8), 4_000)
@@ -307,7 +291,7 @@ def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(intervals, "run", watching)
     table = table_of(np.random.default_rng(9), 100)
-    result = lc.learn(NETWORK, table, "one-step", "learn", intervals=True)
+    result = lc.learn(NETWORK, table, lc.EM(max_iterations=2), "learn", intervals=True)
     assert len(seen) == 30
     assert all(prior is result.prior for prior in seen)
 
@@ -418,7 +402,7 @@ def test_expert_cpts_are_given_by_how_many_rows_they_are_worth() -> None:
     assert str(lc.explain(NETWORK, table, prior=GIVEN)).count("as given") == 1
 
 
-@pytest.mark.parametrize("method", ["auto", "em", "one-step", "direct-mar"])
+@pytest.mark.parametrize("method", ["auto", "em", "direct-mar"])
 def test_the_same_pseudo_counts_in_every_cell_are_what_their_number_is(method: str) -> None:
     table = table_of(np.random.default_rng(3), 40, hidden=0.6)
     ones = {name: np.ones(NETWORK.shape(NETWORK.family(name))) for name in STATES}

@@ -19,7 +19,7 @@ from lacunet.estimate.deletion import forms
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
 from lacunet.estimate.em import stage
 from lacunet.estimate.learn import carry_out
-from lacunet.estimate.method import Learned, MethodError, Plan, Setting, run
+from lacunet.estimate.method import Learned, Plan, Setting, run
 from lacunet.inference.expectation.plan import plan_of
 from lacunet.statistics import gather as statistics
 from lacunet.statistics.gather import Gathering, Statistics, gather
@@ -33,8 +33,6 @@ from learning import Task, learned_by
 ASIA = lc.example("asia")
 MISSED = ("asia", "tub", "smoke", "lung", "bronc", "either", "xray")
 LONG_AGO = Deadline(monotonic() - 60)
-
-STOPS = ("converge", "heldout")
 
 
 def rows(seed: int) -> EncodedTable:
@@ -113,7 +111,7 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
         np.testing.assert_allclose(found.cpt(name).table, held.cpt(name).table, rtol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["em", "auto", "one-step"])
+@pytest.mark.parametrize("method", ["em", "auto"])
 def test_a_method_whose_time_is_up_says_so_and_still_answers(
     method: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +153,6 @@ def test_nothing_is_prepared_for_em_once_its_time_is_up(
 
     monkeypatch.setattr(forms, "JointEstimate", an_hour_later)
     monkeypatch.setattr(stage, "engine_of", too_late)
-    monkeypatch.setattr(stage.Climber, "_learning", too_late)
     with timed_by(lambda: now[0]):
         result = lc.learn(ASIA, rows(3), method, time_limit=600.0)
     assert now[0] > 600
@@ -197,8 +194,11 @@ def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.Monke
     "options",
     [
         {"time_limit": 1e-9},
-        {"stop": 0},
-        {"stop": 0, "missingness": "; ".join(["smoke -> R[dysp]", *map("R[{}]".format, MISSED)])},
+        {"max_iterations": 0},
+        {
+            "max_iterations": 0,
+            "missingness": "; ".join(["smoke -> R[dysp]", *map("R[{}]".format, MISSED)]),
+        },
     ],
 )
 def test_em_without_a_step_says_what_it_would_have_started_from(options: dict[str, Any]) -> None:
@@ -206,8 +206,8 @@ def test_em_without_a_step_says_what_it_would_have_started_from(options: dict[st
     result = lc.learn(ASIA, rows(1), "em", prior=2.0, **options)
     assert result.ended is not None
     assert not result.ended.iterations
-    assert ("EM makes no step" in str(explained)) == ("stop" not in options)  # else it is certain
-    assert ("(EM)" in str(explained)) == ("stop" not in options)
+    assert ("EM makes no step" in str(explained)) == ("time_limit" in options)  # else it is certain
+    assert ("(EM)" in str(explained)) == ("time_limit" in options)
     assert not any("(EM)" in report.estimand for report in result.families.values())
     assert "before its first iteration" in result.methods_text()
     assert "maximise" not in result.methods_text()
@@ -220,16 +220,6 @@ def test_a_prior_that_there_was_no_time_to_learn_is_not_called_learned() -> None
     kept = replace(result, prior=result.prior.keeping(ASIA.variables))
     assert "learned from the counts" not in kept.methods_text()
     assert "added one pseudo-count to each cell" in kept.methods_text()
-
-
-def test_only_em_that_asks_held_out_rows_says_what_they_may_change() -> None:
-    network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    few = {"A": ["0"], "B": [None]}
-    explained = {stop: str(lc.explain(network, few, "em", stop=stop)) for stop in STOPS}
-    assert ["held-out" in words for words in explained.values()] == [False, True]
-    assert "it is refused" in explained["heldout"]
-    with pytest.raises(MethodError, match="too few to hold some out"):
-        lc.learn(network, few, "em", stop="heldout")
 
 
 def lattice(width: int, *, states: int = 2, rng: np.random.Generator) -> lc.Network:

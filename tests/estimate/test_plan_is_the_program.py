@@ -43,11 +43,10 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "em from direct-mcar": ("em", {"start": "direct-mcar"}),
     "em from chance": ("em", {"start": "random", "restarts": 1}),
     "em from a network": ("em", {"start": NETWORK}),
-    "em stopped by held-out rows": ("em", {"stop": "heldout"}),
-    "two steps of em": ("em", {"stop": 2}),
-    "no step of em": ("em", {"stop": 0}),
+    "two steps of em": ("em", {"max_iterations": 2}),
+    "no step of em": ("em", {"max_iterations": 0}),
     "no iteration of em-bp": ("em-bp", {"max_iterations": 0}),
-    "no step of em on a graph": ("em", {"stop": 0, "missingness": MASKED}),
+    "no step of em on a graph": ("em", {"max_iterations": 0, "missingness": MASKED}),
     "em, ordered": ("em", {"missingness": "Age -> R[Ill]; R[Care] <= R[Ill]"}),
     "median": ("factored-mar", {"aggregation": "median"}),
     **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},
@@ -58,7 +57,7 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
             {"missingness": text, "otherwise": otherwise},
         )
         for kind, text in GRAPHS.items()
-        for otherwise in ("prior", "em", "auto", "factored-mar", "direct-mcar", "one-step")
+        for otherwise in ("prior", "em", "auto", "factored-mar", "direct-mcar")
     },
 }
 
@@ -164,11 +163,7 @@ def test_that_rows_may_be_too_few_is_a_branch_only_if_their_number_is_not_known(
     rows: int | None, is_branch: bool
 ) -> None:
     data = None if rows is None else rows_of("auto").take(slice(0, rows))
-    learned, given = lc.explain(NETWORK, data), lc.explain(NETWORK, data, prior=2)
-    for told in (learned, given):
-        assert ("if there are fewer than 10 rows" in str(told)) == is_branch
-    assert "no row is held out" not in str(learned)
-    assert ("no row is held out" in str(given)) == (rows != 300)
+    assert ("if there are fewer than 10 rows" in str(lc.explain(NETWORK, data))) == is_branch
 
 
 SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]
@@ -301,7 +296,7 @@ def test_what_is_noted_of_the_rows_is_noted_by_both(
     assert any("whether Now was asked" in note for note in explained[0]) == (missingness is None)
 
 
-@pytest.mark.parametrize("otherwise", ["direct-mcar", "one-step", "em", "auto", "prior"])
+@pytest.mark.parametrize("otherwise", ["direct-mcar", "em", "auto", "prior"])
 def test_what_stands_in_for_a_formula_without_rows_is_explained(otherwise: str) -> None:
     rows = {"A": ["x", "y", None, None] * 10, "B": [None, None, "u", "v"] * 10}
     options = {"missingness": "R[A]; A -> R[B]", "otherwise": otherwise}
@@ -315,34 +310,10 @@ def test_what_stands_in_for_a_formula_without_rows_is_explained(otherwise: str) 
 
 def test_where_em_on_a_graph_makes_no_step_its_start_is_explained() -> None:
     rows = {"A": ["x", "y", None, None] * 10, "B": [None, None, "u", "v"] * 10}
-    told = lc.explain("A -> B", rows, "em", missingness="R[A]; A -> R[B]", stop=0)
-    result = lc.learn("A -> B", rows, "em", missingness="R[A]; A -> R[B]", stop=0)
+    told = lc.explain("A -> B", rows, "em", missingness="R[A]; A -> R[B]", max_iterations=0)
+    result = lc.learn("A -> B", rows, "em", missingness="R[A]; A -> R[B]", max_iterations=0)
     for name, report in result.families.items():
         assert told.families[name].estimand == report.estimand
-
-
-@pytest.mark.parametrize("prior", [2.0, "learn"])
-def test_held_out_rows_are_a_branch_of_auto_as_a_stand_in_only_under_a_given_prior(
-    prior: Any,
-) -> None:
-    options = {"missingness": MASKED, "otherwise": "auto"}
-    told = lc.explain(NETWORK, rows_of("auto, masked"), "mgraph", prior, **options)
-    assert ("if held-out rows are clearly more likely" in str(told)) == (prior == 2)
-
-
-@pytest.mark.parametrize(
-    ("prior", "until"),
-    [(2.0, "to convergence, or fewer steps"), ("learn", "to convergence, starting")],
-)
-def test_the_plan_of_auto_says_how_far_em_goes_under_the_prior(prior: Any, until: str) -> None:
-    rows = rows_of("auto")
-    plan, result = (
-        lc.explain(NETWORK, rows, "auto", prior).plan,
-        lc.learn(NETWORK, rows, "auto", prior),
-    )
-    assert plan.intention.startswith(f"EM {until}")
-    branches = " ".join(branch for stage in plan.stages for branch in stage.branches)
-    assert ("held-out" in branches) == ("held-out" in result.why) == (prior == 2)
 
 
 def test_one_cluster_refuses_intervals_alone() -> None:

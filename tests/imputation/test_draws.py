@@ -258,7 +258,7 @@ def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
     ("method", "options"),
     [
         ("informed-direct", {"separator": ["A"]}),
-        (lc.EM(stop=1), {}),
+        (lc.EM(max_iterations=1), {}),
         ("em", {"weight": "w"}),
     ],
 )

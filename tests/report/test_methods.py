@@ -51,8 +51,16 @@ def test_em_says_how_it_really_ended() -> None:
     [
         ("em", {}, "The CPTs maximise the posterior given all"),
         ("em", {"prior": 1}, "The CPTs maximise the likelihood of all"),
-        ("em", {"stop": 2}, "The CPTs approach the maximum of the posterior given all"),
-        ("one-step", {"prior": 1}, "The CPTs approach the maximum of the likelihood of all"),
+        (
+            "em",
+            {"max_iterations": 2, "tolerance": 0},
+            "The CPTs approach the maximum of the posterior given all",
+        ),
+        (
+            "em",
+            {"max_iterations": 2, "tolerance": 0, "prior": 1},
+            "The CPTs approach the maximum of the likelihood of all",
+        ),
         ("listwise", {}, "from the complete rows alone (60 of 100), assuming"),
         ("informed-direct", {"separator": "Age"}, "missing at random given Age [1]"),
         ("mgraph", {"missingness": "Age -> R[MI]"}, "causes of missing values (Age -> R[MI])."),
@@ -85,7 +93,7 @@ def test_intervals_are_told_by_their_recipe() -> None:
 
 
 def test_what_intervals_owe_to_the_seed_is_told_where_rows_are_drawn() -> None:
-    result = lc.learn(HEART, ASKED, method="one-step", intervals=True)
+    result = lc.learn(HEART, ASKED, missingness="Age -> R[MI]", intervals=True)
     assert result.uncertainty is not None
     text = result.methods_text()
     assert "30" in text
@@ -104,7 +112,12 @@ def test_the_width_of_jackknife_intervals_moves_with_the_seed_as_told() -> None:
     widths = []
     for seed in range(200):
         found = lc.learn(
-            HEART, {"Age": age, "MI": ill}, method="one-step", intervals=True, rng=seed
+            HEART,
+            {"Age": age, "MI": ill},
+            "mgraph",
+            missingness="Age -> R[MI]",
+            intervals=True,
+            rng=seed,
         )
         low, high = found.interval("MI")[0, 1]
         widths.append(high - low)
@@ -157,7 +170,7 @@ def test_a_missingness_graph_is_cited() -> None:
     assert "Mohan and J. Pearl, Graphical Models" in text
 
 
-@pytest.mark.parametrize("method", [m for m in CLOSED if m not in ("auto", "one-step")])
+@pytest.mark.parametrize("method", [m for m in CLOSED if m != "auto"])
 def test_every_closed_form_has_its_words(method: str) -> None:
     more = {"separator": ["Age"]} if method.startswith("informed") else {}
     text = lc.learn(HEART, ASKED, method=method, **more).methods_text()

@@ -34,12 +34,10 @@ from lacunet.statistics.solved import SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
 from strategies import networks, tables
 
-FIFTH = folds_of(0.2, 0, seed=5)
-THIRTY = folds_of(None, GROUPS, seed=5)
-BOTH = folds_of(0.3, GROUPS, seed=5)
-assert FIFTH is not None
+TWO = folds_of(2, seed=5)
+THIRTY = folds_of(GROUPS, seed=5)
+assert TWO is not None
 assert THIRTY is not None
-assert BOTH is not None
 
 Content = dict[tuple[int, ...], tuple[float, float, float]]
 
@@ -64,7 +62,7 @@ def without_folds(content: Content) -> Content:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), st.booleans(), st.sampled_from([FIFTH, THIRTY, BOTH]))
+@given(st.data(), st.booleans(), st.sampled_from([TWO, THIRTY]))
 def test_the_folds_of_each_row_add_up_to_it(
     data: st.DataObject, weighted: bool, folds: Folds
 ) -> None:
@@ -77,7 +75,7 @@ def test_the_folds_of_each_row_add_up_to_it(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data(), st.sampled_from([FIFTH, THIRTY, BOTH]))
+@given(st.data(), st.sampled_from([TWO, THIRTY]))
 def test_copies_in_any_order_fall_as_a_row_that_stands_for_them(
     data: st.DataObject, folds: Folds
 ) -> None:
@@ -119,14 +117,14 @@ def in_strata(rows: EncodedTable, number: int, seed: int) -> EncodedTable:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.data(), st.booleans(), st.sampled_from([1, 3, 60]), st.sampled_from([None, 0.3]))
+@given(st.data(), st.booleans(), st.sampled_from([1, 3, 60]))
 def test_rows_of_strata_are_dealt_the_same_whatever_the_parts(
-    data: st.DataObject, weighted: bool, strata: int, heldout: float | None
+    data: st.DataObject, weighted: bool, strata: int
 ) -> None:
     network = data.draw(networks())
     table = in_strata(data.draw(tables(network, weighted=weighted)), strata, seed=1)
     assert table.design is not None
-    folds = folds_of(heldout, 0, 5, Units.of(table.design))
+    folds = folds_of(0, 5, Units.of(table.design))
     assert folds is not None
     part = row_hashes(network, table) % np.uint64(3)  # equal rows in the same
     parts = [own for at in range(3) if (own := table.take(part == at)).rows]
@@ -152,7 +150,7 @@ def test_groups_of_a_stratum_differ_by_one_row_at_most_and_samples_keep_its_size
     table = in_strata(EncodedTable(network.cardinality_of, codes), 4, seed=2)
     assert table.design is not None
     assert table.design.strata is not None
-    folds = folds_of(None, 0, 0, Units.of(table.design))
+    folds = folds_of(0, 0, Units.of(table.design))
     assert folds is not None
     folds = dealt(folds, Dealing.of(network, table, folds))
     rows = divided(network, table, folds)
@@ -191,12 +189,12 @@ def test_folds_have_their_shares(copies: int) -> None:
     columns = {"A": (cells % 250).astype(np.uint8), "B": (cells // 250).astype(np.uint8)}
     weights = np.full(number, float(copies))
     table = EncodedTable({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
-    found = divided(network, table, BOTH)  # type: ignore[arg-type]
-    assert BOTH is not None
-    sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=BOTH.number)
-    expected = 60_000 * np.array(BOTH.shares)
+    found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    assert THIRTY is not None
+    sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=THIRTY.number)
+    expected = 60_000 * np.array(THIRTY.shares)
     statistic = float((np.square(sums - expected) / expected).sum())
-    assert statistic < chi2.ppf(0.999, BOTH.number - 1)
+    assert statistic < chi2.ppf(0.999, THIRTY.number - 1)
 
 
 def test_another_seed_divides_anew() -> None:
@@ -204,7 +202,7 @@ def test_another_seed_divides_anew() -> None:
     columns = {"A": np.array([0, 1], np.uint8)}
     weights = np.array([300.0, 200.0])
     table = EncodedTable({"A": 2}, columns, weights, copies=Copies(weights, weights))
-    one, two = (divided(network, table, folds_of(None, 30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
+    one, two = (divided(network, table, folds_of(30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
     assert by_content(one) != by_content(two)
 
 
@@ -221,13 +219,13 @@ def test_a_sample_is_counted_as_the_rows_that_are_in_it(
 ) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=weighted))
-    rows = divided(network, table, BOTH)  # type: ignore[arg-type]
-    needs = Needs(network.families, rows=(network.variables,), folds=BOTH)
+    rows = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    needs = Needs(network.families, rows=(network.variables,), folds=THIRTY)
     whole = gather(Gathering(needs, network), [table])
     problems = compile_problems(network, rows)
-    assert BOTH is not None
+    assert THIRTY is not None
     for at in (0, 1, 2, 17):
-        multiples = BOTH.samples[at]
+        multiples = THIRTY.samples[at]
         chosen = rows.take(multiples[rows.columns[FOLD]] > 0)
         sample = whole.sample(at)
         assert sample.total == pytest.approx(chosen.total if chosen.rows else 0.0)
@@ -255,7 +253,7 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
         for name in network.variables
     }
     table = EncodedTable({name: network.cardinality(name) for name in columns}, columns)
-    folds = folds_of(None, 30, seed=1)
+    folds = folds_of(30, seed=1)
     assert folds is not None
     rows = divided(network, table, folds)
     groups, group = group_rows(rows, ("G",))

@@ -354,7 +354,7 @@ def test_families_that_group_by_different_variables_are_read_in_as_few_passes_as
     assert first.together == ("A", "B")
     assert {one.family for one in first.needs.groupings} == {("A",), ("D",), ("E",)}
     assert (second.together, second.needs.families) == (("C", "D"), ())
-    folded = Needs((("A",),), folds=folds_of(0.2, 0, 0))
+    folded = Needs((("A",),), folds=folds_of(5, 0))
     (alone,) = passes(Gathering(folded, network), most_bytes=0)
     assert alone.together == network.variables  # equal rows fall into folds together
 

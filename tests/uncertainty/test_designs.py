@@ -352,7 +352,7 @@ def test_a_replicate_without_rows_is_refused_from_every_source(
                 learned(lc.Data(source, weight="weight", replicate_weights=brr), method)
 
 
-METHODS = ["auto", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "one-step", "em"]
+METHODS = ["auto", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "em"]
 
 
 @pytest.mark.parametrize("method", METHODS)

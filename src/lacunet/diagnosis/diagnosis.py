@@ -500,7 +500,7 @@ def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
             f"  listwise: {rows} without a missing value "
             f"({grounds.complete_rows / max(described.rows, 1):.1%})",
             *(by_family if grounds.has_edges else by_variable),
-            f"  one-step, em: all {every}{cost}",
+            f"  em: all {every}{cost}",
             "  mgraph, em with missingness=... (--missingness): a graph of what decides on being "
             "missing",
             f"auto would take: {grounds.auto}",

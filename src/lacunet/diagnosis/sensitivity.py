@@ -270,7 +270,7 @@ def sensitivity(
             (),
             problems=model.compiling if method == "em" else None,
             rows=(_columns(network, question, (*grouped, *model.never_without)),),
-            folds=folds_of(None, groups, 0, look.units),
+            folds=folds_of(groups, 0, look.units),
         )
         gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
         statistics = rows.gather(gathering, setting.progress)

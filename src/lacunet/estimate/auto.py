@@ -1,19 +1,14 @@
-"""The method that needs no choosing: the closed form, then EM as far as it pays.
+"""The method that needs no choosing: the closed form, then EM.
 
 Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
-deletion for MAR. Otherwise that is followed by EM to convergence, the mean of optima that the data
-hardly tell apart, as far as the time limit allows: exact where the memory budget allows it, by
-loopy belief propagation elsewhere. If not even one step fits, the closed form stands. With a
-missingness graph it is EM on the graph.
-
-Under a prior that is given, fewer steps are made if the observed-data likelihood of held-out rows
-clearly favours them (`lacunet.estimate.em.heldout`). Under a learned one they are not asked: what
-stopping early is worth there is no more than chance (docs/auto.md).
+deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
+exact where the memory budget allows it, by loopy belief propagation elsewhere. If not even one step
+fits, the closed form stands. With a missingness graph it is EM on the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
@@ -22,10 +17,10 @@ from typing import TYPE_CHECKING, ClassVar
 from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.stage import MANY_ROWS, can_hold_out, climb_stage
+from lacunet.estimate.em.start import alike_states
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
 from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, graph_option, option
-from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts, is_given
+from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
@@ -35,12 +30,13 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
+TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
 @dataclass(frozen=True)
 class Auto:
-    """Frequencies, factored-mar, or factored-mar followed by EM steps: whichever the data ask for.
+    """Frequencies, factored-mar, or factored-mar followed by EM: whichever the data ask for.
 
     ``time_limit`` is the number of seconds that learning may take; ``missingness`` a graph of
     how values go missing.
@@ -55,11 +51,7 @@ class Auto:
         check_options(self)
 
     def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
-        """Frequencies where nothing is missing, a closed form for a few rows; else EM.
-
-        Under a prior that is learned EM converges; under one that is given, held-out rows say how
-        far it goes.
-        """
+        """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if self.missingness is not None:
             em = EM(time_limit=self.time_limit, missingness=self.missingness)
             return replace(em.plan(network, look, prior), method=self.name)
@@ -73,23 +65,16 @@ class Auto:
             choice = _too_few(look.rows or 0, look.total)
             plan = FactoredMAR().plan(network, look, prior)
             return self._closed(plan, choice, choice)
-        em, until = EM(time_limit=self.time_limit), "to convergence"
-        if is_given(prior):
-            em = replace(em, stop="heldout")
-            until += ", or fewer steps where held-out rows are clearly more likely"
-        plan = em.plan(network, look, prior)
-        closed = plan.stages[0]
-        climb = climb_stage(em, network, plan.partially, closed, averages=True)
-        climb = replace(
-            climb,
-            solve=partial(_em, climb.solve, plan.heldout),
-            branches=(*_branches(plan.heldout, look.total), *climb.branches),
-        )
+        plan = EM(time_limit=self.time_limit).plan(network, look, prior)
+        closed, climb = plan.stages
+        climb = replace(climb, solve=partial(_em, climb.solve))
+        if look.total is None:
+            climb = replace(climb, branches=(TOO_FEW_BRANCH, *climb.branches))
         return replace(
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention=f"EM {until}, starting from the factored-mar estimate",
+            intention="EM to convergence, starting from the factored-mar estimate",
         )
 
     def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
@@ -106,22 +91,12 @@ def _with_reason(
     return replace(learned, why=_why(choice, statistics, learned))
 
 
-def _branches(heldout: float | None, total: float | None) -> Iterator[str]:
-    """What else may become of EM, for rows worth so many; None if that is not known."""
-    if total is None:
-        yield f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
-    if heldout is not None and (total is None or total < MANY_ROWS):
-        yield "no row is held out, or all are: factored-mar is used alone"
-
-
 def _too_few(rows: int, total: float) -> str:
     worth = f" worth {total:.1f}" if total < rows * (1 - ROUNDING) else ""
     return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 
-def _em(
-    solve: Solve, heldout: float | None, statistics: Statistics, closed: Learned, setting: Setting
-) -> Learned:
+def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     whole = setting.whole
     if statistics.stopped_by:
@@ -130,12 +105,28 @@ def _em(
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         learned, choice = closed, ""  # as it was for all rows
-    elif whole is None and heldout is not None and not can_hold_out(statistics):
-        learned, choice = closed, _too_few(statistics.rows, statistics.total)
     else:
         learned = solve(statistics, closed, setting)
-        choice = learned.why
+        choice = _steps_made(statistics, closed, learned)
     return replace(learned, why=_why(choice, statistics, learned))
+
+
+def _steps_made(statistics: Statistics, closed: Learned, learned: Learned) -> str:
+    """What EM did and why it ended, with the forecast that it rests on."""
+    ended, network = learned.ended, learned.network
+    assert ended is not None
+    assert network is not None
+    if not ended.iterations:
+        return f"factored-mar alone: {CUT_SHORT[ended.reason]} before the first EM step"
+    reads = 0.0 if learned.engine is None else learned.engine.reads
+    done = f"factored-mar and {counted(ended.iterations, 'EM step')}"
+    if round(reads):
+        done += f" (each costs {reads:,.0f} reads of table cells)"
+    if drawn := alike_states(network, closed.tables, statistics.never_shown):
+        done += f", at random where no row shows {first_of(drawn, 5)}"
+    if ended.reason in CUT_SHORT:
+        return f"{done}: {CUT_SHORT[ended.reason]} before convergence"
+    return f"{done}, to convergence, from the best of {counted(len(ended.starts), 'start')}"
 
 
 def _why(choice: str, statistics: Statistics, learned: Learned) -> str:

@@ -63,7 +63,7 @@ BY_GRAPH = "values are missing as the missingness graph says"
 BY_SELECTION = "rows are recorded, and values missing, as the missingness graph says"
 ASSUMED = {
     **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
-    **dict.fromkeys(("direct-mar", "factored-mar", "one-step", "em", "em-bp", "auto"), MAR),
+    **dict.fromkeys(("direct-mar", "factored-mar", "em", "em-bp", "auto"), MAR),
     **dict.fromkeys(
         ("informed-direct", "informed-factored"), f"{MAR} given the separating variables"
     ),

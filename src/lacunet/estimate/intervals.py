@@ -44,7 +44,7 @@ from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.observations import replicates
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, rows_per_weight
-from lacunet.uncertainty.spread import Spread
+from lacunet.uncertainty.spread import Spread, SpreadOverOptima
 
 if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
@@ -70,7 +70,8 @@ class Uncertainty:
     """How sure the CPTs of a learned network are.
 
     ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
-    together, for queries; ``total`` the weight of all rows. ``weak_directions`` are combinations
+    together, for queries; ``total`` the weight of all rows. ``others`` are networks that the rows
+    hardly tell from this one: intervals reach over them. ``weak_directions`` are combinations
     of EM's parameters about which the prior tells more than the rows. ``doubts`` are what else to
     know of the intervals.
     """
@@ -80,6 +81,7 @@ class Uncertainty:
     recipe: str
     covariance: Covariance
     total: float
+    others: tuple[Network, ...] = ()
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()
 
@@ -99,6 +101,14 @@ class Uncertainty:
             f"The rows were divided at random into {groups} groups: another seed moves the width "
             f"of intervals by some {share:.0%} either way."
         )
+
+    def cpt(self, variable: str) -> Spread:
+        """How sure the CPT of a variable is."""
+        spread = self.spread_of[variable]
+        if not self.others:
+            return spread
+        tables = [other.cpt(variable).table for other in self.others]
+        return SpreadOverOptima.of(spread, tables)
 
     def query(
         self,
@@ -130,6 +140,9 @@ class Uncertainty:
             network,
             lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
         )
+        if self.others:
+            answers = [np.asarray(asked.of_network(other)) for other in self.others]
+            spread = SpreadOverOptima.of(spread, answers)
         if not bootstrap or do:
             return spread
         return SearchedSpread.of(spread, answers_of(bootstrap, scope, evidence))
@@ -243,8 +256,14 @@ class Fitted:
             rates = np.where(is_sure, spread.table, spread.rates)
             sizes = np.where(is_sure, np.inf, spread.sizes)
             spread_of[name] = replace(spread, rates=rates, sizes=sizes)
+        others = tuple(
+            network.with_tables({**(network.tables_of or {}), **tables})
+            for tables in self.learned.others
+        )
         doubts = covariance.doubts if recipe == RATE_MATRIX else ()  # type: ignore[attr-defined]
-        return Uncertainty(network, spread_of, recipe, covariance, whole.total, weak, doubts)
+        return Uncertainty(
+            network, spread_of, recipe, covariance, whole.total, others, weak, doubts
+        )
 
     @cached_property
     def network(self) -> Network:

@@ -92,9 +92,9 @@ class Plan:
 
     ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
     of a family takes at once for each of its cells. ``category`` says how values go missing where
-    a graph tells, ``intention`` in words what the stages do together. ``heldout`` is the share of
-    the rows that is held out. ``recipe`` says how intervals are made if the method converges;
-    ``estimated_of`` how rows move each CPT, where their influence makes the intervals.
+    a graph tells, ``intention`` in words what the stages do together. ``recipe`` says how
+    intervals are made if the method converges; ``estimated_of`` how rows move each CPT, where
+    their influence makes the intervals.
     ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
     more than others. ``most_distinct`` is how many distinct rows there can be.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
@@ -112,7 +112,6 @@ class Plan:
     estimated_of: Mapping[str, Estimated] = field(default_factory=dict)
     intention: str = ""
     category: str = ""
-    heldout: float | None = None
     notes: tuple[str, ...] = ()
     scale: float = 1.0
     is_unequal: bool = False
@@ -153,7 +152,7 @@ class Plan:
             groupings=tuple(groupings),
             problems=next((needs.problems for needs in asked if needs.problems is not None), None),
             rows=tuple(dict.fromkeys(rows)),
-            folds=folds_of(self.heldout, groups, seed, units),
+            folds=folds_of(groups, seed, units),
         )
 
 
@@ -199,20 +198,17 @@ def agreed(starts: Sequence[float]) -> int:
 class Ended:
     r"""How an iterative method ended.
 
-    ``reason`` is one of "converged", "steps done", "iteration limit", "time limit",
-    "interrupted", "held-out peak", "optima averaged". ``log_likelihood`` is that of the observed
-    values; on a missingness graph also that of the mechanisms which depend on missing values, and
-    ``notes`` say of which. ``trace`` is the log-posterior of the parameters that each iteration
-    started from, and of the last; its likelihood part is the *observed* data's, its prior part
-    :math:`(\alpha - 1) \sum \log \theta`. ``heldout`` is the observed-data log-likelihood of
-    held-out rows, at the start, after 1, 2, 4, 8 and 16 steps and at convergence, where they
-    decide how far EM goes. Where optima were averaged, the last value of the trace is that of
-    their mean. ``starts`` are the log-posteriors in which the starts ended, the first start's
-    first. Where the work was cut short before a value was known, it is NaN.
+    ``reason`` is one of "converged", "iteration limit", "time limit", "interrupted".
+    ``log_likelihood`` is that of the observed values; on a missingness graph also that of the
+    mechanisms which depend on missing values, and ``notes`` say of which. ``trace`` is the
+    log-posterior of the parameters that each iteration started from, and of the last; its
+    likelihood part is the *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`.
+    ``starts`` are the log-posteriors in which the starts ended, the first start's first. Where the
+    work was cut short before a value was known, it is NaN.
 
     A prior that is learned takes two runs: with one pseudo-count per cell, then on from there under
-    the learned prior. ``iterations`` counts both (of a given number of steps, the second alone);
-    ``starts`` are of the first, ``log_posterior`` and ``trace`` of the second: they do not compare.
+    the learned prior. ``iterations`` counts both; ``starts`` are of the first, ``log_posterior``
+    and ``trace`` of the second: they do not compare.
     """
 
     reason: str
@@ -222,7 +218,6 @@ class Ended:
     log_posterior: float
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
-    heldout: tuple[float, ...] = ()
     starts: tuple[float, ...] = ()
 
     @property
@@ -238,7 +233,8 @@ class Learned:
     ``network`` is the one that EM learned, with mechanisms as nodes where there are any, whose
     CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
     why; ``stand_in`` is what another method has learned for such variables. ``engine`` has the
-    problems that EM learned from, laid out, ``start`` the cells that it started from. ``prior``
+    problems that EM learned from, laid out, ``start`` the cells that it started from, ``others``
+    the CPTs of other optima that the rows hardly tell from this one. ``prior``
     is what the CPTs were learned with, where it was learned. ``row_weights`` are those of CPT rows
     that pseudo-counts were added to, on an axis of length one for the child, where they are not of
     all rows.
@@ -255,6 +251,7 @@ class Learned:
     stand_in: Learned | None = field(default=None, repr=False)
     engine: Engine | None = field(default=None, repr=False)
     start: FloatArray | None = field(default=None, repr=False)
+    others: tuple[Tables, ...] = field(default=(), repr=False)
     prior: LearnedPrior | None = None
     row_weights: Tables = field(default_factory=dict)
 

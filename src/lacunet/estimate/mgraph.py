@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, ClassVar
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
-from lacunet.estimate.em.method import EM, LoopyEM, OneStep
+from lacunet.estimate.em.method import EM, LoopyEM
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.missingness.verdict import Verdict
 
-STAND_INS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Auto, *FORMS, OneStep, EM, LoopyEM)
-}
+STAND_INS: dict[str, type[Method]] = {kind.name: kind for kind in (Auto, *FORMS, EM, LoopyEM)}
 
 
 @dataclass(frozen=True)
@@ -100,7 +98,6 @@ class MGraph:
             tuple(stages),
             self.bytes_per_cell,
             category=graph.why(),
-            heldout=None if plan is None else plan.heldout,
             notes=notes,
             graph=graph,
             refusal=_refusal(verdicts[lost[0]], lost) if is_refused else None,

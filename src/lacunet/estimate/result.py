@@ -177,11 +177,11 @@ class Result:
         >>> result.interval("Ill").round(2).tolist()
         [[0.5, 0.69], [0.31, 0.5]]
         """
-        return self.require_intervals().spread_of[self.network.known(variable)].interval(level)
+        return self.require_intervals().cpt(self.network.known(variable)).interval(level)
 
     def standard_error(self, variable: str) -> FloatArray:
         """The standard error of every entry of a CPT."""
-        return self.require_intervals().spread_of[self.network.known(variable)].standard_error
+        return self.require_intervals().cpt(self.network.known(variable)).standard_error
 
     def bounds(self, variable: str) -> WorstCase:
         """The lowest and highest value of every CPT entry, whatever the missing values are.

@@ -71,7 +71,8 @@ SPREADS = (
 # The names are in files: a class that is renamed keeps its former one here.
 KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
 KINDS["Written"] = WrittenFormula
-FORMER = {"Replicates": ("support_of",)}  # fields that files of earlier versions have
+# Fields that files of earlier versions have.
+FORMER = {"Replicates": ("support_of",), "Ended": ("heldout",)}
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 

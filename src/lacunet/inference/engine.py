@@ -56,7 +56,6 @@ class Engine:
     def expect(
         self,
         cells: FloatArray,
-        parts: FloatArray | None = None,
         deadline: Deadline = NEVER,
         messages: tuple[FloatArray, ...] = (),
     ) -> Expectation:
@@ -64,24 +63,22 @@ class Engine:
 
         Parameters
         ----------
-        parts
-            How much each part of the data counts; all of them fully if None.
         messages
             Those of an expectation at other cells, for loopy propagation to begin with.
         """
         from lacunet.inference.expectation.expect import expect
         from lacunet.inference.loopy import loopy_expect
 
-        parts = np.ones(self.problems.parts) if parts is None else parts
+        parts = np.ones(self.problems.parts)  # all of them
         exact = expect(self.plan, cells, parts, deadline)
         expected = exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
         if self.unrecorded is None:
             return expected
-        lost, totals = self.unrecorded.expect(cells, None, deadline), self.problems.totals
+        lost, totals = self.unrecorded.expect(cells, deadline), self.problems.totals
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
         return replace(
             expected,
-            counts=expected.counts + float(totals @ parts) * share / (1 - share) * lost.counts,
+            counts=expected.counts + float(totals.sum()) * share / (1 - share) * lost.counts,
             log_likelihoods=expected.log_likelihoods - totals * np.log1p(-share),
         )
 

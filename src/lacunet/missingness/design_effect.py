@@ -72,13 +72,13 @@ class SurveyRows:
                 weights = weights * table.copies.rows[:, None]
             none = np.zeros(table.rows, np.intp)
             return cls(table, factors, units.degrees(), none, np.eye(0), weights)
-        folds = folds_of(None, 0, seed=0, units=units)
+        folds = folds_of(0, seed=0, units=units)
         assert folds is not None
         if folds.is_to_deal:
             folds = dealt(folds, Dealing.of(network, table, folds))
         rows = divided(network, table, folds)
         unit = rows.columns[FOLD].astype(np.intp)
-        return cls(rows, folds.scales, folds.degrees, unit, folds.samples[folds.replicates :])
+        return cls(rows, folds.scales, folds.degrees, unit, folds.samples[1:])
 
     def test(self, rows: Index, cell: Index, shape: tuple[int, int, int]) -> TestResult | None:
         """Test whether two variables are independent within strata; None if nothing varies.

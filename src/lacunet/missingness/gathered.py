@@ -84,7 +84,7 @@ def gathered_rows(
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)
         units = None if groups is None else look.units
         factors = () if units is None or units.factors is None else units.factors
-        folds = None if len(factors) else folds_of(None, groups or 0, 0, units)
+        folds = None if len(factors) else folds_of(groups or 0, 0, units)
         orders = graph.orders(columns)
         needs = Needs((), rows=tuple(dict.fromkeys((columns, *orders))), folds=folds)
         gathering = Gathering(needs, graph.network, scale=look.scale)
@@ -95,7 +95,7 @@ def gathered_rows(
     check_orders(orders, statistics.distinct)
     distinct = statistics.distinct[columns]
     if (division := statistics.folds) is not None:
-        parts = partial(map, distinct.sampled, division.samples[division.replicates :])
+        parts = partial(map, distinct.sampled, division.samples[1:])
         whole = distinct.sampled(division.samples[0])
         return GatheredRows(distinct, whole, parts, division.scales, division.degrees, units)
     degrees = np.inf if units is None else units.degrees()

@@ -1,7 +1,7 @@
 r"""Rows divided into folds by what they hold, and the samples that are made of the folds.
 
-A row counts in several samples at once: in all rows, in those not held out, in the thirty
-replicates of a jackknife. So the rows fall into *folds*, the fold is one more column that is
+A row counts in several samples at once: in all rows, and in replicates of them, such as the thirty
+of a jackknife. So the rows fall into *folds*, the fold is one more column that is
 counted with the others (`FOLD`), and a sample says how much each fold counts in it: leaving one
 fold out, or twice as much of another. All samples come of one pass over the rows.
 
@@ -15,7 +15,7 @@ of its copies: their number where all weigh the same, fewer where weights differ
 whatever the scale of the weights. Each unit falls into a fold by itself, by a hash of the row's
 states, the number of the unit and the seed; what is left, less than one, falls as a whole.
 Another row, or another order of rows, changes nothing. In a survey with clusters, the folds are
-the clusters (`lacunet.statistics.units`), and only what is held out is drawn within them.
+the clusters (`lacunet.statistics.units`).
 
 Where strata are told but no clusters, the units of a stratum are dealt evenly to its groups: each
 has a place by its hash, and a group is what lies between two places. Which, only all rows
@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
@@ -57,9 +56,8 @@ class Folds:
     r"""How rows are divided, and the samples made of the folds.
 
     ``shares`` are those of the folds, in all one. ``samples`` has a line for each sample: how
-    much each fold counts in it. The first sample is of all rows; ``learning`` is the number of
-    the one without what is held out, if anything is; from ``replicates`` on come the replicates,
-    whose squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
+    much each fold counts in it. The first sample is of all rows; then come the replicates, whose
+    squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
     freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
     are those within each. ``ends`` are the places where groups of rows end, in each stratum, once
     these are dealt; ``lone`` is then the number of strata with one row, which are left out whole.
@@ -68,8 +66,6 @@ class Folds:
     shares: tuple[float, ...]
     seed: int
     samples: FloatArray
-    learning: int | None = None
-    replicates: int = 1
     scales: FloatArray = field(default_factory=lambda: np.zeros(0))
     degrees: float = np.inf
     left_out: UnitsLeftOut | None = None
@@ -109,50 +105,33 @@ class Folds:
         assert self.left_out is not None
         return max(FEWEST_PLACES, PLACES // len(self.left_out.number_of))
 
-    @cached_property
-    def aside(self) -> FloatArray:
-        """How much each fold counts in what is learned from, and in what is held out."""
-        learning = self.samples[self.learning or 0]
-        return np.stack([learning, self.samples[0] - learning])
 
-
-def folds_of(
-    heldout: float | None, groups: int, seed: int, units: Units | None = None
-) -> Folds | None:
-    r"""The folds for rows held out, for a jackknife, or for both.
+def folds_of(groups: int, seed: int, units: Units | None = None) -> Folds | None:
+    r"""The folds of a jackknife, or of a survey; None if there is neither.
 
     Leaving out each of :math:`G` groups in turn, the variance is :math:`(G - 1) / G` times the
     sum of the squared distances.
 
     Parameters
     ----------
-    heldout
-        The share of the rows that is held out, None if none is.
     groups
         The number of groups that are left out in turn, 0 without a jackknife.
     units
         The clusters of a survey, which are left out in their place.
     """
     left_out = units.left_out() if units is not None and units.clusters_of else None
-    if heldout is None and not groups and left_out is None:
+    if not groups and left_out is None:
         return None
-    parts = [1.0] if heldout is None else [1 - heldout, heldout]
-    multiples, scales = np.ones((0, 1)), np.zeros(0)
     if left_out is not None:
         multiples, scales = left_out.in_turn()
-    elif groups:
+        each = left_out.each
+    else:
         multiples, scales = 1.0 - np.eye(groups), np.full(groups, (groups - 1) / groups)
-    number = multiples.shape[1]
-    whole = [np.ones(number * len(parts))]
-    if heldout is not None:
-        whole.append(np.tile([1.0, 0.0], number))
-    each = number if left_out is None else left_out.each
+        each = groups
     return Folds(
-        shares=tuple(share / each for share in parts * each),
+        shares=(1 / each,) * each,
         seed=seed,
-        samples=np.concatenate([whole, np.repeat(multiples, len(parts), axis=1)]),
-        learning=None if heldout is None else 1,
-        replicates=len(whole),
+        samples=np.concatenate([np.ones((1, multiples.shape[1])), multiples]),
         scales=scales,
         degrees=len(scales) - 1.0 if left_out is None else left_out.degrees,
         left_out=left_out,
@@ -172,13 +151,13 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     --------
     >>> coin = Network({"Coin": ["head", "tail"]})
     >>> copies = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
-    >>> fifth = folds_of(0.2, 0, seed=0)
-    >>> found = divided(coin, copies, fifth)
+    >>> halves = folds_of(2, seed=0)
+    >>> found = divided(coin, copies, halves)
     >>> found.columns[FOLD].tolist(), found.weights.sum()
     ([0, 1], np.float64(1000.0))
     >>> once = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
     ...     copies=Copies(np.array([1000.0]), np.array([1000.0])))
-    >>> bool((divided(coin, once, fifth).weights == found.weights).all())
+    >>> bool((divided(coin, once, halves).weights == found.weights).all())
     True
     """
     hashes, first, tally, numbers = _distinct(network, table, folds)
@@ -364,14 +343,11 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     totals = np.repeat(sizes.sum(axis=1), groups)
     stratum_of = np.repeat(np.arange(len(sizes)), groups)
     multiples, scales = left_out_in_turn(sizes.ravel(), totals, stratum_of)
-    parts = len(folds.shares) // groups
     used = (weighted > 0).sum(axis=1)
     degrees = int(used.sum()) - int((used > 0).sum())
     return replace(
         folds,
-        samples=np.concatenate(
-            [folds.samples[: folds.replicates], np.repeat(multiples, parts, axis=1)]
-        ),
+        samples=np.concatenate([folds.samples[:1], multiples]),
         scales=scales,
         degrees=float(max(degrees, 1)),
         ends=np.concatenate(ends),
@@ -384,16 +360,10 @@ def _keys(stratum: Index, chance: FloatArray, folds: Folds) -> NDArray[np.int64]
 
 
 def _dealt_to(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
-    """The fold of each unit within its stratum: by its group, and in it by another chance."""
+    """The fold of each unit within its stratum, which is its group."""
     assert folds.ends is not None
-    parts = len(folds.shares) // folds.groups
     group = np.searchsorted(folds.ends, _keys(stratum, chance, folds), "right")
-    group -= stratum * (folds.groups - 1)
-    if parts == 1:
-        return group
-    ends = np.cumsum(folds.shares[: parts - 1]) * folds.groups
-    again = _uniform((chance * 2.0**53).astype(np.uint64), folds.seed, 1)
-    return group * parts + np.searchsorted(ends, again, "right")
+    return group - stratum * (folds.groups - 1)
 
 
 def _uniform(hashes: Hashes, seed: int, salt: int) -> FloatArray:

@@ -7,7 +7,7 @@ long as no group of rows is split between two parts: parts are made by the value
 grouped by. Where groups are few they may be split: their counts are kept until all parts are
 added (`Gathering.shared`), and reduced then.
 
-Several samples of the rows (all of them, those not held out, replicates) are counted in one
+Several samples of the rows (all of them, and replicates) are counted in one
 pass: rows are divided into folds, and the fold is one more variable of every count
 (`lacunet.statistics.folds`).
 
@@ -440,7 +440,7 @@ def _reduced_groups(
         solved = SolvedSamples(first.within(cells))
     else:
         assert folds is not None
-        samples = folds.samples if first.replicated else folds.samples[: folds.replicates]
+        samples = folds.samples if first.replicated else folds.samples[:1]
         solved = solved_samples(first.within, cells, samples)
     families = [asked.family for asked in alike]
     return {family: solved.about(family, gathering.network.shape(family)) for family in families}

@@ -503,5 +503,5 @@ def replicates(
         return ReplicateSamples(samples, units.factors, units.degrees())
     folds = statistics.folds
     assert folds is not None
-    samples = (statistics.sample(folds.replicates + index) for index in range(len(folds.scales)))
+    samples = (statistics.sample(1 + index) for index in range(len(folds.scales)))
     return ReplicateSamples(samples, folds.scales, folds.degrees)

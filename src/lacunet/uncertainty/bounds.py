@@ -140,7 +140,7 @@ def worst_case(
         network.known(name)
     with observations(described, network, memory_budget(memory)) as rows:
         look = rows.look()
-        folds = folds_of(None, 0, 0, look.units)
+        folds = folds_of(0, 0, look.units)
         known = with_data_codes(network, described)
         columns = with_rule_variables(known, scope)
         needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing

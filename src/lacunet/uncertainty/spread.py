@@ -23,7 +23,7 @@ of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -193,6 +193,43 @@ class BoundedSpread(Spread):
         low = np.maximum(low, self.lowest.interval(level)[..., 0])
         high = np.minimum(high, self.highest.interval(level)[..., 1])
         return np.stack([low, high], axis=-1)
+
+
+@dataclass(frozen=True)
+class SpreadOverOptima(Spread):
+    """A table that the rows hardly tell from others: an interval reaches over those of all.
+
+    ``optima`` are the table as it was learned, and the others, each as well known.
+    """
+
+    optima: tuple[Spread, ...] = field(kw_only=True)
+
+    @classmethod
+    def of(cls, spread: Spread, tables: Sequence[FloatArray]) -> SpreadOverOptima:
+        """From the spread of a table, and the tables that the rows hardly tell from it."""
+        optima = [spread]
+        for table in tables:
+            rates = np.clip(spread.rates + table - spread.table, 0, 1)
+            optima.append(Spread(table, rates, spread.sizes, spread.degrees, spread.open_ends))
+        return cls(
+            spread.table,
+            spread.rates,
+            spread.sizes,
+            spread.degrees,
+            spread.open_ends,
+            optima=tuple(optima),
+        )
+
+    def interval(self, level: float = 0.95) -> FloatArray:
+        """The interval of each entry: the table's axes, then low and high."""
+        intervals = np.stack([spread.interval(level) for spread in self.optima])
+        return np.stack([intervals[..., 0].min(axis=0), intervals[..., 1].max(axis=0)], axis=-1)
+
+    @property
+    def standard_error(self) -> FloatArray:
+        """The standard error of each entry, with the distance to the farthest optimum."""
+        apart = np.max([np.abs(spread.table - self.table) for spread in self.optima], axis=0)
+        return np.asarray(np.hypot(self.optima[0].standard_error, apart))
 
 
 def settled(rates: FloatArray, rounding: float = ROUNDING) -> FloatArray:

@@ -59,14 +59,10 @@ LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: a change below ``tolerance`` near the optimum, ``iterations``, or the deadline.
-
-    ``exactly`` asks for that many plain iterations whatever the change.
-    """
+    """When to stop: a change below ``tolerance`` near the optimum, or after ``iterations``."""
 
     tolerance: float
     iterations: int
-    exactly: bool = False
     accelerate: bool = True
     deadline: Deadline = NEVER
 
@@ -78,7 +74,7 @@ class Climb:
     ``start`` are the cells that it started from. ``expected`` are the expected counts at ``cells``,
     empty if it was cut short before any were known. ``log_likelihoods`` has the value at ``cells``
     for each part of the data.
-    ``trace`` holds the log-posterior (of the parts that count) of the start and of all that was
+    ``trace`` holds the log-posterior of the start and of all that was
     kept since; its last value is that of ``cells``. It is empty if the climb was cut short before
     any was known.
     ``iterations`` counts the expectations after the first, those of extrapolations that were
@@ -118,7 +114,6 @@ def climb(
     prior: Concentration,
     limits: Limits,
     *,
-    parts: FloatArray | None = None,
     progress: Progress = silent,
     visit: Callable[[Climb], None] | None = None,
 ) -> Climb:
@@ -133,16 +128,13 @@ def climb(
         The cells of all CPTs, end to end.
     prior
         One concentration of the Dirichlet prior, or one for each of these cells.
-    parts
-        How much each part of the data counts; all of them fully if None.
     visit
         Called with where the climb is, at the start and after each iteration.
     """
     latest = Climb.at_start(start)
-    parts = np.ones(engine.problems.parts) if parts is None else parts
     rows = CptRows.of(engine.problems.layout)
     maximised = partial(maximise, rows=rows, prior=prior)
-    climbing = Climbing(engine, rows, prior, maximised, limits, parts)
+    climbing = Climbing(engine, rows, prior, maximised, limits)
     try:
         for iterate in climbing.iterates(start):
             latest = iterate
@@ -169,7 +161,6 @@ class Climbing:
     prior: Concentration
     maximised: Callable[[FloatArray], FloatArray]
     limits: Limits
-    parts: FloatArray
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
@@ -182,16 +173,14 @@ class Climbing:
         while not here.reason:
             done += 1
             plain = self._stepped(here, done)
-            aim = None
-            if not limits.exactly:
-                past = remembered(past, Step.between(here.cells, plain.cells))
-                aim = Aim.of(past, here.expected + (self.prior - 1))
-                lengths += [aim.times_step] if aim.tells else []
-                times = max(lengths[len(lengths) // 2 :]) if aim.tells else SLOWEST
-                change = float(np.abs(plain.cells - here.cells).max())
-                if self._has_arrived(change, times, aim.step):
-                    plain = replace(plain, reason="converged")
-            if limits.accelerate and aim is not None and len(past) > 1 and not plain.reason:
+            past = remembered(past, Step.between(here.cells, plain.cells))
+            aim = Aim.of(past, here.expected + (self.prior - 1))
+            lengths += [aim.times_step] if aim.tells else []
+            times = max(lengths[len(lengths) // 2 :]) if aim.tells else SLOWEST
+            change = float(np.abs(plain.cells - here.cells).max())
+            if self._has_arrived(change, times, aim.step):
+                plain = replace(plain, reason="converged")
+            if limits.accelerate and len(past) > 1 and not plain.reason:
                 jump, length = extrapolated(aim, self.rows, longest)
                 try:
                     trial = self._look(replace(plain, cells=jump))
@@ -235,9 +224,9 @@ class Climbing:
 
     def _look(self, here: Climb) -> Climb:
         """The expectation here."""
-        outcome = self.engine.expect(here.cells, self.parts, self.limits.deadline, here.messages)
-        logs, counted = outcome.log_likelihoods, self.parts > 0
-        likelihood = float(logs[counted] @ self.parts[counted])
+        outcome = self.engine.expect(here.cells, self.limits.deadline, here.messages)
+        logs = outcome.log_likelihoods
+        likelihood = float(logs.sum())
         trace = (*here.trace, likelihood + log_prior(here.cells, self.prior))
         looked = replace(here, expected=outcome.counts, messages=outcome.messages)
         return replace(looked, log_likelihoods=logs, trace=trace)
@@ -343,6 +332,4 @@ def extrapolated(aim: Aim, rows: CptRows, longest: float) -> tuple[FloatArray, f
 
 def _limit_reached(limits: Limits, done: int) -> str:
     """Why to stop after so many iterations, arrived or not; empty to go on."""
-    if done < limits.iterations:
-        return ""
-    return "steps done" if limits.exactly else "iteration limit"
+    return "" if done < limits.iterations else "iteration limit"

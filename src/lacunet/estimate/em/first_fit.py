@@ -5,7 +5,7 @@ runs as it would with one pseudo-count per cell; the counts that it expects then
 complete data, and the prior is learned from these (`lacunet.estimate.prior`). EM goes on from there
 under the learned prior. No row is read again.
 
-Starts are compared, and held-out rows asked, with one pseudo-count per cell alone: under a prior
+Starts are compared with one pseudo-count per cell alone: under a prior
 that was learned where EM ended, that place looks better than it is. The limit of iterations is for
 both runs together; a single one is left to one pseudo-count per cell.
 """

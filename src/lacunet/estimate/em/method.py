@@ -1,21 +1,15 @@
-"""EM that reads the data once: the method and its options, and how far it goes by itself."""
+"""EM that reads the data once: the method and its options."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from operator import index
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
-from lacunet.estimate.em.fit import Stop, Visit
-from lacunet.estimate.em.stage import (
-    MANY_ROWS,
-    TOO_FEW_BRANCH,
-    climb_stage,
-    start_stage,
-)
+from lacunet.estimate.em.fit import Visit
+from lacunet.estimate.em.stage import climb_stage, start_stage
 from lacunet.estimate.em.start import starting_form
-from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, MethodError, Plan
+from lacunet.estimate.method import RATE_MATRIX, MethodError, Plan
 from lacunet.estimate.options import LIMIT, check_options, graph_option, option
 from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
 from lacunet.inference.engine import Inference
@@ -24,21 +18,6 @@ from lacunet.statistics.look import Look
 
 if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
-
-
-def steps(stop: object) -> Stop:
-    """When to stop, as typed or given: a name, or a number of steps."""
-    if stop in ("converge", "heldout"):
-        return stop
-    try:
-        number = int(stop) if isinstance(stop, str) else index(stop)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        number = -1
-    if number < 0:
-        raise MethodError(
-            f"stop is {stop!r}, but must be 'converge', 'heldout' or a whole number of steps."
-        )
-    return number
 
 
 def parse_bool(text: str) -> bool:
@@ -56,11 +35,6 @@ class EM:
     ----------
     start
         Where to start: the name of a closed form, a network with CPTs, or "random".
-    stop
-        "converge" goes on to convergence; a number makes that many steps; "heldout" goes on to
-        convergence unless held-out rows clearly speak for fewer steps. Where several starts end
-        at different optima that fit the data almost equally well, "heldout" returns the average
-        of their CPTs.
     tolerance, max_iterations
         EM has converged when no parameter changes by more than ``tolerance``, and what its steps
         add up to from there is below a tenth of a standard error; it makes at most
@@ -75,8 +49,6 @@ class EM:
     inference
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
-    heldout_share
-        The share of the rows that "heldout" holds out.
     accelerate
         Whether steps towards convergence are extrapolated (Anderson acceleration).
     visit
@@ -89,9 +61,6 @@ class EM:
     name: ClassVar[str] = "em"
     start: str | Network = option(
         "factored-mar", "where EM starts: a closed form, a network file, or 'random'", metavar="S"
-    )
-    stop: Stop = option(
-        "converge", "'converge', 'heldout', or a number of steps", kind=steps, metavar="S"
     )
     tolerance: float = option(
         1e-4, "EM has converged if no parameter changes by more than this", kind=float, least=0
@@ -107,13 +76,6 @@ class EM:
     inference: Inference = option(
         "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
     )
-    heldout_share: float = option(
-        0.3,
-        "share of the rows held out when --stop is 'heldout'",
-        kind=float,
-        least=0.01,
-        most=0.99,
-    )
     accelerate: bool = option(
         True,
         "whether steps towards convergence are extrapolated",
@@ -124,15 +86,9 @@ class EM:
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stop", steps(self.stop))
         check_options(self)
         if self.missingness is not None:
             check_graph(self.missingness)
-            if self.stop == "heldout":
-                raise MethodError(
-                    "EM on a missingness graph runs to convergence or a number of steps.",
-                    'choose stop="converge".',
-                )
         starting_form(self.start)  # refuses what cannot be started from
 
     @property
@@ -146,11 +102,9 @@ class EM:
             from lacunet.estimate.em.on_graph import graph_plan
 
             return graph_plan(self, self.missingness, network, look)
-        closed = start_stage(starting_form(self.start).stage(network, look), self)
+        closed = start_stage(starting_form(self.start).stage(network, look))
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)
-        if self.stop == "heldout" and (look.total is None or look.total < MANY_ROWS):
-            climb = replace(climb, branches=(*climb.branches, TOO_FEW_BRANCH))
         begins = self.start if self.starts_closed else "a given network"
         begins = "random CPTs" if self.start == "random" else begins
         return Plan(
@@ -159,9 +113,8 @@ class EM:
             partially,
             (closed, climb) if self.starts_closed else (climb,),
             self.bytes_per_cell,
-            RATE_MATRIX if self.stop in ("converge", "heldout") else JACKKNIFE,
+            RATE_MATRIX,
             intention=f"{self.name} starts from {begins}",
-            heldout=self.heldout_share if self.stop == "heldout" else None,
         )
 
     @property
@@ -171,24 +124,8 @@ class EM:
 
     @property
     def stays_closed(self) -> bool:
-        """Whether EM starts from a closed form and no step from there was asked for."""
-        return self.starts_closed and (self.stop == 0 or self.max_iterations == 0)
-
-    @property
-    def starts_by_cost(self) -> bool:
-        """Whether the number of starts depends on what an iteration costs."""
-        return self.restarts is None and not isinstance(self.stop, int)
-
-
-@dataclass(frozen=True)
-class OneStep(EM):
-    """A closed form, then a single step of EM from it: the classical one-step estimator.
-
-    Its options are those of `EM`.
-    """
-
-    name: ClassVar[str] = "one-step"
-    stop: Stop = 1
+        """Whether EM starts from a closed form and may make no step from there."""
+        return self.starts_closed and self.max_iterations == 0
 
 
 @dataclass(frozen=True)

@@ -137,9 +137,9 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         solve=partial(_solved, climber, augmentation, doubts, {*by_formula}),
         chosen=recovery.chosen if em.stays_closed else None,
     )
-    starts = [start_stage(stage, em) for stage in (recovery, closed)] if em.starts_closed else []
+    starts = [start_stage(stage) for stage in (recovery, closed)] if em.starts_closed else []
     formulas = [_formula_stage(Recovery(network, by_formula), doubts)] if by_formula else []
-    is_smooth = em.stop == "converge" and not recorded and not by_formula
+    is_smooth = not recorded and not by_formula
     return Plan(
         em.name,
         network,
@@ -244,6 +244,7 @@ def _by_formulas(
         tables={**learned.tables, **solved.tables},
         families={**reports, **solved.families},
         row_weights={**learned.row_weights, **solved.row_weights},
+        others=tuple({**other, **solved.tables} for other in learned.others),
         ended=ended,
     )
 

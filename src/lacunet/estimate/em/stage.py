@@ -12,12 +12,12 @@ The posterior of the observed data never goes down, and where it ends depends on
 begins: by default at the closed form, which is consistent under MAR. What EM does with the
 problems is in `lacunet.estimate.em.fit`; here the statistics are brought to it.
 
-*Replicates* of the rows are learned by as many steps as all rows made, where their number was asked
-for, held-out rows chose it, or a limit cut EM short: chosen anew each time, a step more or less
-would count for more than the rows left out. What is drawn at random to start from is what it was
-for all rows: else the states of a variable that no row shows would change places. Where EM has
-converged, replicates start from where it ended. Where optima were averaged, all of it is done
-again.
+*Replicates* of the rows start from where EM ended: else they might end at another optimum, or the
+states of a variable that no row shows change places. Where a limit cut EM short, they are learned
+by as many steps as all rows made, from what was drawn at random for these.
+
+*Other optima.* Where starts end within two nats of the best in CPTs that differ, the data hardly
+tell which are right. The best are kept, their reports say so, and intervals reach over all.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isinf
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -35,9 +34,9 @@ from lacunet.data.table import EncodedTable, code_type
 from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import rows_showing_any
-from lacunet.estimate.em.climb import CUT_SHORT, Climb
+from lacunet.estimate.em.climb import Climb
 from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
-from lacunet.estimate.em.fit import Fit, Fitting, Seeds
+from lacunet.estimate.em.fit import HARDLY_WORSE, SAME, Fit, Fitting, Seeds
 from lacunet.estimate.em.labels import with_ordered_states
 from lacunet.estimate.em.start import (
     START_PRIOR,
@@ -48,11 +47,10 @@ from lacunet.estimate.em.start import (
     tables_of,
 )
 from lacunet.estimate.families import FamilyPlan
-from lacunet.estimate.method import AGREEMENT, Ended, Learned, MethodError, Setting, Stage, agreed
+from lacunet.estimate.method import AGREEMENT, Ended, Learned, Setting, Stage, agreed
 from lacunet.estimate.prior import (
     FROM_FIRST_FIT,
     LEARN,
-    ONE_PER_CELL,
     AskedPrior,
     LearnedPrior,
     Prior,
@@ -74,11 +72,6 @@ if TYPE_CHECKING:
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
 NO_STEP_BRANCH = "EM makes no step for lack of time: the CPTs that it starts from are kept"
-HELDOUT_BRANCH = (
-    "held-out rows are clearly more likely after fewer EM steps, or none: only these are made"
-)
-TOO_FEW_BRANCH = "no row is held out, or all are: it is refused"
-MANY_ROWS = 100  # of these some are held out, but for one time in 10^15
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random; states are in order of size, and their names are arbitrary"
 SMOOTHED = f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero"
@@ -93,8 +86,6 @@ class Climber:
     """EM on a network: what it answers for, and where it starts.
 
     ``partially`` are the variables with missing values, ``families`` the CPTs that are reported on.
-    ``closed`` is the stage of the closed form that EM starts from: it answers for where EM starts
-    without held-out rows. ``averages`` if optima that the data hardly tell apart are averaged.
     ``recorded`` is the node that says whether a row was recorded, if rows are a selection.
     """
 
@@ -102,22 +93,24 @@ class Climber:
     network: Network
     partially: Scope
     families: Mapping[str, FamilyPlan]
-    closed: Stage | None = None
-    averages: bool = False
     recorded: str = ""
 
     def stage(self) -> Stage:
         """EM from what the stages before have learned; what it does otherwise, by the counts."""
         em, network = self.em, self.network
-        by_heldout = em.stop == "heldout"
-        branches = (*[STARTS_BRANCH] * em.starts_by_cost, *[HELDOUT_BRANCH] * by_heldout)
+        branches: list[str] = []
+        if not em.stays_closed:
+            branches.append(LOOPY_BRANCH)
+            if em.restarts is None:
+                branches.append(STARTS_BRANCH)
+            branches.append(NO_STEP_BRANCH)
         return Stage(
             em.name,
             self.families,
             Needs(network.families, problems=Compiling(network)),
             self.solve,
-            branches=() if em.stays_closed else (LOOPY_BRANCH, *branches, NO_STEP_BRANCH),
-            is_replicated=em.stop != "converge",
+            branches=tuple(branches),
+            is_replicated=False,
             prior_from=FROM_FIRST_FIT,
         )
 
@@ -132,6 +125,7 @@ class Climber:
         climb, seconds = fit.climb, monotonic() - began
         loopy = frozenset() if engine is None else engine.loopy_families
         tables = layout.tables(climb.cells)
+        others = [layout.tables(other.cells) for other in fit.others]
         expected = layout.tables(climb.expected) if climb.expected.size else None
         has_moved = climb.iterations or not em.starts_closed
         reports, incomplete = dict(learned.families), set(self.partially)
@@ -142,11 +136,13 @@ class Climber:
             basis = CptBasis(
                 rows_used=None if is_plain else rows_showing_any(counts),
                 unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
-                warnings=[LOOPY] if name in loopy else [],
+                warnings=[
+                    *([LOOPY] if name in loopy else []),
+                    *_other_optima(tables[name], [other[name] for other in others]),
+                ],
                 hidden=hidden,
             )
             reports[name] = family_report(family, basis, counts, network, prior)
-        chooses = em.stop == "heldout" or self.averages
         never = statistics.never_shown if em.starts_closed else ()
         drawn = alike_states(network, learned.tables, never)
         notes: list[str] = []
@@ -162,7 +158,6 @@ class Climber:
             climb.log_posterior,
             climb.trace,
             (*notes, *_notes(em, fit, loopy)),
-            fit.heldout,
             fit.starts,
         )
         return replace(
@@ -171,10 +166,10 @@ class Climber:
             families=reports,
             notes=(*learned.notes, *_cut_short(em, ended)),
             ended=ended,
-            why=_why(em, fit, engine, drawn) if chooses else "",
             network=network.with_tables(tables),
             engine=engine,
             start=climb.start,
+            others=tuple(others),
             prior=merged(None, prior, ()),
         )
 
@@ -189,30 +184,26 @@ class Climber:
             Has the tables to start from, if EM starts from a closed form, and what that has
             learned of the prior from the same rows.
         """
-        climber = self._replicated(statistics, setting)
+        climber = self._replicated(setting)
         em = climber.em
         seeds = climber._seeds(layout, statistics, learned, setting)
         prior: Prior | None = learned.prior
         if prior is None:
             prior = prior_of_counts(setting.prior, layout.network, statistics)
         if statistics.problems is None:  # stopped before they were compiled
-            return Fit(Climb.at_start(seeds.whole, statistics.stopped_by)), None, prior
+            return Fit(Climb.at_start(seeds.cells, statistics.stopped_by)), None, prior
         deadline, progress = setting.deadline, setting.progress
         engine: Engine | None = None
         try:
             deadline.check()
             problems, folds = statistics.problems, statistics.folds
-            if em.stop == "heldout":
-                learning = climber._learning(layout, statistics, seeds, setting)
-                seeds = replace(seeds, learning=learning)
-            if folds is not None:  # what is learned from, and what is held out if anything is
-                samples = folds.aside if em.stop == "heldout" else folds.samples[:1]
-                problems = problems.sampled(samples)
+            if folds is not None:
+                problems = problems.sampled(folds.samples[:1])  # all rows
             engine = engine_of(problems, setting.memory, em.inference, progress, deadline)
             if self.recorded:
                 engine = _with_unrecorded(engine, self.recorded, setting, em)
-            flat, averages = flat_concentration(prior, layout), climber.averages
-            fitting = Fitting(engine, flat, em, setting.rng, deadline, progress, averages)
+            flat = flat_concentration(prior, layout)
+            fitting = Fitting(engine, flat, em, setting.rng, deadline, progress)
             if isinstance(prior, LearnedPrior) and _has_first_fit(em, setting.prior):
                 is_learned = setting.prior != LEARN
                 fit, prior = fit_and_learn_prior(fitting, seeds, prior, is_learned=is_learned)
@@ -221,9 +212,9 @@ class Climber:
             if setting.whole is None and not isinstance(em.start, Network):
                 fit = self._with_ordered_states(fit, layout, statistics, prior)
         except OutOfTimeError:
-            fit = Fit(Climb.at_start(seeds.whole, "time limit"))
+            fit = Fit(Climb.at_start(seeds.cells, "time limit"))
         except KeyboardInterrupt:
-            fit = Fit(Climb.at_start(seeds.whole, "interrupted"))
+            fit = Fit(Climb.at_start(seeds.cells, "interrupted"))
         return fit, engine, prior
 
     def _with_ordered_states(
@@ -240,24 +231,17 @@ class Climber:
         pseudo = flat_concentration(prior, layout) - 1
         return replace(fit, climb=with_ordered_states(fit.climb, layout, pseudo, tuple(never)))
 
-    def _replicated(self, statistics: Statistics, setting: Setting) -> Climber:
+    def _replicated(self, setting: Setting) -> Climber:
         """How a replicate of the rows is learned; all rows as it is."""
         em, whole = self.em, setting.whole
         if whole is None or whole.ended is None:
             return self
-        ended = whole.ended
-        changes: dict[str, Any] = {}
-        if ended.reason == "optima averaged":
-            return replace(self, em=replace(em, stop="converge"), averages=True)
-        if ended.reason == "held-out peak":
-            changes = {"stop": ended.iterations}
-        elif ended.is_cut_short:
-            changes = {"stop": "converge", "max_iterations": ended.iterations}
-        elif em.stop in ("converge", "heldout"):
-            changes = {"stop": "converge", "start": whole.network}
-        elif em.start != "random" and not statistics.never_shown:  # nothing is drawn
-            return self
-        return replace(self, em=replace(em, **changes, restarts=1))
+        assert whole.network is not None
+        if whole.ended.is_cut_short:
+            em = replace(em, max_iterations=whole.ended.iterations)
+        else:
+            em = replace(em, start=whole.network)
+        return replace(self, em=replace(em, restarts=1))
 
     def _seeds(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
@@ -265,47 +249,19 @@ class Climber:
         """The cells to start from."""
         rows, start = CptRows.of(layout), self.em.start
         if isinstance(start, Network):
-            whole = rows.normalised(layout.flat(tables_of(start, layout.network)))
-            return Seeds(whole, whole)
+            return Seeds(rows.normalised(layout.flat(tables_of(start, layout.network))))
         if not self.em.starts_closed:
-            whole = _drawn(rows, setting)
-            return Seeds(whole, whole, is_random=True)
-        whole, redrawn = layout.flat(learned.tables), None
+            unnamed = bool(statistics.never_shown)
+            return Seeds(_drawn(rows, setting), is_random=True, unnamed=unnamed)
+        cells = layout.flat(learned.tables)
         hidden = alike_states(layout.network, learned.tables, statistics.never_shown)
-        if hidden:
-            redrawn = cells_about(layout, hidden)
-            whole = np.where(redrawn, _drawn(rows, setting), whole)
-        return Seeds(whole, whole, redrawn)
-
-    def _learning(
-        self, layout: Layout, statistics: Statistics, seeds: Seeds, setting: Setting
-    ) -> FloatArray:
-        """The cells to start from where held-out rows have no part."""
-        folds = statistics.folds
-        assert folds is not None
-        assert folds.learning is not None
-        if not can_hold_out(statistics):
-            raise MethodError(
-                f"{counted(statistics.rows, 'row')}: too few to hold some out.",
-                'choose stop="converge" or a number of steps.',
-            )
-        if self.closed is None or not self.em.starts_closed:
-            return seeds.whole
-
-        def checked(stage: str, done: float, total: float | None, note: str = "") -> None:
-            setting.deadline.check()
-            setting.progress(stage, done, total, note)
-
-        sample = statistics.sample(folds.learning)
-        # As EM runs while starts are compared: `lacunet.estimate.em.first_fit`.
-        prior = setting.prior if is_given(setting.prior) else ONE_PER_CELL
-        given = replace(setting, prior=prior, progress=checked)
-        return layout.flat(self.closed.solve(sample, Learned(), given).tables)
+        if not hidden:
+            return Seeds(cells)
+        redrawn = cells_about(layout, hidden)
+        return Seeds(np.where(redrawn, _drawn(rows, setting), cells), redrawn, unnamed=True)
 
 
-def climb_stage(
-    em: EM, network: Network, partially: Scope, closed: Stage, *, averages: bool = False
-) -> Stage:
+def climb_stage(em: EM, network: Network, partially: Scope, closed: Stage) -> Stage:
     """EM on a network, from what the stage before has learned.
 
     Parameters
@@ -314,11 +270,9 @@ def climb_stage(
         The variables with missing values.
     closed
         The closed form that EM starts from, or that would estimate the CPTs without EM.
-    averages
-        Whether optima that the data hardly tell apart are averaged.
     """
     families = closed.families if em.stays_closed else highest_posterior(closed.families)
-    return Climber(em, network, partially, families, closed, averages).stage()
+    return Climber(em, network, partially, families).stage()
 
 
 def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPlan]:
@@ -329,10 +283,9 @@ def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPla
     }
 
 
-def start_stage(closed: Stage, em: EM) -> Stage:
+def start_stage(closed: Stage) -> Stage:
     """A closed form to start from, smoothed where the prior does not: EM never leaves a zero."""
-    solve, is_replicated = partial(_smoothed, closed), em.stop != "converge"
-    return replace(closed, solve=solve, prior_from="", is_replicated=is_replicated)
+    return replace(closed, solve=partial(_smoothed, closed), prior_from="", is_replicated=False)
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
@@ -375,40 +328,17 @@ def _has_first_fit(em: EM, asked: AskedPrior) -> bool:
 
     Not under a prior that was learned before, if there is one start, or EM goes on from a network.
     """
-    is_free = em.stop in ("converge", "heldout") and not isinstance(em.start, Network)
-    return isinstance(asked, str) or (is_free and not is_given(asked))
+    return isinstance(asked, str) or not (isinstance(em.start, Network) or is_given(asked))
 
 
-def can_hold_out(statistics: Statistics) -> bool:
-    """Whether some rows are held out, and some are not."""
-    assert statistics.folds is not None
-    return bool((statistics.folds.aside @ statistics.tally.weights > 0).all())
-
-
-def _why(em: EM, fit: Fit, engine: Engine | None, drawn: Scope) -> str:
-    """What was done and why, with the forecast that it rests on; no full stop."""
-    reads = 0.0 if engine is None else engine.reads
-    start = em.start if isinstance(em.start, str) else "the given network"
-    climb = fit.climb
-    steps = counted(climb.iterations, "EM step")
-    each = f" (each costs {reads:,.0f} reads of table cells)" if round(reads) else ""
-    done = f"{start} and {steps}{each}" if climb.iterations else f"{start} alone"
-    if drawn and climb.iterations:
-        done += f", at random where no row shows {first_of(drawn, 5)}"
-    if climb.reason == "held-out peak":
-        margin = max(fit.heldout) - fit.heldout[-1]
-        if isinf(margin):
-            return f"{done}, since EM to convergence makes held-out rows impossible"
-        more = f"{margin:.1f} higher than by EM to convergence"
-        return f"{done}, since the log-likelihood of held-out rows is {more}"
-    if climb.reason in CUT_SHORT:
-        what = "convergence" if climb.iterations else "the first EM step"
-        return f"{done}: {CUT_SHORT[climb.reason]} before {what}"
-    if climb.reason == "optima averaged":
-        return f"{done}, the mean of several starts, since the data hardly tell their optima apart"
-    if not fit.heldout:
-        return f"{done}, to convergence, from the best of {counted(len(fit.starts), 'start')}"
-    return f"{done}, to convergence; held-out rows gave no clear reason to stop earlier"
+def _other_optima(table: FloatArray, others: Collection[FloatArray]) -> Iterator[str]:
+    """What to say of a CPT that is another one where other starts ended."""
+    apart = [float(np.abs(table - other).max()) for other in others]
+    if any(distance >= SAME for distance in apart):
+        yield (
+            f"another start of EM ended within {HARDLY_WORSE:g} nats of the best, with entries "
+            f"that differ by up to {max(apart):.2f}: the rows hardly tell which are right"
+        )
 
 
 def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
@@ -435,9 +365,7 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
         )
         if fit.gain > AGREEMENT:
             words += f"; the first start alone would have ended {fit.gain:.1f} lower"
-        if fit.climb.reason == "optima averaged":
-            words += "; the optima were averaged, each weighed by its posterior"
         yield words
-    elif em.starts_by_cost and fit.climb.iterations:
+    elif em.restarts is None and fit.climb.iterations:
         reason = "loopy belief propagation is used" if loopy else "an iteration is expensive"
         yield f"only one start was made, since {reason}: restarts= makes more"

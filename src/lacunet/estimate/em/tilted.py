@@ -125,8 +125,8 @@ class TiltedRows:
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
-        limits, parts = Limits(tolerance, max_iterations), np.ones(self.engine.problems.parts)
-        climbing = Climbing(self.engine, rows, prior, maximised, limits, parts)
+        limits = Limits(tolerance, max_iterations)
+        climbing = Climbing(self.engine, rows, prior, maximised, limits)
 
         def climbed(start: FloatArray) -> Climb:
             *_, end = climbing.iterates(start)

@@ -43,7 +43,6 @@ CLOSED = {
     "factored-mar": "by factored deletion within groups of the fully observed variables",
     "informed-direct": "by informed direct deletion",
     "informed-factored": "by informed factored deletion",
-    "one-step": "by factored deletion and one step of EM",
 }
 CLOSED["auto"] = CLOSED["factored-mar"]  # where not even one step of EM was made
 RECIPES = {
@@ -56,12 +55,9 @@ RECIPES = {
 }
 ENDED = {
     "converged": "run to convergence",
-    "steps done": "stopped after a given number of steps",
     "iteration limit": "stopped at its limit of iterations",
     "time limit": "stopped at its time limit",
     "interrupted": "interrupted",
-    "held-out peak": "stopped where the likelihood of held-out rows peaked",
-    "optima averaged": "run to convergence from several starts, whose optima were averaged",
 }
 
 

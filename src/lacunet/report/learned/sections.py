@@ -84,10 +84,6 @@ def em_section(ended: Ended | None, *, has_learned_prior: bool) -> str:
         if has_learned_prior and last < ended.iterations:
             words = f"The last {counted(last, 'iteration')} of EM; those before learned the prior."
         figures.append(figure(lines([trace], "iteration", "log-posterior"), words))
-    if len(ended.heldout) > 1:
-        curve = Series("held-out log-likelihood", range(len(ended.heldout)), ended.heldout)
-        words = "Held-out rows at the start, after 1, 2, 4, 8 and 16 steps, and at convergence."
-        figures.append(figure(lines([curve], "stop", "log-likelihood"), words))
     if len(ended.starts) > 1:
         best = max(ended.starts)
         words = (
