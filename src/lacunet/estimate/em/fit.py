@@ -7,7 +7,8 @@ cheap, several starts are made (the closed form, then perturbed closed forms and
 turn), until three of them end at the best posterior found or ten are made, and the best is kept.
 Where hardly a row shows a variable, its states may change places and the data be nearly as likely:
 which optimum is the best is chance then, so those that are hardly worse are kept beside it. How
-often the best of 15 starts is missed by more than 0.1 nats (``studies/statistics/em_starts.py``; 242
+often the best of 15 starts is missed by more than 0.1 nats
+(``studies/statistics/em_starts.py``; 242
 problems of small networks, 10^2 to 10^5 rows):
 
 ===========================  ======  ===========
