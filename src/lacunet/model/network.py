@@ -508,6 +508,14 @@ class Network:
             mask &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
         return mask
 
+    def with_rule_variables(self, scope: Scope) -> Scope:
+        """Some variables, and behind them those that the rules of what was not asked look at."""
+        names = list(scope)
+        for name in names:  # it grows
+            if name in self.not_asked_of:
+                names += [v for v in self.not_asked_of[name].scope if v not in names]
+        return tuple(names)
+
     @property
     def free_parameters(self) -> int:
         """The number of free parameters: for each row of each CPT one less than it has states.

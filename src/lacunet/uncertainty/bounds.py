@@ -142,7 +142,7 @@ def worst_case(
         look = rows.look()
         folds = folds_of(None, 0, 0, look.units)
         known = with_data_codes(network, described)
-        columns = with_rule_variables(known, scope)
+        columns = known.with_rule_variables(scope)
         needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
         gathering = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(gathering)
@@ -163,15 +163,6 @@ def worst_case(
         high_error=error([part.high for part in parts], whole.high),
         degrees=again.degrees,
     )
-
-
-def with_rule_variables(network: Network, scope: Scope) -> Scope:
-    """The variables, and those that the rules of what was not asked look at for them."""
-    names = list(scope)
-    for name in names:  # it grows
-        rule = network.not_asked_of.get(name)
-        names += [other for other in (rule.scope if rule else ()) if other not in names]
-    return tuple(names)
 
 
 def _asked(
