@@ -176,7 +176,7 @@ def test_a_rule_may_come_with_the_data() -> None:
     assert read_table(rows, bare).missing_of["Now"] == 2
     told = Data(rows, not_asked={"Now": "Ever=no"})
     assert read_table(told, bare).columns["Now"].tolist() == [2, 3]
-    assert with_data_codes(bare, told).possible("Now") is not None
+    assert [*with_data_codes(bare, told).possible_of] == ["Now"]
 
 
 def test_a_latent_variable_is_known_where_it_was_not_asked() -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,21 +75,20 @@ def test_rules_that_say_nothing_are_refused(rule: str, message: str) -> None:
 def test_only_the_state_for_not_asked_is_possible_under_the_rule_and_nowhere_else() -> None:
     network = survey()
     possible = network.possible("Now")
-    assert possible is not None
     assert possible.shape == (2, 2, 3, 3)
     for word, smoked, age in product(range(2), range(2), range(3)):
         is_skipped = smoked == 0 or age == 0
         assert possible[word, smoked, age].tolist() == [not is_skipped] * 2 + [is_skipped]
-    assert network.possible("Age") is None
+    assert network.possible("Age").all()
+    assert [*network.possible_of] == ["Now"]
 
 
 def test_codes_and_rules_go_with_the_network() -> None:
     network = survey()
     uniform = {}
     for name in network.variables:
-        shape, possible = network.shape(network.family(name)), network.possible(name)
-        cells = np.ones(shape) if possible is None else np.broadcast_to(possible, shape) * 1.0
-        uniform[name] = cells / cells.sum(axis=-1, keepdims=True)
+        possible = network.possible(name)
+        uniform[name] = possible / possible.sum(axis=-1, keepdims=True)
     for other in (network.with_tables(uniform), pickle.loads(pickle.dumps(network))):
         assert other.codes_of == network.codes_of
         assert other.not_asked_of == network.not_asked_of
@@ -125,9 +123,7 @@ def test_the_state_for_not_asked_can_have_another_name() -> None:
         {"B": ["A"]},
         not_asked={"B": ("A=no", "skipped")},
     )
-    possible = network.possible("B")
-    assert possible is not None
-    assert possible.tolist() == [[False, True], [True, False]]
+    assert network.possible("B").tolist() == [[False, True], [True, False]]
 
 
 def test_sets_of_one_or_of_all_states_are_no_sets() -> None:

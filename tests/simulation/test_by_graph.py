@@ -248,14 +248,18 @@ def test_mechanisms_written_with_their_parameters_come_back_the_same(
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
 
 
-def test_mechanisms_that_do_not_look_at_what_rules_look_at_are_read_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("missing", [MCAR(share=1.0), MissingByGraph("R[Smoked]; R[Now]")])
+def test_mechanisms_of_what_was_not_asked_of_all_are_read_again(
+    missing: MCAR | MissingByGraph, tmp_path: Path
+) -> None:
     states = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]}
     tables = {"Smoked": [0.5, 0.5], "Now": [[0, 0, 1], [0.5, 0.5, 0]]}
     network = Network(states, {"Now": ["Smoked"]}, tables, not_asked={"Now": "Smoked=no"})
-    drawn = MCAR(share=1.0).draw(network, np.random.default_rng(0))
+    drawn = missing.draw(network, np.random.default_rng(0))
     path = tmp_path / "mechanisms.json"
     path.write_text(json.dumps(parameters(drawn)))
     read = read_missingness(path, network)
+    assert parameters(read) == parameters(drawn)
     rows = sample(network, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in network.variables:

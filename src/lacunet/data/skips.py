@@ -16,7 +16,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from lacunet.data.table import Codes, Columns, EncodedTable, Sets, SetsOf
+from lacunet.data.table import Codes, Columns, EncodedTable, SetsOf, allowed_states
 from lacunet.model.network import Mask, Network
 
 
@@ -133,13 +133,6 @@ def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
         for name in network.variables
     }
     return [Skips(network, name, allowed) for name in network.order if name in network.not_asked_of]
-
-
-def allowed_states(states: int, sets: Sets) -> Mask:
-    """Whether each code (a state, missing, sets) allows each state."""
-    in_sets = [np.isin(np.arange(states), members)[None] for members in sets]
-    plain = np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)
-    return np.concatenate([*plain, *in_sets])
 
 
 def _some(truth: Mask, allowed: Sequence[Mask]) -> Mask:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Scope
+from lacunet.model.network import FloatArray, Mask, Scope
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Columns = Mapping[str, Codes]
@@ -44,6 +44,13 @@ def sets_of_both(left: SetsOf, right: SetsOf) -> SetsOf:
         name: tuple(dict.fromkeys((*left.get(name, ()), *right.get(name, ()))))
         for name in {**left, **right}
     }
+
+
+def allowed_states(states: int, sets: Sets) -> Mask:
+    """Whether each code (a state, missing, sets) allows each state."""
+    in_sets = [np.isin(np.arange(states), members)[None] for members in sets]
+    plain = np.eye(states, dtype=bool), np.ones((1, states), dtype=bool)
+    return np.concatenate([*plain, *in_sets])
 
 
 def renumbered(codes: NDArray[Any], size: int, sets: Sets, among: Sets) -> NDArray[Any]:

@@ -20,7 +20,7 @@ from lacunet.estimate.families import (
 )
 from lacunet.estimate.method import Concentration
 from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of, pseudo_counts_of
-from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import frequency_sizes
 from lacunet.wording import assigned, counted
@@ -44,7 +44,7 @@ class HighestPosterior:
 
 
 def posterior_mode(
-    joint: FloatArray, total: float, prior: Concentration, possible: NDArray[np.bool_] | None = None
+    joint: FloatArray, total: float, prior: Concentration, possible: Mask | np.bool_ = np.True_
 ) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
@@ -63,21 +63,19 @@ def posterior_mode(
     prior
         The concentration of the Dirichlet prior, :math:`\alpha`: one, or one for each cell.
     possible
-        Which cells are not structural zeros; all of them if None. It may have fewer axes in front.
+        Which cells are not structural zeros. It may have fewer axes in front.
 
     Examples
     --------
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    weights, pseudo = total * joint, prior - 1
-    if possible is not None:
-        weights, pseudo = (np.where(possible, cells, 0.0) for cells in (weights, pseudo))
+    weights = np.where(possible, total * joint, 0.0)
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
-    weights += pseudo
+    weights += np.where(possible, prior - 1, 0.0)
     sums = weights.sum(axis=-1, keepdims=True)
     if unseen and (is_empty := sums == 0).any():
-        weights = np.where(is_empty, np.True_ if possible is None else possible, weights)
+        weights = np.where(is_empty, possible, weights)
         sums = weights.sum(axis=-1, keepdims=True)
     return weights / sums, unseen
 

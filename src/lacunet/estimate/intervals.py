@@ -249,10 +249,10 @@ class Fitted:
                 backing = np.zeros_like(report.support) if is_prior else report.backing
                 spread_of[name] = spread_of[name].supported_by(backing)
             spread_of[name] = spread_of[name].shown_by(report.counts.row_counts())
-        for name in network.not_asked_of:  # nothing is uncertain about what rules decide
-            spread, possible = spread_of[name], network.possible(name)
-            assert possible is not None
-            is_sure = ~possible | network.decided(name)[..., None]
+        for name, possible in network.possible_of.items():
+            spread = spread_of[name]
+            # Nothing is uncertain about structural zeros, and where all states but one are such.
+            is_sure = ~possible | (possible.sum(axis=-1, keepdims=True) == 1)
             rates = np.where(is_sure, spread.table, spread.rates)
             sizes = np.where(is_sure, np.inf, spread.sizes)
             spread_of[name] = replace(spread, rates=rates, sizes=sizes)

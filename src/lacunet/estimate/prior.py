@@ -232,8 +232,7 @@ def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
 def pseudo_counts_of(prior: Prior, network: Network, variable: str) -> FloatArray:
     """The pseudo-counts of the cells of one CPT."""
     pseudo, possible = concentration_of(prior, variable) - 1, network.possible(variable)
-    cells = np.broadcast_to(np.asarray(pseudo), network.shape(network.family(variable)))
-    return cells if possible is None else np.where(possible, cells, 0.0)
+    return np.where(possible, pseudo, 0.0)
 
 
 def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
@@ -260,12 +259,6 @@ def smooths_every_cell(prior: AskedPrior) -> bool:
     return has_pseudo_counts(prior)
 
 
-def possible_cells(network: Network) -> dict[str, Possible]:
-    """Which cells are not structural zeros, of the CPTs that have any."""
-    each = {name: network.possible(name) for name in network.not_asked_of}
-    return {name: possible for name, possible in each.items() if possible is not None}
-
-
 def prior_of_counts(
     asked: AskedPrior, network: Network, statistics: Statistics, weighs_up: bool = True
 ) -> Prior:
@@ -281,7 +274,7 @@ def prior_of_counts(
     counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
-    learned = learn_prior(shown, kept, possible_cells(network))
+    learned = learn_prior(shown, kept, network.possible_of)
     prior = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
     return prior.without_shown_rows(shown) if asked == DESIGN_BASED else prior
 

@@ -101,8 +101,7 @@ def _are_thin(uncertainty: Uncertainty, name: str, few: float) -> NDArray[np.boo
     spread, possible = uncertainty.spread_of[name], uncertainty.network.possible(name)
     is_sure = np.isinf(spread.sizes)
     lacks = ~is_sure & (spread.rates * np.where(is_sure, 0.0, spread.sizes) < few)
-    lacks = lacks if possible is None else lacks & possible
-    return np.asarray(lacks.any(axis=-1, keepdims=True))
+    return np.asarray((lacks & possible).any(axis=-1, keepdims=True))
 
 
 def by_covariance(
@@ -181,8 +180,7 @@ def by_sizes(
             given = concentration_of(prior, name)
             pseudo = np.where(given > 1, given, JEFFREYS)
         weights = spread.rates * sizes[..., None] + pseudo
-        if (possible := uncertainty.network.possible(name)) is not None:
-            weights = np.where(possible, weights, 0.0)
+        weights = np.where(uncertainty.network.possible(name), weights, 0.0)
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
         for drawn, gamma in zip(draws, gammas, strict=True):
             drawn[name] = gamma / gamma.sum(axis=-1, keepdims=True)

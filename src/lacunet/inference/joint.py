@@ -255,7 +255,7 @@ def posed(
     seen, sets = states_and_sets(network, evidence)
     code_of = {name: str(evidence[name]) for name in sets}
     if network.not_asked_of:
-        network, sets = _beyond_rules(network, seen, sets)
+        network, sets = _beyond_zeros(network, seen, sets)
     if sets:
         network = _with_sets(network, sets, code_of)
         seen |= {_among(name, code_of[name]): 1 for name in sets}
@@ -269,27 +269,25 @@ def posed(
     return JointQuestion(network, tuple(scopes), seen, plan, budget, code_of)
 
 
-def _beyond_rules(
+def _beyond_zeros(
     network: Network, seen: Mapping[str, int], sets: Mapping[str, tuple[int, ...]]
 ) -> tuple[Network, dict[str, tuple[int, ...]]]:
-    """The network and the sets of states without what rules say of them by all that is seen.
+    """The network and the sets of states without what structural zeros say by all that is seen.
 
-    Where a question was not asked, its parents have no part in that; and one of all states that a
-    rule leaves open says nothing.
+    One of all states that are possible then says nothing, and if there is one, its parents have no
+    part in it.
     """
     allowed_of = {**{name: (index,) for name, index in seen.items()}, **sets}
     left = dict(sets)
-    for name, rule in network.not_asked_of.items():
-        if name not in allowed_of:
-            continue
-        states_of = [allowed_of.get(v, range(network.cardinality(v))) for v in rule.scope]
-        holds, skip = rule.truth[np.ix_(*states_of)], network.state_index(name, rule.state)
-        asked = {*range(network.cardinality(name))} - {skip}
-        possible = ({skip} if holds.any() else set()) | (set() if holds.all() else asked)
-        if possible <= {*allowed_of[name]}:
+    for name in (name for name in network.not_asked_of if name in allowed_of):
+        parents = network.parents(name)
+        states_of = [allowed_of.get(v, range(network.cardinality(v))) for v in parents]
+        rows = network.possible(name)[np.ix_(*states_of)]
+        possible = np.flatnonzero(rows.any(axis=tuple(range(len(parents)))))
+        if {*possible} <= {*allowed_of[name]}:
             left.pop(name, None)
             if len(possible) == 1:
-                network = network.intervened({name: possible.pop()})
+                network = network.intervened({name: int(possible[0])})
     return network, left
 
 

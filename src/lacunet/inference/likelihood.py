@@ -20,8 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lacunet.data.skips import allowed_states
-from lacunet.data.table import EncodedTable
+from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
 from lacunet.inference.errors import OverBudgetError

@@ -60,10 +60,8 @@ class CptRow:
     index: tuple[int, ...]
 
     def open_states(self, network: Network) -> NDArray[np.int64]:
-        """The positions of the states that no rule excludes here."""
-        possible = network.possible(self.variable)
-        states = np.arange(network.cardinality(self.variable))
-        return states if possible is None else states[possible[self.index]]
+        """The positions of the states that are possible here."""
+        return np.flatnonzero(network.possible(self.variable)[self.index])
 
 
 def masks_of(rows: Iterable[CptRow], network: Network) -> dict[str, Mask]:
@@ -118,8 +116,8 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
     families = [network.parents(name) for name in bare_of]
     even = {name: table.copy() for name, table in (network.tables_of or {}).items()}
     for name, bare in bare_of.items():  # whatever the rows hold: what can be reached at all
-        cells = np.ones(even[name].shape) if (mask := network.possible(name)) is None else mask
-        even[name][bare] = (cells / cells.sum(axis=-1, keepdims=True))[bare]
+        possible = network.possible(name)
+        even[name][bare] = (possible / possible.sum(axis=-1, keepdims=True))[bare]
     evened = network.with_tables(even)
     reach, weights = (
         posed(variant, families, question.evidence, question.budget).answers

@@ -43,7 +43,8 @@ def rows_that_tell(network: Network, table: EncodedTable, name: str) -> EncodedT
     """
     columns: dict[str, Codes] = {}
     for other, rule in network.not_asked_of.items():
-        if name in _looked_at(network, other):
+        _, *looked_at = network.with_rule_variables((other,))
+        if name in looked_at:
             codes, missing = table.columns[other], table.cardinality_of[other]
             is_skip = codes == network.state_index(other, rule.state)
             columns[other] = np.where(is_skip, codes.dtype.type(missing), codes)
@@ -51,13 +52,6 @@ def rows_that_tell(network: Network, table: EncodedTable, name: str) -> EncodedT
     if columns:
         table = table.with_columns(table.cardinality_of, {**table.columns, **columns})
     return table.take(matching[0].fails(table.columns)) if matching else table
-
-
-def _looked_at(network: Network, name: str) -> set[str]:
-    """What the rule of a variable looks at, and the rules of these."""
-    rule = network.not_asked_of.get(name)
-    scope = () if rule is None else rule.scope
-    return {*scope}.union(*(_looked_at(network, other) for other in scope))
 
 
 def notes_on_rules(
@@ -68,7 +62,7 @@ def notes_on_rules(
     Not of variables whose rule is ``allowed_for``.
     """
     for name in (n for n in partially if n in network.not_asked_of.keys() - {*allowed_for}):
-        causes = _looked_at(network, name)
+        _, *causes = network.with_rule_variables((name,))
         if unseen := [other for other in partially if other in causes]:
             what = ", ".join(unseen)
             yield (

@@ -444,16 +444,15 @@ class Network:
     def _check_rules(self) -> None:
         """Refuse CPTs that give probability to what a rule excludes."""
         for name, rule in self.not_asked_of.items() if self.tables_of else ():
-            possible = self.possible(name)
-            if possible is not None and (self.tables_of or {})[name][~possible].any():
+            if (self.tables_of or {})[name][~self.possible(name)].any():
                 raise NetworkError(
                     f"the CPT of {name!r} does not obey its rule: the state {rule.state!r} where "
                     f"{rule.when}, and nowhere else.",
                     "learn the CPTs from data with this rule, or correct one of them.",
                 )
 
-    def possible(self, variable: str) -> Mask | None:
-        """Which cells of a CPT may have probability: None if no rule excludes any.
+    def possible(self, variable: str) -> Mask:
+        """Which cells of a CPT may have probability; all others are structural zeros.
 
         Examples
         --------
@@ -466,28 +465,15 @@ class Network:
         [[False, False, True], [True, True, False]]
         """
         family, rule = self.family(variable), self.not_asked_of.get(variable)
-        if rule is None:
-            return None
-        possible = rule.can_occur(family, variable, self.states_of[variable])
-        return np.broadcast_to(possible, self.shape(family)).copy()
+        possible = np.ones(1, dtype=bool)
+        if rule is not None:
+            possible = rule.can_occur(family, variable, self.states_of[variable])
+        return np.broadcast_to(possible, self.shape(family))  # it takes no memory
 
-    def decided(self, variable: str) -> Mask:
-        """Which rows of a CPT a rule decides: the question was not asked, and no data are needed.
-
-        Examples
-        --------
-        >>> survey = Network(
-        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
-        ...     {"Now": ["Smoked"]},
-        ...     not_asked={"Now": "Smoked=no"},
-        ... )
-        >>> survey.decided("Now").tolist()
-        [True, False]
-        """
-        possible = self.possible(variable)
-        if possible is None:
-            return np.zeros(self.shape(self.parents(variable)), dtype=bool)
-        return np.asarray(possible.sum(axis=-1) == 1)
+    @property
+    def possible_of(self) -> Mapping[str, Mask]:
+        """The possible cells of each CPT that has structural zeros."""
+        return {name: self.possible(name) for name in self.not_asked_of}
 
     def needs_data(self, variable: str) -> Mask:
         """Which rows of a CPT data have to tell: those that no rule decides, and that can occur.
@@ -504,7 +490,10 @@ class Network:
         >>> survey.needs_data("Ill").tolist()
         [[False, False, True], [True, True, False]]
         """
-        return self.can_occur(self.parents(variable)) & ~self.decided(variable)
+        needed = self.can_occur(self.parents(variable))
+        if variable in self.not_asked_of:
+            needed &= self.possible(variable).sum(axis=-1) > 1
+        return needed
 
     def backing(self, variable: str, rows: FloatArray) -> FloatArray:
         """The rows of data behind each row of a CPT: infinitely many where it needs no data."""
@@ -518,6 +507,14 @@ class Network:
         for name in self.not_asked_of.keys() & scope:
             mask &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
         return mask
+
+    def with_rule_variables(self, scope: Scope) -> Scope:
+        """Some variables, and behind them those that the rules of what was not asked look at."""
+        names = list(scope)
+        for name in names:  # it grows
+            if name in self.not_asked_of:
+                names += [v for v in self.not_asked_of[name].scope if v not in names]
+        return tuple(names)
 
     @property
     def free_parameters(self) -> int:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -178,7 +178,6 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
         drawn_by, separator = str(data["graph"]), data.get("separator")
         latent = [*map(str, data.get("latent", ()))]
         tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
-        parents_of = {name: entry.get("parents") for name, entry in data["mechanisms"].items()}
         zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}
         promised = None if separator is None else tuple(map(str, separator))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
@@ -186,11 +185,9 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
             f"{path} does not hold mechanisms ({type(error).__name__}: {error}).",
             "`lacunet simulate --missingness-out FILE.json` writes such a file.",
         ) from None
-    graph = MissingnessGraph.parse(drawn_by, network).hiding(latent)
-    tables = {
-        name: _over_rules(graph, name, parents_of[name], table) for name, table in tables.items()
-    }
-    drawn = MissingByGraph(graph, tables).draw(network, np.random.default_rng(0))
+    bare = network.with_codes()  # no causes by rule: the text has all that there are
+    graph = MissingnessGraph.parse(drawn_by, bare).hiding(latent)
+    drawn = MissingByGraph(graph, tables).draw(bare, np.random.default_rng(0))
     lacking = [name for name in drawn.mechanisms if name not in tables]
     lacking += [name for cpt in drawn.causes if (name := node_name(cpt.cause)) not in zeros]
     if lacking:
@@ -201,25 +198,6 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
         for name in [node_name(cpt.cause)]
     )
     return replace(drawn, causes=causes, separator=promised)
-
-
-def _over_rules(
-    graph: MissingnessGraph, variable: str, parents: Sequence[str] | None, table: ArrayLike
-) -> ArrayLike:
-    """The table of a mechanism with an axis for what only rules of the network make a cause."""
-    rule = graph.network.not_asked_of.get(variable)
-    if rule is None or parents is None or variable not in graph.causes:
-        return table
-    by_rule = {*rule.scope, *map(Mechanism, rule.scope)}
-    try:
-        array = np.asarray(table, np.float64)
-    except (TypeError, ValueError):
-        return table  # which is refused where tables are checked
-    for axis, node in enumerate(graph.causes[variable]):
-        if node in by_rule and node_name(node) not in parents and axis <= array.ndim:
-            size = 2 if isinstance(node, Mechanism) else graph.network.cardinality(node)
-            array = np.repeat(np.expand_dims(array, axis), size, axis)
-    return array
 
 
 def _mechanism_cpt(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
-from lacunet.data.skips import allowed_states
+from lacunet.data.table import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges, network_beside
@@ -142,7 +142,7 @@ def worst_case(
         look = rows.look()
         folds = folds_of(0, 0, look.units)
         known = with_data_codes(network, described)
-        columns = with_rule_variables(known, scope)
+        columns = known.with_rule_variables(scope)
         needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
         gathering = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(gathering)
@@ -163,15 +163,6 @@ def worst_case(
         high_error=error([part.high for part in parts], whole.high),
         degrees=again.degrees,
     )
-
-
-def with_rule_variables(network: Network, scope: Scope) -> Scope:
-    """The variables, and those that the rules of what was not asked look at for them."""
-    names = list(scope)
-    for name in names:  # it grows
-        rule = network.not_asked_of.get(name)
-        names += [other for other in (rule.scope if rule else ()) if other not in names]
-    return tuple(names)
 
 
 def _asked(
@@ -213,18 +204,17 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     0, or 1, in every completion that has :math:`u`. Where none may have them, the bounds are 0 and
     1. Each bound is the share f of one part in two, whose rows have the weight w and the squared
     weights s together; its variance is :math:`f (1 - f) s / w^2`, with f drawn a little to the
-    middle, as by one row more in either part. What a rule decides is 0 or 1.
+    middle, as by one row more in either part. Where one state alone can occur it is 0 or 1.
 
     Parameters
     ----------
     rows
         Distinct rows over at least the targets and the conditions.
     network
-        Has the rules of what was not asked.
+        Says which states of variables occur together.
     """
     scope = (*given, *target)
-    has_rules = any({v, *rule.scope} <= {*rows.scope} for v, rule in network.not_asked_of.items())
-    sums = _sums_by_rules if has_rules else _sums_by_axes
+    sums = _sums_by_axes if network.can_occur(rows.scope).all() else _sums_by_completions
     of_each = [
         sums(rows, values, network, scope, len(target))
         for values in (rows.tally.weights, rows.tally.squares)
@@ -256,7 +246,7 @@ Sets = NDArray[np.bool_]  # whether each code of a variable allows each state
 def _sums_by_axes(
     rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
 ) -> Sums:
-    """The sums axis by axis: without rules, what rows allow one variable is left to each."""
+    """The sums axis by axis: where all can occur, what rows allow one variable is left to each."""
     sets = [allowed_states(network.cardinality(v), rows.sets_of.get(v, ())) for v in scope]
     only = [allows & (allows.sum(axis=1, keepdims=True) == 1) for allows in sets]
     whole = np.zeros([len(allows) for allows in sets])
@@ -280,7 +270,7 @@ def _by_states(whole: FloatArray, sets: Sequence[Sets], axes: Sequence[int]) -> 
     return whole
 
 
-def _sums_by_rules(
+def _sums_by_completions(
     rows: Rows, values: FloatArray, network: Network, scope: Scope, targets: int
 ) -> Sums:
     """The sums over what each distinct row allows all variables together."""

@@ -277,19 +277,18 @@ def _is_seen(asked: AnsweredQuery) -> Mask:
 
 
 def _is_decided(asked: AnsweredQuery) -> NDArray[np.bool_]:
-    """Where an answer is zero or one whatever the rows say, by rules of what was not asked."""
+    """Where an answer is zero or one whatever the rows say, by structural zeros."""
     network, answer = asked.network, asked.answer
     is_extreme = (answer == 0) | (answer == 1)
-    if not network.not_asked_of or not is_extreme.any():
+    if not network.possible_of or not is_extreme.any():
         return np.zeros(answer.shape, dtype=bool)
 
     def allowed(cpt: Cpt) -> FloatArray:
         possible = network.possible(cpt.child)
-        cells = np.ones(cpt.table.shape) if possible is None else possible.astype(np.float64)
-        return np.asarray(cells / cells.sum(axis=-1, keepdims=True))
+        return np.asarray(possible / possible.sum(axis=-1, keepdims=True))
 
-    by_rules = asked.by_tables(allowed)
-    return np.asarray(is_extreme & ((by_rules == 0) | (by_rules == 1)))
+    even = asked.by_tables(allowed)
+    return np.asarray(is_extreme & ((even == 0) | (even == 1)))
 
 
 def _by_shown(asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray | None:
@@ -360,14 +359,14 @@ def in_rows(
 
 
 def lacking(network: Network, pseudo_of: Tables, rows_of: Tables) -> dict[str, FloatArray]:
-    """What lacks to half a row, for each cell that no rule excludes."""
+    """What lacks to half a row, for each cell that is no structural zero."""
     lacks_of = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
         table, possible = network.cpt(name).table, network.possible(name)
         is_sure = np.isinf(rows_of[name])
         rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
         lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS - table * rows, 0.0))
-        lacks_of[name] = lacks if possible is None else lacks * possible
+        lacks_of[name] = lacks * possible
     return lacks_of
 
 
@@ -430,11 +429,11 @@ def without_prior(
 
 
 def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask]) -> Network:
-    """The network with a hair for each zero of some CPTs that no rule asks for and no known row."""
+    """The network with a hair for each zero of some CPTs, but structural ones and known rows."""
     tables = {}
     for name in names:
         table, possible = network.cpt(name).table, network.possible(name)
-        is_zero = (table == 0) if possible is None else (table == 0) & possible
+        is_zero = (table == 0) & possible
         if name in known:
             is_zero &= ~known[name][..., None]
         if is_zero.any():

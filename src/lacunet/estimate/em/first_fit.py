@@ -21,7 +21,6 @@ from lacunet.estimate.prior import (
     LearnedPrior,
     Prior,
     learn_prior,
-    possible_cells,
     pseudo_counts,
 )
 from lacunet.model.network import FloatArray
@@ -60,7 +59,7 @@ def fit_and_learn_prior(
     if not is_learned:
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
-        prior = learn_prior(counts, before.kept, possible_cells(layout.network))
+        prior = learn_prior(counts, before.kept, layout.network.possible_of)
     refitted = replace(fitting, prior=flat_concentration(prior, layout)).refit(first)
     return (first, before.keeping(before)) if refitted is None else (refitted, prior)
 

@@ -42,12 +42,12 @@ class CptRows:
         """The rows of a layout's CPTs."""
         sizes = np.diff(layout.offsets)
         lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
-        network, possible = layout.network, None
-        if network.not_asked_of:
+        possible = None
+        if possible_of := layout.network.possible_of:
             possible = np.ones(layout.cells, dtype=bool)
-            for name, table in layout.tables(possible).items():
-                if name in network.not_asked_of:
-                    table[...] = network.possible(name)
+            tables = layout.tables(possible)
+            for name in possible_of:
+                tables[name][...] = possible_of[name]
         return cls(np.cumsum(lengths) - lengths, lengths, possible)
 
     def normalised(self, weights: FloatArray) -> FloatArray:

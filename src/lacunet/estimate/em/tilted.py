@@ -39,7 +39,7 @@ their sum staying what it was.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from math import exp, isinf
 
@@ -201,16 +201,22 @@ def tilted_model(
     """
     others = tuple(name for name in given if name != question.mechanism)
     copy_of = {
-        name: _free_name(network, f"{name} as shown") for name in others if name in partially
+        name: _free_name(network.states_of, f"{name} as shown")
+        for name in others
+        if name in partially
     }
-    states = {copy: (*network.states(name), "missing") for name, copy in copy_of.items()}
-    whole = Network(
-        dict(network.states_of) | states, network.parents_of, not_asked=network.not_asked_of
+    states = dict(network.states_of)
+    for name, copy in copy_of.items():
+        states[copy] = (*network.states(name), "missing")
+    shows = _free_name(states, f"shows {question.mechanism}")
+    states[shows] = ("no", "yes")  # the mechanism comes last
+    causes = (question.mechanism, *(copy_of.get(name, name) for name in others))
+    model = Network(
+        states, dict(network.parents_of) | {shows: causes}, not_asked=network.not_asked_of
     )
-    model = tilted_network(whole, question, tuple(copy_of.get(name, name) for name in others))
     compiling = Compiling(
         model,
-        {model.variables[-1]: question.mechanism},
+        {shows: question.mechanism},
         as_shown={copy: name for name, copy in copy_of.items()},
     )
     return TiltedModel(compiling, tuple(name for name in copy_of if name in never_without))
@@ -242,26 +248,9 @@ def tilted_model_on_graph(
     return TiltedModel(Compiling(model, mechanism_of), earlier, start)
 
 
-def tilted_network(network: Network, question: Question, given: Scope) -> Network:
-    """The network with the mechanism of the question's variable as its last node.
-
-    Parameters
-    ----------
-    given
-        The variables that the mechanism looks at besides.
-    """
-    shows = _free_name(network, f"shows {question.mechanism}")
-    others = tuple(name for name in given if name != question.mechanism)
-    return Network(
-        dict(network.states_of) | {shows: ("no", "yes")},
-        dict(network.parents_of) | {shows: (question.mechanism, *others)},
-        not_asked=network.not_asked_of,
-    )
-
-
-def _free_name(network: Network, name: str) -> str:
+def _free_name(taken: Container[str], name: str) -> str:
     """A name that no variable has."""
-    while name in network.states_of:
+    while name in taken:
         name += "'"
     return name
 
