@@ -23,7 +23,7 @@ from lacunet.data.errors import (
     refuse_strangers,
 )
 from lacunet.data.files import file_parts
-from lacunet.data.frames import frame_part
+from lacunet.data.frames import frame_part, is_arrow_tables
 from lacunet.data.given import Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
@@ -156,6 +156,8 @@ def source_from(given: Any) -> DataSource:
         return data.source
     if data.query is not None:
         return source_of([query_part(data.query, data.database)])
+    if is_arrow_tables(data.source):
+        return source_of([frame_part(table) for table in data.source])
     if isinstance(data.source, list | tuple) and not all(map(_is_path, data.source)):
         raise DataError.unknown_kind(data.source)
     is_files = isinstance(data.source, list | tuple) or _is_path(data.source)
