@@ -93,15 +93,8 @@ def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
     data = data_given(given)
     rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
-    return with_further_codes(network, _declared_codes(network, data), rules)
-
-
-def with_further_codes(
-    network: Network, codes: Mapping[str, Mapping[str, object]], rules: Mapping[str, object]
-) -> Network:
-    """The network with further codes and rules, which come before its own."""
     every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
-    for name, meanings in codes.items():
+    for name, meanings in _declared_codes(network, data).items():
         every[name] = {**every.get(name, {}), **meanings}
     whole = {**network.not_asked_of, **rules}
     if whole == network.not_asked_of and every == network.codes_of:

@@ -13,14 +13,15 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.encode import is_text, spelled_column
 from lacunet.data.errors import DataError
 from lacunet.data.matching import Matcher
-from lacunet.data.table import Codes, EncodedTable, Sets
+from lacunet.data.table import EncodedTable, Sets
 from lacunet.model.network import Network
 from lacunet.output import writing_to
 
@@ -105,13 +106,13 @@ def texts_of_codes(
     return [*texts[: len(states)], None, *texts[len(states) :]], meanings
 
 
-def coded_texts(codes: Codes, texts: Sequence[str | None]) -> pa.DictionaryArray:
+def coded_texts(codes: NDArray[np.integer[Any]], texts: Sequence[str | None]) -> pa.DictionaryArray:
     """A column of texts, one for each code; those of the same texts have the same dictionary."""
     import pyarrow as pa
 
     shown = [text for text in texts if text is not None]
     missing = texts.index(None)
-    place_of = np.arange(len(texts), dtype=np.int32)
+    place_of = np.arange(len(texts)).astype(np.min_scalar_type(-len(texts)))
     place_of[missing:] -= 1
     indices = pa.array(place_of[codes], mask=codes == missing)
     return pa.DictionaryArray.from_arrays(indices, pa.array(shown, pa.string()))
