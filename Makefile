@@ -122,14 +122,13 @@ bench: .venv/.installed-bench
 docs: .venv/.installed-docs
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going docs build/docs
 
-# Damaged files: FILES network files, a tenth as many data files, a hundredth files of statistics;
+# Damaged files: FILES network files, a tenth as many data files;
 # SEED for other ones.
 FILES ?= 100000
 SEED ?= 0
 fuzz: .venv/.installed-test
 	$(ALONE) $(BIN)/python fuzz/run.py networks --files $(FILES) --seed $(SEED)
 	$(ALONE) $(BIN)/python fuzz/run.py data --files $$(($(FILES) / 10)) --seed $(SEED)
-	$(ALONE) $(BIN)/python fuzz/run.py statistics --files $$(($(FILES) / 100)) --seed $(SEED)
 
 # Runs, or finishes, all that studies/pages/paper.md shows, and writes it: many hours. GRID is a file with
 # the network Grid 90-20-1; without it, a grid made by the same recipe takes its place.

@@ -2,7 +2,6 @@
 
     python fuzz/run.py networks --files 1000000
     python fuzz/run.py data --files 100000 --seed 7
-    python fuzz/run.py statistics --files 10000
 
 Reading a damaged file may give an error of ours or a result; never a traceback, a crash of the
 process, more than five seconds of the processor, or a result other than an independent reader
@@ -32,7 +31,6 @@ PATIENCE = 60.0  # seconds of waiting for one file; ten times that for the child
 KINDS = {
     "networks": "networks",
     "data": "tables",
-    "statistics": "counted",
 }  # the module of each kind
 
 

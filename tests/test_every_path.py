@@ -10,9 +10,8 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from functools import cache, reduce
+from functools import cache
 from itertools import pairwise
-from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ import pytest
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
-from lacunet.estimate.count import count, count_into, merge_into
+from lacunet.estimate.count import count, count_into
 from lacunet.estimate.learn import learn
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.estimate.registry import METHODS
@@ -125,25 +124,28 @@ def arrow_table(case: Case) -> Result:
         return case.learned(case.rows)
 
 
-def merged_value(case: Case) -> Result:
+def counted_tables(case: Case) -> Result:
     weight = None if case.table.weights is None else WEIGHT
     parts = [part for part in case.parts(4) if part.num_rows]
-    counted = [count(case.network, part, case.method, weight=weight) for part in parts]
-    order = case.rng.permutation(len(counted))
-    return case.learned(reduce(add, [counted[at] for at in order]), weight=None)
+    counted = [count(case.network, part, weight=weight) for part in parts]
+    mixed = [counted[at] for at in case.rng.permutation(len(counted))]
+    data = mixed if case.rng.random() < 0.5 else pa.concat_tables(mixed)
+    return case.learned(data, weight=None)
 
 
-def merged_files(case: Case) -> Result:
+def counted_files(case: Case) -> Result:
     weight = None if case.table.weights is None else WEIGHT
-    paths = [case.folder / f"{case.rng.integers(2**62)}.stats" for _ in range(4)]
-    for path, part in zip(paths, case.files(".parquet", 3), strict=False):
+    suffix = case.rng.choice([".parquet", ".csv", ".arrow"])
+    paths = [case.folder / f"{case.rng.integers(2**62)}{suffix}" for _ in range(3)]
+    for path, part in zip(paths, case.files(".parquet", 3), strict=True):
         if pq.read_metadata(part).num_rows:
             with small_memory(case.rng):
-                given = Data(part, weight=weight)
-                count_into(path, case.network, given, case.method, memory=MEMORY)
-    merge_into(paths[3], [path for path in paths[:3] if path.exists()])
+                count_into(path, case.network, Data(part, weight=weight), memory=MEMORY)
+    data = Data([path for path in paths if path.exists()])
+    if suffix == ".csv":
+        data = replace(data, counts="copies", weight=weight)
     with small_memory(case.rng) if case.rng.random() < 0.5 else nullcontext():
-        return case.learned(paths[3], weight=None)
+        return case.learned(data, weight=None)
 
 
 def duckdb_query(case: Case) -> Result:
@@ -203,8 +205,8 @@ PATHS: dict[str, Callable[[Case], Result]] = {
     "streamed text": streamed_text,
     "a reader": read_once,
     "an Arrow table": arrow_table,
-    "statistics added up": merged_value,
-    "files of statistics": merged_files,
+    "tables of counted rows": counted_tables,
+    "files of counted rows": counted_files,
 }
 DATABASES: dict[str, Callable[[Case], Result]] = {"DuckDB": duckdb_query, "SQLite": sqlite_query}
 SERVERS: dict[str, Callable[[Case], Result]] = {"PostgreSQL": postgresql_query, "Spark": on_spark}

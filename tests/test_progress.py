@@ -20,7 +20,7 @@ ROWS = lc.simulate(ASIA, 60, lc.MCAR(0.5, 0.3), rng=1).frame()
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda asked: lc.learn(ASIA, ROWS, "em", progress=asked),
     "explain": lambda asked: lc.explain(ASIA, ROWS, progress=asked),
-    "count": lambda asked: lc.count(ASIA, ROWS, "direct-mcar", progress=asked),
+    "count": lambda asked: lc.count(ASIA, ROWS, progress=asked),
     "diagnose": lambda asked: lc.diagnose(ASIA, ROWS, rng=0, progress=asked),
     "sensitivity": lambda asked: lc.sensitivity(
         ASIA, ROWS, "lung", "yes", {}, "tub", progress=asked

@@ -16,7 +16,6 @@ ROWS = lc.simulate(ASIA, 200, lc.MCAR(0.5, 0.3), rng=1).frame()
 WHOLE = lc.simulate(ASIA, 20, rng=1).frame()
 LARGE = {"samples": 100, "memory": 0}  # too little memory: the divergence is sampled
 
-COUNTED = lc.count(ASIA, ROWS)
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
     "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
@@ -24,7 +23,6 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng=rng),
     "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng, proper=False)),
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
-    "drift": lambda rng: str(lc.drift(COUNTED, COUNTED, rng=rng)),
     "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
     "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=10).strengths,
 }

@@ -159,8 +159,8 @@ def by_graph(data: lc.Data) -> list[Any]:
     return [tables, verdict.estimate(data).tolist(), found.weighted_size, found.largest_weight]
 
 
-def by_statistics(data: lc.Data) -> list[Any]:
-    result = lc.learn(NETWORK, lc.count(NETWORK, data, "em"), "em", intervals=True, prior="learn")
+def by_counts(data: lc.Data) -> list[Any]:
+    result = lc.learn(NETWORK, lc.count(NETWORK, data), "em", intervals=True, prior="learn")
     return [result.interval(name).tolist() for name in NETWORK.variables]
 
 
@@ -175,7 +175,7 @@ def by_tilts(data: lc.Data) -> list[Any]:
     return [str(lc.sensitivity(NETWORK, data, "Ill", "yes", {"Age": "old"}, "Ill"))]
 
 
-@pytest.mark.parametrize("told", [by_graph, by_statistics, by_structure, by_tilts])
+@pytest.mark.parametrize("told", [by_graph, by_counts, by_structure, by_tilts])
 @pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
 def test_whole_numbers_are_no_counts_either(told: Callable[[lc.Data], list[Any]]) -> None:
     frame = people()

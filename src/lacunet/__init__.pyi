@@ -13,8 +13,6 @@ from .data.given import Data as Data
 from .data.given import ReplicateWeights as ReplicateWeights
 from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .diagnosis.diagnosis import diagnose as diagnose
-from .diagnosis.drift import Drift as Drift
-from .diagnosis.drift import drift as drift
 from .diagnosis.sensitivity import Sensitivity as Sensitivity
 from .diagnosis.sensitivity import sensitivity as sensitivity
 from .errors import LacunetError as LacunetError
@@ -66,7 +64,6 @@ from .simulation.simulate import Simulation as Simulation
 from .simulation.simulate import hide as hide
 from .simulation.simulate import sample as sample
 from .simulation.simulate import simulate as simulate
-from .statistics.gather import Statistics as Statistics
 from .structure.cpdag import Cpdag as Cpdag
 from .structure.cpdag import StructureDifference as StructureDifference
 from .structure.cpdag import compare_structures as compare_structures

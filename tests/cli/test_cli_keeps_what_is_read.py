@@ -90,7 +90,7 @@ def test_two_outputs_do_not_share_a_path(
 
 
 def test_a_device_may_be_written_to(files: tuple[str, str]) -> None:
-    assert main(["count", *files, "-o", os.devnull]) == 1  # its name does not say .stats
+    assert main(["count", *files, "-o", os.devnull]) == 1  # its name does not say how
     assert main(["diagnose", *files, "--missingness-out", os.devnull, "--report", os.devnull]) == 0
 
 

@@ -340,7 +340,7 @@ LONG = "x" * 300  # longer than any name of a file may be
 FILES = [
     f"learn {LONG} survey.csv",
     f"learn s.json {LONG}.csv",
-    f"learn s.json {LONG}.stats",
+    f"learn s.json {LONG}.parquet",
     f"learn s.json survey.csv --missingness {LONG}",
     f"learn s.json survey.csv -o {LONG}.json",
     f"recover s.json {LONG}",

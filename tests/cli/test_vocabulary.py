@@ -137,7 +137,7 @@ EDGED = {
     "explain": [],
     "diagnose": [],
     "sensitivity": ["--query", "Wet=yes", "--mechanism", "Wet"],
-    "count": ["-o", "OUT.stats"],
+    "count": ["-o", "OUT.parquet"],
     "recover": ["--data", "rows.csv"],
 }
 

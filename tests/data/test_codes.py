@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import lacunet as lc
@@ -197,9 +198,7 @@ def test_sets_are_read_the_same_in_pieces_and_from_the_disk(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("method", ["em", "factored-mar", "direct-mar", "listwise", "auto"])
-def test_sets_are_learned_from_in_memory_streamed_and_from_statistics(
-    method: str, tmp_path: Path
-) -> None:
+def test_sets_are_learned_from_in_memory_streamed_and_counted(method: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(4)
     network = lc.Network(AGES.states_of, {"Sex": ["Age"]}, codes=AGES.codes_of)
     ages = rng.choice(["0-39", "40-49", "50+", "40+", "<50", ""], 400)
@@ -207,15 +206,14 @@ def test_sets_are_learned_from_in_memory_streamed_and_from_statistics(
     rows.to_csv(tmp_path / "rows.csv", index=False)
     held = lc.learn(network, rows, method)
     streamed = lc.learn(network, tmp_path / "rows.csv", method, memory=2**20)
-    parts = [lc.count(network, own, method) for own in (rows[:150], rows[150:])]
+    parts = [lc.count(network, own) for own in (rows[:150], rows[150:])]
     for part, name in zip(parts, "ab", strict=True):
-        part.write(tmp_path / f"{name}.stats")
-    counted = parts[0] + parts[1]
+        pq.write_table(part, tmp_path / f"{name}.parquet")
     for name in network.variables:
         expected = held.network.cpt(name).table
         np.testing.assert_allclose(streamed.network.cpt(name).table, expected, atol=1e-9)
-        for statistics in (counted, [tmp_path / "a.stats", tmp_path / "b.stats"]):
-            learned = lc.learn(network, statistics, method).network.cpt(name).table
+        for data in (parts, [tmp_path / "a.parquet", tmp_path / "b.parquet"]):
+            learned = lc.learn(network, data, method).network.cpt(name).table
             np.testing.assert_allclose(learned, expected, atol=1e-9)
 
 

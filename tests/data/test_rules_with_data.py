@@ -1,4 +1,4 @@
-"""A rule of what is not asked is the same whether the network, the data or statistics bring it."""
+"""A rule of what is not asked is the same whether network, data or counted rows bring it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 import lacunet as lc
@@ -58,25 +59,25 @@ ASKED: dict[str, Callable[[lc.Network, Any], object]] = {
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
 @pytest.mark.parametrize("what", ASKED)
 def test_it_does_not_matter_where_a_rule_comes_from(what: str, tmp_path: Path) -> None:
-    with_rule, path = lc.Data(ROWS, not_asked=RULE), tmp_path / "rows.stats"
-    lc.count(BARE, with_rule, "em").write(path)
+    with_rule, path = lc.Data(ROWS, not_asked=RULE), tmp_path / "rows.parquet"
+    pq.write_table(lc.count(BARE, with_rule), path)
     expected = ASKED[what](RULED, ROWS)
     for network in (BARE, lc.Network(STATES, PARENTS, EVEN)):
         for data in (with_rule, path):
             assert ASKED[what](network, data) == expected
 
 
-def test_cpts_that_obey_the_rules_of_statistics_stay() -> None:
+def test_cpts_that_obey_the_rules_of_counted_rows_stay() -> None:
     learned = lc.learn(RULED, ROWS, "direct-mcar").network
     plain = lc.Network(learned.states_of, learned.parents_of, learned.tables_of)
     expected = lc.log_likelihood(learned, ROWS)
-    assert lc.log_likelihood(plain, lc.count(RULED, ROWS, "em")) == pytest.approx(expected)
+    assert lc.log_likelihood(plain, lc.count(RULED, ROWS)) == pytest.approx(expected)
 
 
 def test_an_estimate_by_a_graph_that_does_not_know_the_rule_is_refused() -> None:
     verdict = lc.MissingnessGraph.parse(GRAPH, BARE).recover(["N"], given=["A"])
     data = lc.Data(ROWS, not_asked=RULE)
-    for given in (data, lc.count(BARE, data, "em")):
+    for given in (data, lc.count(BARE, data)):
         with pytest.raises(MissingnessGraphError, match="'N'"):
             verdict.estimate(given)
 
@@ -108,14 +109,14 @@ def test_a_command_takes_a_rule_with_the_data(
     assert found[0] == found[1]
 
 
-def test_a_page_from_statistics_knows_their_rules_and_latent_variables(
+def test_a_page_of_counted_rows_knows_their_rules_and_latent_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     network = lc.Network({**STATES, "H": ["0", "1"]}, {**PARENTS, "I": ["N", "H"]})
     lc.write_network(network, tmp_path / "net.json")
-    counted = lc.count(network, lc.Data(ROWS, not_asked=RULE, latent=["H"]), "em")
-    counted.write(tmp_path / "rows.stats")
-    words = ["learn", str(tmp_path / "net.json"), str(tmp_path / "rows.stats")]
+    counted = lc.count(network, lc.Data(ROWS, not_asked=RULE, latent=["H"]))
+    pq.write_table(counted, tmp_path / "rows.parquet")
+    words = ["learn", str(tmp_path / "net.json"), str(tmp_path / "rows.parquet")]
     assert main([*words, "-o", str(tmp_path / "plain.json")]) == 0
     more = ["-o", str(tmp_path / "paged.json"), "--report", str(tmp_path / "page.html")]
     assert main([*words, *more]) == 0

@@ -353,7 +353,7 @@ def test_a_graph_hides_what_is_latent_in_the_data(method: Any) -> None:
     planned = lc.explain(network, data, method, **options)
     for name in "HXY":
         assert planned.families[name].estimand == result.families[name].estimand
-    counted = lc.learn(network, lc.count(network, data, "em"), method, **options)
+    counted = lc.learn(network, lc.count(network, data), method, **options)
     assert counted.network == result.network
 
 

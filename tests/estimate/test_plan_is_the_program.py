@@ -166,7 +166,7 @@ def test_that_rows_may_be_too_few_is_a_branch_only_if_their_number_is_not_known(
     assert ("if there are fewer than 10 rows" in str(lc.explain(NETWORK, data))) == is_branch
 
 
-SOURCES = ["csv", "parquet", "streamed", "statistics", "pandas", "query"]
+SOURCES = ["csv", "parquet", "streamed", "counted", "pandas", "query"]
 
 
 @pytest.mark.parametrize("source", SOURCES)
@@ -189,8 +189,8 @@ def test_from_every_source_it_is_what_is_learned(
     write_table(table, NETWORK, data)
     if source == "streamed":
         monkeypatch.setattr("lacunet.statistics.observations.HELD_SHARE", np.inf)
-    if source == "statistics":
-        data = lc.count(NETWORK, table, WAYS[way][0])
+    if source == "counted":
+        data = lc.count(NETWORK, table)
     if source == "pandas":
         data = to_arrow(table, NETWORK).to_pandas()
     if source == "query":
@@ -237,14 +237,6 @@ def test_the_words_of_learn_that_say_how_to_read_are_words_of_explain() -> None:
     assert by_town != lc.explain(NETWORK, rows, "em").intervals
     more_missing = lc.explain(NETWORK, rows, "em", missing={"Age": "old"})
     assert "Age" in more_missing.plan.partially
-
-
-def test_statistics_are_explained_by_the_method_they_were_counted_for(tmp_path: Path) -> None:
-    counted = lc.count(NETWORK, rows_of("em"), "direct-mar")
-    counted.write(tmp_path / "rows.stats")
-    for source in (counted, tmp_path / "rows.stats"):
-        assert lc.explain(NETWORK, source).plan.method == "direct-mar"
-        assert lc.learn(NETWORK, source).method == "direct-mar"
 
 
 @pytest.mark.parametrize(("method", "is_said"), [(lc.EM(), True), (lc.EM(restarts=1), False)])

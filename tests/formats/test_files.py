@@ -186,12 +186,6 @@ def test_a_message_names_file_and_line(tmp_path: Path) -> None:
         read_network(path)
 
 
-def test_statistics_are_not_taken_for_a_network() -> None:
-    with pytest.raises(FormatError, match=r"rows\.stats: this is the name of statistics") as error:
-        read_network("rows.stats")
-    assert "the network comes first, then the statistics" in error.value.hint
-
-
 @pytest.mark.parametrize("name", ["rain.json", "rain.xmlbif"])
 def test_a_file_that_is_cut_short_is_refused_with_the_way_out(name: str, tmp_path: Path) -> None:
     path = tmp_path / name

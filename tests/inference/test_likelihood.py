@@ -162,7 +162,7 @@ def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
     with pytest.warns(lc.LacunetWarning, match=r"row 100001 has|a row with R=n or z, W=y has"):
         assert lc.log_likelihood(network, path, weight="w", memory=memory) == -np.inf
     with pytest.warns(lc.LacunetWarning, match="R=n or.*W=y has"):
-        lc.log_likelihood(network, lc.count(network, path, "em", weight="w"))
+        lc.log_likelihood(network, lc.count(network, path, weight="w"))
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,10 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
-from lacunet.data.read import ReadReport
+from lacunet.data.read import ReadReport, read_table
 from lacunet.data.table import EncodedTable
 from lacunet.statistics import spark
+from lacunet.statistics.gather import Gathering, Needs, gather
 from lacunet.statistics.passes import hash32
 from lacunet.statistics.spark import _in_words, task_memory
 from sparked import frame_of, session
@@ -110,7 +111,8 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
 
 def test_more_than_the_driver_has_room_for_is_refused_where_it_was_found() -> None:
     rows = {"A.1": ["x", "y"] * 50, "B`": ["1", None] * 50}
-    found = spark._row(0, (lc.count(PAIR, rows, method="direct-mcar"), ReadReport()))
+    asked = Gathering(Needs(PAIR.families), PAIR)
+    found = spark._row(0, (gather(asked, [read_table(rows, PAIR)]), ReadReport()))
     (sent,) = spark._merged(found.nbytes + 100, iter([found]))
     whole, _ = pickle.loads(sent.column("found")[0].as_py())
     assert whole.rows == 100
@@ -180,15 +182,22 @@ def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_g
 
 
 @slow
-def test_statistics_counted_on_spark_can_be_kept(tmp_path: Path) -> None:
-    rows = pa.table({"A.1": ["x", "y", "x"] * 30, "B`": [1, 2, None] * 30})
-    for method in ("direct-mcar", "em"):
-        lc.count(PAIR, frame_of(rows), method).write(tmp_path / "all.stats")
-        found = lc.learn(PAIR, tmp_path / "all.stats", method)
-        expected = lc.learn(PAIR, rows, method)
-        np.testing.assert_allclose(
-            found.network.cpt("B`").table, expected.network.cpt("B`").table, atol=1e-12
-        )
+def test_rows_counted_on_spark_are_data_again(tmp_path: Path) -> None:
+    rows = pa.table({"A.1": ["x", "y", "x"] * 30, "B`": [1, 2, None] * 30, "w": [0.5, 2.0, 1] * 30})
+    for weight in (None, "w"):
+        counted = lc.count(PAIR, frame_of(rows), weight=weight)
+        beside = {"counts": "copies"}
+        if weight is not None:
+            beside |= {"weight": "w", "squared_weight": "squared weight"}
+        on_spark = lc.Data(frame_of(counted), **beside)
+        for method in ("direct-mcar", "em"):
+            expected = lc.learn(PAIR, rows, method, weight=weight, intervals=True)
+            for data in (counted, on_spark):
+                found = lc.learn(PAIR, data, method, intervals=True)
+                np.testing.assert_allclose(
+                    found.network.cpt("B`").table, expected.network.cpt("B`").table, atol=1e-12
+                )
+                np.testing.assert_allclose(found.interval("B`"), expected.interval("B`"), atol=1e-9)
 
 
 @slow

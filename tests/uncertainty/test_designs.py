@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
-from lacunet.data.errors import DataWarning
 from lacunet.diagnosis.sensitivity import Sensitivity
 from lacunet.estimate.prior import LearnedPrior
 from lacunet.statistics import folds, observations
@@ -422,18 +421,6 @@ def test_identified_sets_have_the_errors_of_the_design() -> None:
         np.testing.assert_allclose(found.low[state], whole, rtol=1e-6)
         np.testing.assert_allclose(found.low_error[state], error, rtol=1e-6)
         np.testing.assert_allclose(found.high_error[1 - state], error, rtol=1e-6)
-
-
-@pytest.mark.parametrize("method", ["direct-mcar", "em"])
-def test_statistics_say_that_they_keep_no_design(method: str) -> None:
-    with pytest.warns(DataWarning, match="keep no strata, clusters"):
-        found = lc.count(NETWORK, lc.Data(survey_rows(), **SURVEYED), method)
-    assert any("keep no strata, clusters" in note for note in found.notes)
-    with pytest.warns(DataWarning, match="keep no strata, clusters"):
-        result = lc.learn(NETWORK, found, intervals=True)
-    assert any("keep no strata, clusters" in note for note in result.notes)
-    plain = lc.count(NETWORK, lc.Data(survey_rows(), weight="weight"), method)
-    assert not any("clusters" in note for note in plain.notes)
 
 
 def test_strata_of_one_row_are_told_of_and_too_many_strata_are_refused() -> None:

@@ -634,8 +634,8 @@ def test_statistics_give_the_effect_of_their_rows_by_the_same_rule_and_latent_va
         latent=["Taste"],
     )
     by_rows = lc.effect(graph, "Ill", do="Smoked", data=data)
-    by_statistics = lc.effect(graph, "Ill", do="Smoked", data=lc.count(network, data))
-    assert str(by_statistics) == str(by_rows)
+    by_counts = lc.effect(graph, "Ill", do="Smoked", data=lc.count(network, data))
+    assert str(by_counts) == str(by_rows)
     with pytest.raises(NotRecoverableError, match="Taste"):
         lc.effect(graph, "Taste", do="Smoked", data=data)
     with pytest.raises(NotRecoverableError, match="Taste"):

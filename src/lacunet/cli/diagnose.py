@@ -50,7 +50,6 @@ def run(options: Namespace) -> None:
     from lacunet.diagnosis.diagnosis import diagnosed, rows_to_diagnose
     from lacunet.missingness.fitted import FEWEST_ROWS, MOST_ROWS, learned_graph
     from lacunet.report.diagnosed import page
-    from lacunet.statistics.observations import latent_in
 
     network = network_of(options)
     left_out: Mapping[str, str] = getattr(options, "left_out", {})
@@ -66,7 +65,7 @@ def run(options: Namespace) -> None:
         if options.missingness_out:
             some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
             graph = learned_graph(
-                coded, some, latent=latent_in(data), patterns=summary.patterns
+                coded, some, latent=data.latent, patterns=summary.patterns
             ).tested_on(some)
             graph.write(options.missingness_out)
             if graph.doubt:

@@ -17,7 +17,6 @@ from lacunet.cli.answering import (
 from lacunet.cli.asked import graph_asked, noted_rows
 from lacunet.cli.files import has_data
 from lacunet.cli.options import (
-    DATA_OR_STATISTICS_HELP,
     add,
     add_method_arguments,
     add_network_or_edges,
@@ -49,7 +48,7 @@ it.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
+    add_network_or_edges(command, "NETWORK [DATA]")
     asked = "the outcome, the variable that is set, and what is given; may be repeated"
     add(command, "--query Y|do(X),Z=z", asked, action="append", default=[])
     add(command, "--reference STATE", "the state of X to compare with (default: its first)")

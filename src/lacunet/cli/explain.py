@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from lacunet.cli.asked import data_of, method_options, network_of, taken
 from lacunet.cli.files import has_data
 from lacunet.cli.options import (
-    DATA_OR_STATISTICS_HELP,
     add,
     add_method_arguments,
     add_network_or_edges,
@@ -31,7 +30,7 @@ EXAMPLE = """examples:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
+    add_network_or_edges(command, "NETWORK [DATA]")
     add(command, "--query X=x,Y=y", "explain the probability of these states instead of the CPTs")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")

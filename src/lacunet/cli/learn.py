@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from lacunet.cli.asked import data_of, method_options, network_of, taken
 from lacunet.cli.options import (
-    DATA_OR_STATISTICS_HELP,
     add_method_arguments,
     add_network_or_edges,
     add_output,
@@ -34,7 +33,7 @@ EXAMPLE = """examples:
   lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.json
   lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
   lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.json
-  lacunet learn alarm.bif all.stats -o learned.json         statistics of lacunet count or merge
+  lacunet learn alarm.bif monday.parquet tuesday.parquet -o learned.json   also of lacunet count
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
@@ -54,7 +53,7 @@ REASONS = {
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, text=DATA_OR_STATISTICS_HELP)
+    add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
     add_shared(command, "--json --prior --memory --scratch --intervals --report")
     add_method_arguments(command)
@@ -63,14 +62,9 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
     from lacunet.data.read import ReadReport
-    from lacunet.formats.files import check_target, network_beside
+    from lacunet.formats.files import check_target
     from lacunet.memory import memory_budget
-    from lacunet.statistics.observations import (
-        latent_in,
-        method_counted_for,
-        missing_in,
-        observations,
-    )
+    from lacunet.statistics.observations import missing_in, observations
 
     network = network_of(options)
     if options.output:
@@ -78,15 +72,13 @@ def run(options: Namespace) -> int:
     data, seen = data_of(options), None
     with ExitStack() as stack:
         if options.report:  # the rows stay open, and are read for what they do not show first
-            options.method = options.method or method_counted_for(data, options.missingness)
-            network = network_beside(network, data, "learn")  # codes and rules of statistics
             budget, bare = memory_budget(options.memory), network.with_tables(None)
             opened = observations(
                 data, bare, budget, scratch=options.scratch, progress=progress_bar()
             )
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
-            data = replace(data, source=rows, query=None, database=None, latent=latent_in(data))
+            data = replace(data, source=rows, query=None, database=None)
         result, code = learned(network, options, data)
     note(*result.notes)
     if result.ended and result.ended.reason in REASONS:

@@ -59,15 +59,12 @@ def network_from_data(options: Namespace) -> Network:
     Without edges it is that of all columns; the options say what is ``left_out``.
     """
     from lacunet.building.network import find_network, network_of_columns
-    from lacunet.statistics.observations import network_counted_for
 
     data, (states, bins) = data_of(options), building_of(options)
     if options.edges is None:
         built = network_of_columns(data, states, bins)
     else:
         edges = edges_asked(options.edges)
-        if not (states or bins) and (network := network_counted_for(data, edges)):
-            return network
         built = find_network(data, edges, states, bins=bins)
     note(built.summary, *(text for text in built.remarks if text not in built.left_out.values()))
     options.left_out = built.left_out

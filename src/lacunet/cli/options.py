@@ -15,7 +15,6 @@ DATA_HELP = (
     f"the data: {' '.join(OF_DATA)}, also .csv.gz, globs and folders of parts, or - for CSV from "
     "standard input"
 )
-DATA_OR_STATISTICS_HELP = f"{DATA_HELP}; or .stats of lacunet count"
 
 
 EDGES_HELP = (

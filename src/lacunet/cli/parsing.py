@@ -28,7 +28,7 @@ GROUPS = {
     "look at what is missing": ("diagnose", "recover", "sensitivity"),
     "use what was learned": ("predict", "impute", "evaluate"),
     "make and show networks": ("network", "networks", "show", "convert", "simulate"),
-    "count now, learn later": ("count", "merge", "drift"),
+    "count now, learn later": ("count",),
     "more": ("demo",),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)

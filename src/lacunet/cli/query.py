@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from lacunet.cli.answering import known_and_coded, learned_anew, queries_of
 from lacunet.cli.files import has_data
 from lacunet.cli.options import (
-    DATA_OR_STATISTICS_HELP,
     add,
     add_method_arguments,
     add_network_or_edges,
@@ -40,7 +39,7 @@ GIVEN = "what is given stands behind a bar: --query 'X | Y=y, Z=z'"
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, "NETWORK [DATA]", DATA_OR_STATISTICS_HELP)
+    add_network_or_edges(command, "NETWORK [DATA]")
     asked = "the variables asked about, and the states that are given or set; may be repeated"
     add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", default=[])
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"

@@ -346,7 +346,10 @@ def _weights(data: Data, placed: _PlacedPiece) -> tuple[FloatArray | None, Copie
         return weights, None
     if weights is None:
         return counts, Copies(counts, counts)
-    return counts * weights, Copies(counts, counts * weights**2)
+    squared = _numbers(data.squared_weight, "squared_weight", data.decimal, placed)
+    if squared is None:
+        squared = weights**2
+    return counts * weights, Copies(counts, counts * squared)
 
 
 def _numbers(given: Any, option: str, decimal: str, placed: _PlacedPiece) -> FloatArray | None:

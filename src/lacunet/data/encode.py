@@ -238,7 +238,12 @@ def distinct_cells(column: Column, copies: FloatArray | None = None) -> tuple[li
 SMALLEST, LARGEST = 1e-100, 1e100
 
 
-NOUN = {"weight": "weight", "counts": "count", "replicate_weights": "replicate weight"}
+NOUN = {
+    "weight": "weight",
+    "counts": "count",
+    "squared_weight": "squared weight",
+    "replicate_weights": "replicate weight",
+}
 
 
 def number_array(given: ArrayLike, option: str) -> FloatArray:

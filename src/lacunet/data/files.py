@@ -1,11 +1,9 @@
-"""Files, folders of parts and patterns; the name says the format."""
+"""Files of data; the name says the format."""
 
 from __future__ import annotations
 
 import atexit
-import glob
 import os
-import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -14,20 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from lacunet.data.coded import scratch_folder
+from lacunet.data.counted import refuse_copies, said_in
 from lacunet.data.errors import DataError, listed
 from lacunet.data.given import Data
-from lacunet.data.select import without_secrets
+from lacunet.data.paths import STDIN, files_of
 from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of, validate
 from lacunet.data.text import TextFile, text_part
-from lacunet.formats.edges import DATA_ALONE, is_edges
 from lacunet.formats.endings import READABLE as NETWORK_FORMATS
-from lacunet.formats.endings import STATISTICS
-from lacunet.wording import near_files
 
-STDIN = "-"
-DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")
-ADDRESS = re.compile(r"(postgres|sqlite|duckdb|mysql|mariadb|mssql|oracle)[\w+]*:")
-QUERY = re.compile(r"\s*(select|with|from)\s", re.IGNORECASE)
 CHUNK = 1 << 16
 FOREIGN = {  # what reads files of other programs
     ".xlsx": "pandas.read_excel({})",
@@ -49,64 +41,16 @@ def file_parts(data: Data) -> list[Part]:
         raise DataError("the list of data files is empty.", "give at least one path.")
     files: dict[str, str] = {}
     for path in paths:
-        added = {os.path.realpath(file): str(file) for file in _files(os.fspath(path))}
+        added = {os.path.realpath(file): str(file) for file in files_of(os.fspath(path))}
         if again := sorted(added[file] for file in added.keys() & files.keys()):
             raise DataError(
                 f"the data name {listed(again)} more than once: its rows would count twice.",
                 "name each file once, by itself or by its folder or pattern.",
             )
         files |= added
+    if len(files) > 1:
+        refuse_copies([Path(file) for file in files])
     return [_part(Path(file), data) for file in files.values()]
-
-
-def _files(path: str) -> list[Path]:
-    if path == STDIN:
-        return [Path(STDIN)]
-    _refuse_database(path)
-    if os.path.isdir(path):
-        return _in_folder(Path(path))
-    if os.path.exists(path):
-        return [Path(path)]
-    if glob.has_magic(path):
-        matches = sorted(glob.glob(path, recursive=True))
-        if not matches:
-            raise DataError(f"no file matches {path!r}.", "check the pattern and the folder.")
-        # What a folder holds is matched by itself where it should be, as in **.
-        files = [Path(name) for name in matches if os.path.isfile(name)]
-        return files or [file for name in matches for file in _files(name)]
-    if is_edges(path):
-        raise DataError(f"{path!r} looks like edges, where data are taken.", DATA_ALONE)
-    raise DataError(f"there is no file or folder {path!r}.", near_files(path) or "check the path.")
-
-
-def _refuse_database(path: str) -> None:
-    """Refuse a query, or a database, in place of files of data."""
-    is_database = path.lower().endswith(DATABASES) or ADDRESS.match(path) is not None
-    if is_database or (QUERY.match(path) and not os.path.exists(path)):
-        label = without_secrets(re.sub(r"^(sqlite|duckdb):(///)?", "", path))
-        query, database = ("select ...", repr(label)) if is_database else (label, "...")
-        raise DataError(
-            f"{label!r} is a {'database' if is_database else 'query'}, not a file of data.",
-            f"give lacunet.Data(query={query!r}, database={database}) in its place (on the command "
-            "line --sql and --database).",
-        )
-
-
-def _in_folder(folder: Path) -> list[Path]:
-    """The data files of a folder and below, without hidden ones and markers like _SUCCESS."""
-    files = [
-        file
-        for file in sorted(folder.rglob("*"))
-        if file.is_file()
-        and _format_of(file) is not None
-        and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
-    ]
-    if not files:
-        raise DataError(
-            f"the folder {str(folder)!r} holds no data file.",
-            f"data files end in {', '.join(FORMATS)}.",
-        )
-    return files
 
 
 def _part(path: Path, data: Data) -> Part:
@@ -135,13 +79,6 @@ def _refusal(label: str, suffix: str) -> DataError:
     if suffix in NETWORK_FORMATS:
         problem = f"{label}: this is the name of a network, not of data."
         hint = f"the network comes first, then the data, which end in one of {endings}."
-    elif suffix == STATISTICS:
-        problem = f"{label} holds statistics, and rows are needed here."
-        hint = (
-            "give the data that were counted. Statistics serve lacunet learn, explain, diagnose, "
-            "sensitivity, recover, effect, evaluate and compare, with the network or the edges "
-            "that they were counted for, and lacunet merge and drift."
-        )
     elif suffix in FOREIGN:
         problem = f"{label} is not a kind of file that can be read."
         reader = FOREIGN[suffix].format(label)
@@ -187,6 +124,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         rows,
         nulls=partial(_parquet_nulls, path),
         values=partial(_parquet_values, path, nested),
+        said=said_in(schema),
     )
 
 
@@ -296,12 +234,15 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
 
     with pa.memory_map(str(path)) as file:
         try:
-            names = tuple(pa.ipc.open_file(file).schema.names)
+            schema = pa.ipc.open_file(file).schema
         except pa.ArrowInvalid:
-            names = tuple(pa.ipc.open_stream(file).schema.names)
-            return Part(label, names, partial(_stream_pieces, path), None)
+            schema = pa.ipc.open_stream(file).schema
+            names, read = tuple(schema.names), partial(_stream_pieces, path)
+            return Part(label, names, read, None, said=said_in(schema))
+        names = tuple(schema.names)
         rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
-    return Part(label, names, partial(_arrow_pieces, path, names), rows)
+    read = partial(_arrow_pieces, path, names)
+    return Part(label, names, read, rows, said=said_in(schema))
 
 
 def _arrow_pieces(path: Path, columns: Sequence[str], wanted: Sequence[str]) -> Iterator[Piece]:

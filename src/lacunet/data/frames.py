@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from lacunet.data.counted import said_in
 from lacunet.data.databases import cursor_reader, relation_part
 from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
@@ -34,6 +35,26 @@ def is_spark(data: Any) -> bool:
     return type(data).__module__.startswith("pyspark.sql.") and hasattr(data, "mapInArrow")
 
 
+def is_arrow_tables(data: Any) -> bool:
+    """Whether it is a list of Arrow tables, which are parts of the same data.
+
+    Raises
+    ------
+    DataError
+        One table is there more than once.
+    """
+    if not isinstance(data, list | tuple) or not data:
+        return False
+    if not all(type(part).__module__.partition(".")[0] == "pyarrow" for part in data):
+        return False
+    if len({id(part) for part in data}) < len(data):
+        raise DataError(
+            "the data name one Arrow table more than once: its rows would count twice.",
+            "name each table once.",
+        )
+    return True
+
+
 def _stays_on_spark(_: Sequence[str]) -> Iterator[Piece]:
     raise DataError(
         "this is not available for Spark DataFrames: it needs their rows here.",
@@ -51,10 +72,12 @@ def _arrow_part(data: Any) -> Part:
     if isinstance(data, pa.Table | pa.RecordBatch):
         table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         read = partial(_table_pieces, table)
-        return Part(label, tuple(table.schema.names), read, table.num_rows)
+        said = said_in(table.schema)
+        return Part(label, tuple(table.schema.names), read, table.num_rows, said=said)
     if isinstance(data, dataset.Dataset):
         names = tuple(data.schema.names)
-        return Part(label, names, partial(_dataset_pieces, data), data.count_rows())
+        read, rows = partial(_dataset_pieces, data), data.count_rows()
+        return Part(label, names, read, rows, said=said_in(data.schema))
     if isinstance(data, pa.RecordBatchReader):
         return _once(label, data)
     raise DataError.unknown_kind(data)

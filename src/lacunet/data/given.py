@@ -15,8 +15,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lacunet.data.counted import COLUMNS, said_by
 from lacunet.data.encode import number_array
-from lacunet.data.errors import DataError, WeightError, clipped
+from lacunet.data.errors import DataError, WeightError, clipped, listed
 from lacunet.data.select import without_secrets
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray
@@ -122,13 +123,18 @@ class Data:
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
         patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
-        frame; a dict of lists, or of single values for one row; or rows that lacunet itself has
-        read and encoded before.
+        frame; a list of Arrow tables; a dict of lists, or of single values for one row; or rows
+        that lacunet itself has read and encoded before.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
         matter. A pandas series, here and below, goes by its index.
     counts
         How many rows each row stands for: a column, or one number for each row.
+    squared_weight
+        The mean of the squared weights of the rows that each row stands for, in a table that
+        `lacunet.count` made of weighted rows: a column, or one number for each row. A table that is
+        kept as Arrow or Parquet says by itself which columns hold these, the weights, the counts
+        and the design.
     strata, cluster
         The stratum and the cluster that each row was sampled in: a column, or one label for each
         row. The same cluster label in two strata names two clusters.
@@ -184,6 +190,7 @@ class Data:
     _: KW_ONLY
     weight: Any = None
     counts: Any = None
+    squared_weight: Any = None
     strata: Any = None
     cluster: Any = None
     replicate_weights: ReplicateWeights | None = None
@@ -213,6 +220,7 @@ class Data:
             if not isinstance(given[name], Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
             given[name] = dict(given[name] or {})
+        self._read_own_description()
         for name, checked in PER_ROW.items():
             if given[name] is not None and not isinstance(given[name], str):
                 given[name] = checked(in_row_order(given[name], self.source, name), name)
@@ -221,7 +229,42 @@ class Data:
                 "weight= and counts= are the same numbers.",
                 "counts= are numbers of equal rows, weight= sampling weights: give one of the two.",
             )
+        if self.squared_weight is not None and (self.weight is None or self.counts is None):
+            raise WeightError(
+                "squared_weight= goes with weight= and counts=, of which one is not given.",
+                "give all three, as lacunet.count wrote them.",
+            )
         self._check_replicates()
+
+    def _read_own_description(self) -> None:
+        """Take over what a table of counted rows says of its columns."""
+        said, given = said_by(self.source), self.__dict__
+        given["latent"] = tuple(dict.fromkeys((*said.get("latent", ()), *self.latent)))
+        for option in ("codes", "not_asked"):
+            given[option] = {**said.get(option, {}), **given[option]}
+        for option in COLUMNS:
+            if option in said:
+                self._take_over(option, said[option])
+        if "replicate_weights" in said:
+            replicates = said["replicate_weights"]
+            if self.replicate_weights is not None and (
+                self.replicate_weights.names == tuple(replicates["columns"])
+            ):
+                return
+            self._take_over("replicate_weights", ReplicateWeights(**replicates))
+
+    def _take_over(self, option: str, value: Any) -> None:
+        """Use a column for what the table says that it holds, unless it has been set aside."""
+        columns = value.names if isinstance(value, ReplicateWeights) else [value]
+        if not {*columns} <= {*self.aside}:
+            current = getattr(self, option)
+            if current is not None and not (isinstance(current, str) and current == value):
+                raise WeightError(
+                    f"{option}= is given for a table of counted rows, which has a column for it: "
+                    f"{listed(columns)}.",
+                    f"leave {option}= out.",
+                )
+            self.__dict__[option] = value
 
     def _check_replicates(self) -> None:
         if self.replicate_weights is None:
@@ -296,7 +339,7 @@ class Data:
         roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
         named: dict[str, Any] = {
             role: roles[role][0]
-            for role in ("weight", "counts")
+            for role in ("weight", "counts", "squared_weight")
             if roles.get(role) and not self.is_weighted
         }
         return replace(self, **named, aside=columns_beside(learned))
@@ -496,7 +539,13 @@ def _labels(labels: Any, name: str) -> NDArray[np.object_]:
 
 
 # What is a column's name, or a value for each row; and how the latter is checked.
-PER_ROW = {"weight": number_array, "counts": number_array, "strata": _labels, "cluster": _labels}
+PER_ROW = {
+    "weight": number_array,
+    "counts": number_array,
+    "squared_weight": number_array,
+    "strata": _labels,
+    "cluster": _labels,
+}
 
 
 def _shown(value: Any) -> str:

@@ -23,7 +23,7 @@ from lacunet.data.errors import (
     refuse_strangers,
 )
 from lacunet.data.files import file_parts
-from lacunet.data.frames import frame_part
+from lacunet.data.frames import frame_part, is_arrow_tables
 from lacunet.data.given import Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
@@ -93,15 +93,8 @@ def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
     data = data_given(given)
     rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
-    return with_further_codes(network, _declared_codes(network, data), rules)
-
-
-def with_further_codes(
-    network: Network, codes: Mapping[str, Mapping[str, object]], rules: Mapping[str, object]
-) -> Network:
-    """The network with further codes and rules, which come before its own."""
     every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
-    for name, meanings in codes.items():
+    for name, meanings in _declared_codes(network, data).items():
         every[name] = {**every.get(name, {}), **meanings}
     whole = {**network.not_asked_of, **rules}
     if whole == network.not_asked_of and every == network.codes_of:
@@ -156,6 +149,8 @@ def source_from(given: Any) -> DataSource:
         return data.source
     if data.query is not None:
         return source_of([query_part(data.query, data.database)])
+    if is_arrow_tables(data.source):
+        return source_of([frame_part(table) for table in data.source])
     if isinstance(data.source, list | tuple) and not all(map(_is_path, data.source)):
         raise DataError.unknown_kind(data.source)
     is_files = isinstance(data.source, list | tuple) or _is_path(data.source)

@@ -7,9 +7,10 @@ arrays and nothing of files or data frames.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from lacunet.data.counted import COUNTED_FROM
 from lacunet.data.errors import DataError, listed, refuse_duplicates
 from lacunet.wording import counted
 
@@ -37,7 +38,8 @@ class Part:
     ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_once`` if it can be
     read one time only. ``nulls`` says in how many rows a column holds none of its values, where
     that is known before reading; ``values`` gives every value of some columns at least once, where
-    that takes less than reading all rows.
+    that takes less than reading all rows. ``said`` is what a table of counted rows says of its
+    columns (`lacunet.data.counted`).
     """
 
     label: str
@@ -49,6 +51,7 @@ class Part:
     is_once: bool = False
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
     values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """The words for where each of the rows (from 0) is found."""
@@ -102,6 +105,13 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 f"{listed(sorted(there - here))} and adds {listed(sorted(here - there))} compared "
                 f"with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
+            )
+        said = {*part.said, *first.said} - {COUNTED_FROM}
+        if other := sorted(key for key in said if part.said.get(key) != first.said.get(key)):
+            raise DataError(
+                f"{part.label} and {first.label} say different things of their columns, in "
+                f"{listed(other)}.",
+                "count the data again, all parts with the same network and the same options.",
             )
     return DataSource(tuple(parts))
 

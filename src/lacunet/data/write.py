@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import gzip
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.encode import is_text, spelled_column
 from lacunet.data.errors import DataError
-from lacunet.data.table import EncodedTable
+from lacunet.data.matching import Matcher
+from lacunet.data.table import EncodedTable, Sets
 from lacunet.model.network import Network
 from lacunet.output import writing_to
 
@@ -62,6 +64,58 @@ def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
         states = pa.array(network.states(name), pa.string())
         columns[name] = pa.DictionaryArray.from_arrays(indices, states)
     return pa.table(columns)
+
+
+def texts_of_codes(
+    network: Network, name: str, sets: Sets
+) -> tuple[list[str | None], dict[str, list[str]]]:
+    """What each code of a variable is written as, so that it is read back as the same.
+
+    A state is written as it is spelled, one of several states as the code that the network has for
+    them. Where a state's name is also a code for something else, another code has to stand for it.
+
+    Returns
+    -------
+    The text of each code, None for "not observed"; and what the codes mean that the network has, or
+    should have to read them.
+
+    Examples
+    --------
+    >>> codes = {"Age": {"40+": ["40-49", "50+"], "9": None}}
+    >>> aged = Network({"Age": ["0-39", "40-49", "50+"]}, codes=codes)
+    >>> texts_of_codes(aged, "Age", [(1, 2), (0, 1)])[0]
+    ['0-39', '40-49', '50+', None, '40+', '0-39 or 40-49']
+    """
+    states, known = network.states(name), network.codes_of.get(name, {})
+    matcher = Matcher(states, cuts=network.cuts_of.get(name, ()), codes=known)
+    members_of = [*((place,) for place in range(len(states))), (), *matcher.sets]
+    text_of = {}
+    for text in (*known, *states):  # the names of states come last: they are what is written
+        text_of[members_of[matcher.match(text).code]] = text
+    meanings = {}
+    for code, meaning in known.items():
+        if meaning is not None:
+            meanings[code] = [meaning] if isinstance(meaning, str) else [*meaning]
+    texts: list[str | None] = []
+    for members in (*members_of[: len(states)], *sets):
+        named = [states[place] for place in members]
+        if members not in text_of:
+            text_of[members] = " or ".join(named) if len(named) > 1 else f"the state {named[0]}"
+            meanings[text_of[members]] = named
+        texts.append(text_of[members])
+    return [*texts[: len(states)], None, *texts[len(states) :]], meanings
+
+
+def coded_texts(codes: NDArray[np.integer[Any]], texts: Sequence[str | None]) -> pa.DictionaryArray:
+    """A column of texts, one for each code; those of the same texts have the same dictionary."""
+    import pyarrow as pa
+
+    shown = [text for text in texts if text is not None]
+    missing = texts.index(None)
+    place_of = np.arange(len(texts)).astype(np.min_scalar_type(-len(texts)))
+    place_of[missing:] -= 1
+    indices = pa.array(place_of[codes], mask=codes == missing)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(shown, pa.string()))
 
 
 def write_table(table: EncodedTable, network: Network, path: str | os.PathLike[str]) -> None:

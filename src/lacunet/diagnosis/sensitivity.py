@@ -56,7 +56,7 @@ from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import patterns_of
-from lacunet.statistics.observations import latent_in, observations, replicates
+from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
@@ -532,7 +532,7 @@ def _graph(
             f"{what} and missingness cannot be used together.",
             "the graph says what decides on being shown, and EM on the graph is the method.",
         )
-    graph = graph_of(missingness, network).hiding(latent_in(data))
+    graph = graph_of(missingness, network).hiding(data.latent)
     return _without_tilted(graph, question.mechanism)
 
 

@@ -1,280 +1,287 @@
-"""Count now, learn later: the statistics that a method needs, as a value or a file that adds up."""
+"""Count now, learn later: the distinct rows of data, as a plain table that is data again."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from os import PathLike
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from lacunet.data.counted import COUNTED_FROM, with_description
+from lacunet.data.errors import DataError
+from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
+from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
-from lacunet.estimate.deletion.direct import direct_mcar
-from lacunet.estimate.deletion.forms import Deletion, Listwise
-from lacunet.estimate.method import Method
-from lacunet.estimate.registry import KINDS, options_of
+from lacunet.data.table import Copies, Design, EncodedTable, Labels
+from lacunet.data.write import check_table_name, coded_texts, opened_file, texts_of_codes
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.memory import Memory, gibibytes, memory_budget
+from lacunet.model.dictionary import when_and_state
 from lacunet.model.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress, silent
-from lacunet.statistics.counts import summed
-from lacunet.statistics.errors import StatisticsError
-from lacunet.statistics.gather import Gathering, Needs, Statistics, read_families
-from lacunet.statistics.observations import Observations, observations, warn_of_design
-from lacunet.statistics.rows import Rows, rows_in_parts
-from lacunet.statistics.saved.header import (
-    FAMILIES,
-    Header,
-    header_of,
-    headers_of,
-    saved_paths,
-)
-from lacunet.statistics.saved.parts import (
-    Block,
-    CountedPart,
-    Fingerprint,
-    check_distinct,
-    name_of,
-    notes_on,
-    replaced,
-    unnamed_part,
-)
-from lacunet.statistics.saved.read import MOST_ROWS, SavedRows
-from lacunet.statistics.saved.write import RowsToWrite, families_part, write_families, write_rows
+from lacunet.statistics.observations import Observations, observations
+from lacunet.statistics.rows import EqualRows, in_parts
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
+NAMES = {  # of columns, where the data have none for them
+    "counts": "copies",
+    "weight": "weight",
+    "squared_weight": "squared weight",
+    "strata": "stratum",
+    "cluster": "cluster",
+}
+TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
 def count(
     network: NetworkOrEdges,
     data: Any,
-    method: str | Method = "auto",
     *,
-    part: str | None = None,
     weight: Any = None,
     counts: Any = None,
+    strata: Any = None,
+    cluster: Any = None,
     missing: Any = (),
     memory: Memory = None,
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
-) -> Statistics:
-    """Count what a method needs from the data, so that counts add up and are learned from later.
+) -> pa.Table:
+    """Count how often each distinct row occurs, so that the counts of several parts are data again.
 
     Parameters
     ----------
-    network, data
-        As `lacunet.learn` takes them; the data are rows, not statistics.
-    method
-        The method, or its name. For "listwise" and "direct-mcar" the tables of the families are
-        counted; for every other method the distinct rows, so the file may disclose individuals'
-        rows.
-    part
-        A name for this part of the data, so that no part is added twice by mistake: that is
-        refused. Files are recognised by their name and contents; a dataframe only if it
-        has a name here.
-    weight, counts, missing, memory, scratch, progress
+    network, data, weight, counts, strata, cluster, missing, memory, scratch, progress
         As `lacunet.learn` takes them.
-
-    Warns
-    -----
-    DataWarning
-        The data have strata, clusters or replicate weights, which statistics do not keep; or
-        there are notes on how they were read.
 
     Returns
     -------
-    Statistics that add up with ``+``, can be written to a file, ``statistics.write("x.stats")``,
-    and learned from: ``lacunet.learn(network, statistics)``, ``lacunet.learn(network, "x.stats")``.
+    A table with a row for each distinct row over the network's variables, its cells as the names
+    of states, and beside them a column of copies; the mean weight and the mean squared weight of
+    the copies, where rows are weighted; the strata, clusters and replicate weights, where the data
+    have them, in which equal rows agree too. The metadata of its schema name these columns, so
+    that the table, several of them, ``[here, there]``, or Parquet files of them are data without
+    an option.
+
+    It holds rows: keep it as private as the data.
 
     Examples
     --------
     >>> network = Network({"Coin": ["head", "tail"]})
-    >>> yesterday = count(network, {"Coin": ["head", "tail"]}, "direct-mcar")
-    >>> yesterday + count(network, {"Coin": ["head", None]}, "direct-mcar")
-    <Statistics of 4 rows for direct-mcar>
+    >>> count(network, {"Coin": ["head", None, "head"]}).to_pylist()
+    [{'Coin': 'head', 'copies': 2.0}, {'Coin': None, 'copies': 1.0}]
     """
-    progress = as_progress(progress)
-    data = data_given(data, weight=weight, counts=counts, missing=missing)
-    _refuse_counted(data)
+    import pyarrow as pa
+
+    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
+    data = data_given(data, missing=missing, **design)
     given = network_beside(network, data, "count")
-    network = with_data_codes(given, data)
-    method = method if isinstance(method, str) else method.name
-    budget, is_rows = memory_budget(memory), needs_rows(method)
-    name, is_named = name_of(data, part), part is not None
-    with observations(data, given, budget, scratch=scratch, progress=progress) as source:
-        if not is_rows:
-            statistics = _of_families(network, source, method, progress)
-            counted = families_part(statistics, name, is_named=is_named)
-        else:
-            read_report = ReadReport()
-            every = _distinct(network, source, budget, read_report)
-            whole = next(every)
-            if next(every, None) is not None:
-                raise StatisticsError(
-                    f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth "
-                    "of the memory budget.",
-                    "raise memory=... (--memory), or count them into a file: lacunet count.",
-                )
-            statistics = Statistics(
-                tally=whole.tally.all_rows,
-                missing_of=whole.table.missing_of,
-                counts={},
-                distinct={network.variables: whole},
-                notes=source.notes(read_report),
-                network=network,
-                method=method,
+    budget, progress = memory_budget(memory), as_progress(progress)
+    with _counting(given, data, budget, scratch=scratch, progress=progress) as counting:
+        parts = counting.parts()
+        whole = next(parts)
+        if next(parts, None) is not None:
+            raise DataError(
+                f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth "
+                "of the memory budget.",
+                "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
-            rows = Fingerprint()
-            rows.add(whole.table.columns.values(), whole.counts)
-            counted = rows.part(
-                name, rows=statistics.rows, total=statistics.total, is_named=is_named
-            )
-    counted = counted if name else unnamed_part(statistics.rows)
-    parts = (_with_losses(counted, data, statistics.notes, statistics.cells_of_sets),)
-    warn_of_design(parts)
-    return replace(statistics, notes=notes_on(parts), parts=parts)
-
-
-def _refuse_counted(data: Data) -> None:
-    """Refuse to count statistics again: their rows would be a new part, and could count twice."""
-    if saved_paths(data.source) or isinstance(data.source, Statistics):
-        raise StatisticsError(
-            "statistics cannot be counted again: what they hold has been counted.",
-            "add them up with lacunet merge, in Python with +; learn from them as they are, "
-            "by any method that they serve.",
-        )
-
-
-def _with_losses(
-    part: CountedPart, data: Data, notes: tuple[str, ...], cells_of_sets: Mapping[str, int]
-) -> CountedPart:
-    """The part with what its statistics do not keep of the data."""
-    lost = replace(part, is_designed=data.has_design, latent=tuple(data.latent))
-    return replace(lost, cells_of_sets=cells_of_sets, notes=notes)
+        tables = [counting.as_arrow(part) for part in (whole, *counting.unweighted(whole))]
+        counting.notes()  # they are warnings, too
+        return pa.concat_tables(tables).combine_chunks()
 
 
 def count_into(
     path: str | PathLike[str],
     network: Network,
     data: Any,
-    method: str = "auto",
     *,
-    part: str | None = None,
     memory: Memory = None,
     scratch: str | Path | None = None,
     progress: Progress = silent,
-) -> tuple[Header, tuple[str, ...]]:
-    """Count into a file, however many distinct rows there are; its header, and notes on the data.
+) -> tuple[int, tuple[str, ...]]:
+    """Count into a file, however many distinct rows there are.
 
-    The parameters are those of `count`.
+    The parameters are those of `count`. In a text file, which has no place for squared weights,
+    rows that are equal agree in their weights too.
+
+    Returns
+    -------
+    The number of rows that were counted, and notes on how they were read.
     """
-    data = data_given(data)
-    _refuse_counted(data)
-    given, network = network, with_data_codes(network, data)
-    budget, is_rows = memory_budget(memory), needs_rows(method)
-    with observations(data, given, budget, scratch=scratch, progress=progress) as source:
-        if not is_rows:
-            statistics = _of_families(network, source, method, progress)
-            named = families_part(statistics, name_of(data, part), is_named=part is not None)
-            block = (_with_losses(named, data, statistics.notes, statistics.cells_of_sets),)
-            header = write_families(header_of(statistics), [(statistics, block)], path)
-            return header, notes_on(header.parts)
-        read_report = ReadReport()
-        counted = RowsToWrite(
-            _distinct(network, source, budget, read_report),
-            name=name_of(data, part),
-            is_named=part is not None,
-            described=lambda part: _with_losses(part, data, source.notes(read_report), {}),
-        )
-        header = write_rows([counted], network, method, path)
-        return header, notes_on(header.parts)
+    data, budget = data_given(data), memory_budget(memory)
+    is_text = check_table_name(path) in TEXT
+    with _counting(
+        network, data, budget, scratch=scratch, progress=progress, by_weight=is_text
+    ) as counting:
+        parts, rows = counting.parts(), 0
+        part = next(parts)
+        first = counting.as_arrow(part)
+        with opened_file(path, first.schema) as write:
+            write(first)
+            rows += part.row_count
+            for part in parts:
+                write(counting.as_arrow(part))
+                rows += part.row_count
+            for units in counting.unweighted(part):
+                write(counting.as_arrow(units))
+        return rows, counting.notes()
 
 
-def merge_into(
-    path: str | PathLike[str],
-    parts: Sequence[str | PathLike[str]],
-    memory: Memory = None,
+@contextmanager
+def _counting(
+    network: Network,
+    data: Data,
+    budget: float,
     *,
-    replacing: bool = False,
-    summing: bool = False,
-) -> tuple[Header, tuple[str, ...]]:
-    """Put the statistics in files together in another; its header, and notes on the parts.
-
-    Parameters
-    ----------
-    replacing
-        A part that an earlier file holds too is taken from the later one; else it is refused.
-    summing
-        Add the parts up: the file is smaller, but none of them can be replaced any more.
-
-    Raises
-    ------
-    StatisticsError
-        A file is not taken, or the parts do not belong together; nothing is written then.
-    """
-    parts = saved_paths(list(parts)) or parts
-    headers = headers_of(parts)
-    network = headers[0].network
-    holders = [
-        (repr(str(part)), header.blocks) for part, header in zip(parts, headers, strict=True)
-    ]
-    notes = () if replacing else check_distinct(holders)
-    stays = replaced(holders) if replacing else [[True] * len(header.blocks) for header in headers]
-    kept = [
-        (part, index, block)
-        for part, header, stay in zip(parts, headers, stays, strict=True)
-        for index, block in enumerate(header.blocks)
-        if stay[index]
-    ]
-    methods = {header.method for header in headers}
-    method = methods.pop() if len(methods) == 1 else ""
-    if headers[0].kind == FAMILIES:
-        counts = {part: read_families(part) for part in parts}
-        blocks = [(counts[part][index], block) for part, index, block in kept]
-        if summing:
-            whole = summed(statistics for statistics, _ in blocks)
-            blocks = [(whole, whole.parts)]
-        header = header_of(summed(replace(statistics, parts=()) for statistics, _ in blocks))
-        return write_families(replace(header, method=method), blocks, path), notes
-    room = memory_budget(memory) / KEPT_SHARE
-
-    def rows(chosen: Sequence[tuple[str | PathLike[str], int, Block]]) -> Iterator[Rows]:
-        tables = (
-            table
-            for part, index, _ in chosen
-            for table in SavedRows(network, Path(part), index).tables(MOST_ROWS)
+    scratch: str | Path | None,
+    progress: Progress,
+    by_weight: bool = False,
+) -> Iterator[Counting]:
+    """The rows of the data, opened to be counted."""
+    if is_spark(data.source) and data.has_design:
+        raise DataError(
+            "of a Spark DataFrame with strata, clusters or replicate weights no distinct rows are "
+            "counted: the driver gets rows without their design.",
+            "learn from it as it is: lacunet.learn(network, data).",
         )
-        return rows_in_parts(tables, network.variables, room)
-
-    if summing:
-        every = tuple(part for _, _, block in kept for part in block)
-        sources = [RowsToWrite(rows(kept), every)]
-    else:
-        sources = [RowsToWrite(rows([entry]), entry[2]) for entry in kept]
-    return write_rows(sources, network, method, path), notes
+    with observations(data, network, budget, scratch=scratch, progress=progress) as source:
+        yield Counting(with_data_codes(network, data), data, source, budget / KEPT_SHARE, by_weight)
 
 
-def needs_rows(method: str) -> bool:
-    """Whether a method, or its intervals, need the rows beyond the counts of families."""
-    options_of(method)  # refuses a name that is not a method's
-    kind = KINDS[method]
-    return not (
-        issubclass(kind, Deletion) and kind.form.joint is direct_mcar and not kind.form.within
-    )
+@dataclass(frozen=True)
+class Counting:
+    """Rows that are counted, and how they are written."""
+
+    network: Network  # with the codes of the data
+    data: Data
+    source: Observations
+    room: float  # bytes of distinct rows that are held at a time
+    by_weight: bool  # whether equal rows agree in weight
+    read_report: ReadReport = field(default_factory=ReadReport)
+
+    def parts(self) -> Iterator[EncodedTable]:
+        """The distinct rows, as many at a time as there is room for."""
+        tables = self.source.tables(self.read_report)
+        each = (EqualRows.of(table, by_weight=self.by_weight) for table in tables if table.rows)
+        is_empty = True
+        for part in in_parts(each, self.room):
+            is_empty = False
+            yield part.table
+        if is_empty:
+            self.notes()  # which refuses data without rows
+
+    def unweighted(self, part: EncodedTable) -> Iterator[EncodedTable]:
+        """Rows for the clusters in which some rows weigh nothing: they were sampled too.
+
+        When they are read only their clusters count, so they hold the cells of any row: the first.
+        """
+        units = self.source.look().units if self.data.is_clustered else None
+        if units is None or not units.unweighted:
+            return
+        names = np.array([*units.unweighted])
+        rows = np.array([*units.unweighted.values()])
+        design, first = part.design, np.zeros(len(rows), np.int64)
+        assert design is not None  # it has clusters
+        none, numbers = np.zeros(len(rows)), np.arange(len(rows), dtype=np.int32)
+        strata, clusters = (Labels((*column.tolist(),), numbers) for column in names.T)
+        yield replace(
+            part.take(first),
+            weights=none,
+            copies=Copies(rows, none),
+            design=Design(design.strata and strata, design.clusters and clusters),
+        )
+
+    def notes(self) -> tuple[str, ...]:
+        """What the user should know of how the rows were read."""
+        return self.source.notes(self.read_report)
+
+    def as_arrow(self, table: EncodedTable) -> pa.Table:
+        """Distinct rows as a table that says what its columns hold."""
+        import pyarrow as pa
+
+        cells, codes = self._cells(table)
+        beside, said = self._beside(table)
+        if self.data.latent:
+            said["latent"] = [*self.data.latent]
+        if codes:
+            said["codes"] = codes
+        if self.data.not_asked:
+            rules = self.data.not_asked.items()
+            said["not_asked"] = {name: [*when_and_state(name, rule)] for name, rule in rules}
+        if files := _names_of_files(self.data.source):
+            said[COUNTED_FROM] = files
+        return with_description(pa.table({**cells, **beside}), said)
+
+    def _cells(self, table: EncodedTable) -> tuple[dict[str, Any], dict[str, dict[str, list[str]]]]:
+        """The columns of the variables, and what the codes in them mean."""
+        cells, codes = {}, {}
+        for name, column in table.columns.items():
+            if name in self.data.latent:
+                continue
+            texts, meanings = texts_of_codes(self.network, name, table.sets_of.get(name, ()))
+            cells[name] = coded_texts(column, texts)
+            if meanings:
+                codes[name] = meanings
+        return cells, codes
+
+    def _beside(self, table: EncodedTable) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns beside the variables, and what each of them holds."""
+        assert table.copies is not None  # they are distinct rows
+        copies, design = table.copies.rows, table.design
+        columns: dict[str, Any] = {"counts": copies}
+        if self.data.weight is not None or getattr(self.data.source, "is_weighted", False):
+            columns["weight"] = table.row_weights / copies
+            if not self.by_weight:
+                columns["squared_weight"] = table.copies.squares / copies
+        if design is not None:
+            labels_of = {"strata": design.strata, "cluster": design.clusters}
+            for option, labels in labels_of.items():
+                if labels is not None:
+                    texts = coded_texts(labels.codes, [*labels.labels, None])
+                    columns[option] = texts.dictionary_decode()
+        name_of = {option: self._name(option) for option in columns}
+        said: dict[str, Any] = dict(name_of)
+        named = {name_of[option]: column for option, column in columns.items()}
+        if design is not None and design.replicates is not None:
+            replicates, factors = design.replicates.T, design.factors
+            names = self._names_of_replicates(len(replicates))
+            named |= dict(zip(names, replicates, strict=True))
+            said["replicate_weights"] = {
+                "columns": names,
+                "factors": [] if factors is None else factors.tolist(),
+            }
+        return named, said
+
+    def _name(self, option: str) -> str:
+        """The name of a column: that which it had in the data, or else one that no variable has."""
+        given = getattr(self.data, option)
+        return given if isinstance(given, str) else self._free(NAMES[option])
+
+    def _names_of_replicates(self, number: int) -> list[str]:
+        replicates = self.data.replicate_weights
+        if replicates is not None and replicates.names:
+            return [*replicates.names]
+        return [self._free(f"replicate {index + 1}") for index in range(number)]
+
+    def _free(self, name: str) -> str:
+        taken = {*self.network.variables, *self.data.beside}
+        while name in taken:
+            name += "_"
+        return name
 
 
-def _of_families(
-    network: Network, source: Observations, method: str, progress: Progress
-) -> Statistics:
-    needs = Needs(network.families, complete=method == Listwise.name)
-    statistics = source.gather(Gathering(needs, network), progress)
-    return replace(statistics, network=network, method=method)
-
-
-def _distinct(
-    network: Network, source: Observations, budget: float, read_report: ReadReport
-) -> Iterator[Rows]:
-    tables = source.tables(read_report)
-    return rows_in_parts(tables, network.variables, budget / KEPT_SHARE)
+def _names_of_files(source: Any) -> list[str]:
+    """The names of the files that hold the data, without their folders."""
+    several = source if isinstance(source, list | tuple) else [source]
+    if not all(isinstance(path, str | PathLike) for path in several):
+        return []
+    return [PurePath(path).name for path in map(fspath, several) if path != STDIN]

@@ -50,8 +50,6 @@ from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import (
     Observations,
-    latent_in,
-    method_counted_for,
     observations,
 )
 
@@ -230,9 +228,7 @@ def asked_method(
     latent: Scope = ()
     if data is not None:
         given = known.with_tables(None) if data.not_asked else known
-        known, latent = with_data_codes(given, data), latent_in(data)
-        counted_for = method_counted_for(data, options.get("missingness"))
-        method = counted_for if method is None else method
+        known, latent = with_data_codes(given, data), tuple(data.latent)
     chosen = method_of(known, method, options, latent)
     check_size(known, chosen.bytes_per_cell, budget)
     asked = None if prior is None else checked_prior(prior, known)

@@ -21,5 +21,4 @@ FORMATS: Mapping[str, str] = {
 READ_ONLY: Mapping[str, str] = {".dne": "dne", ".dsl": "dsl"}
 READABLE: Mapping[str, str] = {**FORMATS, **READ_ONLY}
 
-STATISTICS = ".stats"
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.files`

@@ -25,7 +25,7 @@ from lacunet.formats.edges import (
     refuse_edges,
     with_arrows,
 )
-from lacunet.formats.endings import FORMATS, OF_DATA, READABLE, STATISTICS
+from lacunet.formats.endings import FORMATS, OF_DATA, READABLE
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
@@ -76,12 +76,9 @@ def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
         return as_network(value)
     value = pairs_in_frame(value)
     _refuse_swapped(value, data, function)
-    edges, statistics = _edges_in(value, data), _room_of_statistics(data)
+    edges = _edges_in(value, data)
     if edges is None or isinstance(data.source, Network):
-        network = as_network(value)
-        return network if statistics is None else statistics.read_as_counted(data, network)
-    if statistics is not None:
-        return statistics.network_counted_for(data, edges)  # type: ignore[no-any-return]
+        return as_network(value)
     return Network.from_data(data, edges)
 
 
@@ -195,18 +192,7 @@ def is_file_of_edges(name: str) -> bool:
 
 
 def _names_network(name: str) -> bool:
-    return _suffix(name) in (*READABLE, STATISTICS) or name in names()
-
-
-def _room_of_statistics(data: Any) -> Any:
-    """What knows the networks of statistics, where these are given in place of rows."""
-    source = data.source
-    several = source if isinstance(source, list | tuple) else [source]
-    paths = [str(path) for path in several if isinstance(path, str | os.PathLike)]
-    is_file = any(path.endswith(STATISTICS) for path in paths)
-    if not is_file and type(source).__name__ != "Statistics":
-        return None
-    return import_module("lacunet.statistics.observations")  # up the road, as above
+    return _suffix(name) in READABLE or name in names()
 
 
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
@@ -396,12 +382,11 @@ def _format_of(name: str) -> str:
     suffix = _suffix(name)
     if suffix in READABLE:
         return READABLE[suffix]
-    if suffix in (STATISTICS, *OF_DATA):
-        kind = "statistics" if suffix == STATISTICS else "data"
+    if suffix in OF_DATA:
         raise FormatError(
-            f"{name}: this is the name of {kind}, not of a network.",
-            f"the file of a network ends with one of {', '.join(READABLE)}; where {kind} are "
-            f"taken, the network comes first, then the {kind}; {DATA_ALONE}{_bundled(name)}",
+            f"{name}: this is the name of data, not of a network.",
+            f"the file of a network ends with one of {', '.join(READABLE)}; where data are "
+            f"taken, the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
         )
     if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither a network file nor edges.", meant)

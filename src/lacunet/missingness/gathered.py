@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.data.reading import with_data_codes
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, check_orders
 from lacunet.model.network import FloatArray, Scope
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import bare_as_read, observations
+from lacunet.statistics.observations import observations
 from lacunet.statistics.rows import Rows
 from lacunet.statistics.units import Units
 
@@ -39,7 +40,7 @@ class GatheredRows(NamedTuple):
 
 def check_rules(graph: Drawing, data: object) -> None:
     """Refuse data that come with a rule of what was not asked which the graph does not know."""
-    ruled = bare_as_read(graph.network, data).not_asked_of
+    ruled = with_data_codes(graph.network.with_tables(None), data).not_asked_of
     if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
         raise MissingnessGraphError(
             f"the data come with a rule of when {unknown[0]!r} was not asked, which the graph does "

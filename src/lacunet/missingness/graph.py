@@ -45,7 +45,7 @@ from lacunet.missingness.text import Statement, parse_statements, write_statemen
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import writing_to
-from lacunet.statistics.observations import latent_in, observations
+from lacunet.statistics.observations import observations
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -167,7 +167,7 @@ class MissingnessGraph(Drawing):
             for part in statements
             for left, right in product(part.left, part.right)
         ]
-        graph = cls._of_edges(network, nodes, edges, () if data is None else latent_in(data))
+        graph = cls._of_edges(network, nodes, edges, () if data is None else data.latent)
         if not graph.causes_of and not graph.hidden:
             raise MissingnessGraphError(
                 f"{source}: no mechanism R[X] is named.",

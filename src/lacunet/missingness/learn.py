@@ -87,7 +87,7 @@ def learn_missingness(
     from lacunet.data.given import data_given
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
-    from lacunet.statistics.observations import latent_in, missing_in, observations
+    from lacunet.statistics.observations import missing_in, observations
 
     deadline = Deadline.asked(time_limit)
     if data is None:
@@ -112,7 +112,7 @@ def learn_missingness(
     if table.partially_observed and (few := from_few_rows(table.row_count)):
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
-        graph = learned_graph(network, table, given, deadline, latent_in(data), patterns)
+        graph = learned_graph(network, table, given, deadline, data.latent, patterns)
         graph = graph.tested_on(table)
     except OutOfTimeError:
         raise LacunetError(

@@ -35,11 +35,7 @@ class TooLargeError(LacunetError):
 
 
 class StatisticsError(LacunetError):
-    """Statistics cannot be read, do not belong together, or hold too little."""
-
-
-class CountedTwiceError(StatisticsError):
-    """A part of the data would be counted twice."""
+    """What is asked cannot be told from what was counted."""
 
 
 class ScopeError(LacunetError):

@@ -23,8 +23,6 @@ from functools import lru_cache
 from itertools import groupby
 from math import inf
 from operator import attrgetter
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,11 +43,7 @@ from lacunet.statistics.groups import (
     group_rows,
 )
 from lacunet.statistics.problems.compile import Problems, compile_problems
-from lacunet.statistics.rows import Rows, distinct_rows, rows_in_parts
-from lacunet.statistics.saved.header import ROWS, Header, check_summands, with_dictionary
-from lacunet.statistics.saved.parts import Block, CountedPart, notes_on
-from lacunet.statistics.saved.read import MOST_ROWS, SavedRows, saved_counts
-from lacunet.statistics.saved.write import write_statistics
+from lacunet.statistics.rows import Rows, distinct_rows
 from lacunet.statistics.solved import Reduced, Solved, SolvedSamples, solved_samples
 from lacunet.statistics.units import Units
 from lacunet.wording import counted
@@ -109,10 +103,9 @@ class Needs:
 
 @dataclass(frozen=True, repr=False)
 class Statistics:
-    """What was counted from some rows, all that a method needs of them; `lacunet.count` makes it.
+    """What was counted from some rows, all that a method needs of them.
 
-    Statistics of other rows are added with ``+``; ``write`` and ``read`` keep them in a file, and
-    ``lacunet.learn(network, statistics)`` learns from them as from the rows.
+    Statistics of other rows are added with ``+``.
 
     Where rows are divided into ``folds``, the fold is one more variable of all counts, and
     ``reduced`` has an axis for the samples; `sample` gives the statistics of one of them.
@@ -122,8 +115,7 @@ class Statistics:
     lacks the families whose groups there was no time for. ``grouped`` waits to be reduced, once
     all parts are added. ``notes`` is what the user should know of how the rows were read,
     ``cells_of_sets`` how many cells of each variable are one of several states.
-    ``network`` and ``method`` say what they were counted for, and ``parts`` from which data, if
-    `lacunet.count` made them. ``dealing`` is all that there is where folds are to be dealt first.
+    ``dealing`` is all that there is where folds are to be dealt first.
     """
 
     tally: Tally
@@ -140,39 +132,14 @@ class Statistics:
     grouped: Mapping[Scope, GroupedCounts | FoldedGroups] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     cells_of_sets: Mapping[str, int] = field(default_factory=dict)
-    network: Network | None = None
-    method: str = ""
-    parts: tuple[CountedPart, ...] = ()
     dealing: Dealing | None = None
 
     def __repr__(self) -> str:
-        counted_for = f" for {self.method}" if self.method else ""
-        return f"<Statistics of {counted(self.rows, 'row')}{counted_for}>"
-
-    @classmethod
-    def read(cls, path: str | PathLike[str]) -> Statistics:
-        """The statistics in a file that `write` or ``lacunet count`` wrote."""
-        header = Header.read(path)
-        if header.kind != ROWS:
-            return summed(read_families(path))
-        names = header.network.variables
-        tables = SavedRows(header.network, Path(path)).tables(MOST_ROWS)
-        (rows,) = rows_in_parts(tables, names, inf)
-        statistics = cls(rows.tally.all_rows, header.missing_of, {}, distinct={names: rows})
-        return _counted_from(header, header.parts, statistics)
-
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write the statistics to a file, whole or not at all; its name ends in ``.stats``."""
-        write_statistics(self, path)
+        return f"<Statistics of {counted(self.rows, 'row')}>"
 
     def __add__(self, other: Statistics) -> Statistics:
         if not isinstance(other, Statistics):
             return NotImplemented
-        network = self.network
-        if network is not None and other.network is not None:
-            check_summands(self, other)
-            network = with_dictionary(network, other.network)
-        parts = (*self.parts, *other.parts)
         return Statistics(
             tally=self.tally + other.tally,
             missing_of=_added(self.missing_of, other.missing_of),
@@ -186,11 +153,8 @@ class Statistics:
             units=_both(self.units, other.units),
             stopped_by=self.stopped_by or other.stopped_by,
             grouped=_in_both(self.grouped, other.grouped),
-            notes=notes_on(parts) or tuple(dict.fromkeys((*self.notes, *other.notes))),
+            notes=tuple(dict.fromkeys((*self.notes, *other.notes))),
             cells_of_sets=Counter(self.cells_of_sets) + Counter(other.cells_of_sets),
-            network=network,
-            method=self.method if self.method == other.method else "",
-            parts=parts,
             dealing=_both(self.dealing, other.dealing),
         )
 
@@ -394,29 +358,6 @@ def _counted(
 ) -> dict[Scope, Counts]:
     counts = count(table, [family + fold for family in families], progress)
     return {family: counts[family + fold] for family in families}
-
-
-def read_families(path: str | PathLike[str]) -> list[Statistics]:
-    """The counts of families in a file, block by block."""
-    header = Header.read(path)
-    statistics = []
-    for block, saved in zip(header.blocks, saved_counts(path, header), strict=True):
-        first, *_ = saved.counts.values()
-        alone = Statistics(first.tally.all_rows, **saved._asdict())
-        statistics.append(_counted_from(header, block, alone))
-    return statistics
-
-
-def _counted_from(header: Header, parts: Block, statistics: Statistics) -> Statistics:
-    """What was found in a file, with what its header says of it."""
-    return replace(
-        statistics,
-        notes=notes_on(parts),
-        cells_of_sets=sum((Counter(part.cells_of_sets) for part in parts), Counter()),
-        network=header.network,
-        method=header.method,
-        parts=parts,
-    )
 
 
 def with_reduced(

@@ -7,25 +7,24 @@ same rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, reduce
 from itertools import islice
 from math import inf
 from operator import add
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from lacunet.building.edges import edges_of
 from lacunet.data.batches import Door
 from lacunet.data.coded import check_free, remove_leftovers, row_bytes, scratch_folder
-from lacunet.data.errors import DataWarning, PromiseError
+from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import data_given
 from lacunet.data.read import (
     ReadReport,
     read_notes,
@@ -33,7 +32,7 @@ from lacunet.data.read import (
     taken_as_missing,
     with_report,
 )
-from lacunet.data.reading import Reading, checked_promise, plan_reading, with_data_codes
+from lacunet.data.reading import Reading, checked_promise, plan_reading
 from lacunet.data.stream import (
     Stretch,
     Unread,
@@ -41,31 +40,16 @@ from lacunet.data.stream import (
     held_or_coded,
     missing_by_footers,
 )
-from lacunet.data.table import EncodedTable, sets_of_both
-from lacunet.errors import warn
+from lacunet.data.table import EncodedTable
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Tally, summed
-from lacunet.statistics.errors import StatisticsError
+from lacunet.statistics.counts import Tally
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, with_dealt
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary, missing_summary
 from lacunet.statistics.rows import rows_in_parts
-from lacunet.statistics.saved.header import (
-    FAMILIES,
-    Header,
-    check_same,
-    check_same_rules,
-    header_of,
-    headers_of,
-    saved_paths,
-    with_dictionary,
-)
-from lacunet.statistics.saved.parts import CountedPart, check_distinct, design_notes, notes_on
-from lacunet.statistics.saved.read import SavedRows, entries_in
 from lacunet.statistics.units import Units
-from lacunet.wording import differing
 
 if TYPE_CHECKING:  # what rows in memory do without
     from lacunet.statistics.streamed import Streamed
@@ -156,7 +140,7 @@ def observations(
         The folder for files of codes, which are gone in the end.
     """
     data = data_given(given)
-    source, paths = data.source, saved_paths(data.source)
+    source = data.source
     if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
         from lacunet.statistics.spark import on_spark
 
@@ -164,16 +148,6 @@ def observations(
         return
     if isinstance(source, Observations):
         yield source
-        return
-    if (paths or isinstance(source, Statistics)) and (
-        options := {*data.given_options} - {"source"}
-    ):
-        raise StatisticsError(
-            f"{min(options)}= has no meaning for statistics.", "give it when the data are counted."
-        )
-    if isinstance(source, Statistics):
-        warn_of_design(source.parts)
-        yield of_statistics(source, network)
         return
     if isinstance(source, EncodedTable):
         table = read_table(data, network, keep_sets=True)
@@ -187,16 +161,13 @@ def observations(
     remove_leftovers(scratch)
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
-        if paths:
-            yield _of_saved(paths, network, budget, folder)
-            return
         yield _opened(plan_reading(data, network), budget, folder, progress)
 
 
 def whole_table(
     given: Any, network: Network, progress: Progress = silent, *, keep_sets: bool = False
 ) -> EncodedTable:
-    """All rows in one table, as `read_table` gives it; of statistics the distinct ones."""
+    """All rows in one table, as `read_table` gives it."""
     with observations(given, network, inf, progress=progress) as rows:
         (table,) = rows.tables(ReadReport())
         return table if keep_sets else taken_as_missing(table)
@@ -300,174 +271,6 @@ def _opened(
 def _held_rows(budget: float, each: int) -> float:
     """How many rows may be held that take so many bytes each, and counted within the budget."""
     return min(budget / HELD_SHARE / each, budget / (each + WORK_BYTES))
-
-
-def _of_saved(
-    paths: Sequence[Path],
-    network: Network,
-    budget: float,
-    folder: Callable[[], Path],
-) -> Held | Streamed | Counted:
-    """What files of statistics hold."""
-    from lacunet.statistics.streamed import Sizes, Streamed
-
-    headers = headers_of(paths, network)
-    parts = [part for header in headers for part in header.parts]
-    warn_of_design(parts)
-    blocks_of = [header.blocks for header in headers]
-    alike = check_distinct([*zip(map(repr, map(str, paths)), blocks_of, strict=True)])
-    notes = (*alike, *notes_on(parts))
-    entries = sum(map(entries_in, paths))
-    each = row_bytes(network.cardinality_of, extras=3)
-    if headers[0].kind == FAMILIES or entries <= _held_rows(budget, each):
-        whole = summed(map(Statistics.read, paths))
-        return of_statistics(replace(whole, notes=notes), network)
-    missing = {name for header in headers for name in header.partially_observed}
-    partially = tuple(name for name in network.variables if name in missing)
-    sets_of = reduce(sets_of_both, (header.sets_of for header in headers))
-    rows = [SavedRows(network, path, sets_of=sets_of) for path in paths]
-    return Streamed(
-        network,
-        rows,
-        partially,
-        entries,
-        Sizes(budget, each),
-        folder,
-        notes=lambda _: notes,
-        is_designed=True,
-    )
-
-
-def warn_of_design(parts: Sequence[CountedPart]) -> None:
-    """Warn of what statistics do not keep of how rows were sampled."""
-    for note in design_notes(parts):
-        warn(note, DataWarning)
-
-
-def of_statistics(statistics: Statistics, network: Network) -> Held | Counted:
-    """Statistics as rows to learn from, if they hold any; else what was counted alone."""
-    check_same(network, header_of(statistics).network, "the statistics")
-    if not statistics.distinct:
-        return Counted(statistics)
-    table = statistics.distinct[network.variables].table
-    return Held(replace(table, notes=statistics.notes))
-
-
-def method_counted_for(data: Any, missingness: object = None) -> str | None:
-    """The method that statistics were counted for, None if data are no statistics.
-
-    None also with a missingness graph, which has a method of its own.
-    """
-    if missingness is not None:
-        return None
-    methods = {header.method for header in _headers(data_given(data).source)}
-    return methods.pop() or None if len(methods) == 1 else None
-
-
-def network_counted_for(data: Data, edges: Any) -> Network | None:
-    """The network that statistics were counted for, None if data are no statistics.
-
-    Raises
-    ------
-    StatisticsError
-        It does not have these edges.
-    """
-    network = _network_of_statistics(data)
-    if network is None:
-        return None
-    asked, counted = ({*e.variables, *_arrows(e.parents_of)} for e in (edges_of(edges), network))
-    if asked != counted:
-        raise StatisticsError(
-            "the statistics were counted for other edges: "
-            f"{differing('what is given', asked, 'their network', counted)}.",
-            "count the data again with these edges, or give those of the statistics.",
-        )
-    return network
-
-
-def bare_as_read(network: Network, given: Any) -> Network:
-    """The network without CPTs, with the codes and rules by which data are or were read."""
-    data = data_given(given)
-    return read_as_counted(data, with_data_codes(network.with_tables(None), data))
-
-
-def read_as_counted(data: Data, network: Network) -> Network:
-    """The network with the codes and rules that statistics were counted by.
-
-    Raises
-    ------
-    StatisticsError
-        It has other rules.
-    """
-    counted = _network_of_statistics(data)
-    if counted is None or not (counted.not_asked_of or counted.codes_of):
-        return network
-    check_same(network, counted, "the statistics")
-    if network.not_asked_of and counted.not_asked_of:
-        check_same_rules(network, counted, "the statistics")
-    return with_dictionary(network, counted)
-
-
-def _network_of_statistics(data: Data) -> Network | None:
-    return next((header.network for header in _headers(data.source)), None)
-
-
-def _headers(source: Any) -> list[Header]:
-    """What statistics say of themselves, one for each file; none of other data."""
-    if isinstance(source, Statistics):
-        return [header_of(source)]
-    paths = saved_paths(source)
-    return headers_of(paths) if paths else []
-
-
-def latent_in(data: Data) -> Scope:
-    """The variables that are known to have no column in the data, or in what was counted."""
-    parts = (part for header in _headers(data.source) for part in header.parts)
-    latent = [set(part.latent) for part in parts] or [set(data.latent)]
-    return tuple(sorted(set.intersection(*latent)))
-
-
-def _arrows(parents_of: Mapping[str, Scope]) -> list[str]:
-    return [f"{parent} -> {child}" for child, parents in parents_of.items() for parent in parents]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """Rows of which only the counts of families are known."""
-
-    statistics: Statistics
-
-    def look(self) -> Look:
-        """What was counted of the rows; there are none to show."""
-        statistics = self.statistics
-        partially = tuple(name for name, missing in statistics.missing_of.items() if missing)
-        return Look(partially, statistics.tally, self.tables)
-
-    def tables(self, *_: Any) -> NoReturn:
-        """There are no rows."""
-        raise self._too_little("the rows, which are needed here")
-
-    def scratch_bytes(self, needs: Needs) -> None:
-        """No files; refuses what was not counted."""
-        more = needs.groupings or needs.problems or needs.rows or needs.folds
-        if more or (needs.complete and not self.statistics.complete):
-            raise self._too_little("what the method asked for needs")
-
-    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
-        """What the user should know of how the rows were read."""
-        return self.statistics.notes
-
-    def gather(self, gathering: Gathering, _progress: Progress = silent) -> Statistics:
-        """What was counted, if it is all that is needed."""
-        self.scratch_bytes(gathering.needs)
-        return self.statistics if gathering.scale == 1 else self.statistics.scaled()
-
-    def _too_little(self, what: str) -> StatisticsError:
-        return StatisticsError(
-            f"the statistics were counted for {self.statistics.method or 'another method'}, and "
-            f"do not hold {what}.",
-            "count the data again by lacunet count --method em: rows serve every method.",
-        )
 
 
 def _all_but(names: Scope, others: Sequence[str]) -> Scope:

@@ -19,7 +19,7 @@ from lacunet.data.table import Copies, EncodedTable, SetsOf
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node
 from lacunet.model.table import Table
-from lacunet.statistics.counts import Counts, Tally, add_on_top, added_up
+from lacunet.statistics.counts import Counts, Summand, Tally, add_on_top, added_up
 from lacunet.statistics.distinct import Keys, grouped, pack
 
 Where = NDArray[np.bool_]
@@ -150,21 +150,84 @@ class Rows:
         return Table(scope, sums.reshape(shape))
 
 
-def rows_in_parts(
-    tables: Iterable[EncodedTable], names: Sequence[str], most_bytes: float
-) -> Iterator[Rows]:
-    """The distinct rows of many tables, made one where they are held together.
+@dataclass(frozen=True)
+class EqualRows:
+    """Distinct rows of a sample, which stand for their copies: equal ones agree in its design too.
 
-    They are added up two by two, and handed on whenever they take so many bytes.
+    In strata and clusters, and in replicate weights; then, or where they are told apart
+    ``by_weight``, also in what each copy weighs.
     """
-    held: list[tuple[int, Rows]] = []
-    for table in tables:
-        add_on_top(held, distinct_rows(table, names))
+
+    table: EncodedTable
+    by_weight: bool = False
+
+    @classmethod
+    def of(cls, table: EncodedTable, *, by_weight: bool = False) -> EqualRows:
+        """The distinct rows of a table."""
+        columns: list[NDArray[Any]] = [*table.columns.values()]
+        radices = [
+            size + 1 + len(table.sets_of.get(name, ()))
+            for name, size in table.cardinality_of.items()
+        ]
+        design, numbers = table.design, list[FloatArray]()
+        if design is not None:
+            for labels in (design.strata, design.clusters):
+                if labels is not None:
+                    columns.append(labels.codes)
+                    radices.append(len(labels.labels))
+            if design.replicates is not None:
+                by_weight = True
+                numbers += [*design.replicates.T]
+        if by_weight:
+            copies = 1.0 if table.copies is None else table.copies.rows
+            numbers.append(table.row_weights / copies)
+        for each in numbers:
+            values, place = np.unique(each, return_inverse=True)
+            columns.append(place)
+            radices.append(len(values))
+        group, member = grouped(columns, radices, table.rows)
+        tally = Tally.of(table, group, len(member))
+        distinct = EncodedTable(
+            table.cardinality_of,
+            {name: column[member] for name, column in table.columns.items()},
+            tally.weights,
+            copies=Copies(tally.rows, tally.squares),
+            design=None if design is None else design.take(member),
+            sets_of=table.sets_of,
+        )
+        return cls(distinct, by_weight)
+
+    def __add__(self, other: EqualRows) -> EqualRows:
+        both = EncodedTable.joined(self.table.cardinality_of, [self.table, other.table])
+        return EqualRows.of(both, by_weight=self.by_weight)
+
+    @property
+    def size_in_bytes(self) -> int:
+        """What the rows take in memory."""
+        each = sum(column.itemsize for column in self.table.columns.values()) + 24  # and the tally
+        design = self.table.design
+        if design is not None:
+            each += 8 + (0 if design.replicates is None else 8 * design.replicates.shape[1])
+        return each * self.table.rows
+
+
+def in_parts(parts: Iterable[Summand], most_bytes: float) -> Iterator[Summand]:
+    """Distinct rows added up two by two, and handed on whenever they take so many bytes."""
+    held: list[tuple[int, Summand]] = []
+    for part in parts:
+        add_on_top(held, part)
         if sum(rows.size_in_bytes for _, rows in held) > most_bytes:
             yield reduce(add, (rows for _, rows in held))
             held = []
     if held:
         yield reduce(add, (rows for _, rows in held))
+
+
+def rows_in_parts(
+    tables: Iterable[EncodedTable], names: Sequence[str], most_bytes: float
+) -> Iterator[Rows]:
+    """The distinct rows of many tables, made one where they are held together."""
+    yield from in_parts((distinct_rows(table, names) for table in tables), most_bytes)
 
 
 def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:

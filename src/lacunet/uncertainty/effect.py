@@ -27,6 +27,7 @@ import numpy as np
 
 from lacunet.data.evidence import evidence_written, state_named, states_and_sets
 from lacunet.data.given import data_given
+from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import as_learned, as_network
@@ -45,7 +46,6 @@ from lacunet.missingness.verdict import not_recoverable
 from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
 from lacunet.model.network import FloatArray, Network, Tables
 from lacunet.model.nodes import quoted
-from lacunet.statistics.observations import bare_as_read, latent_in
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
 from lacunet.wording import assigned, finite, first_of, sentence, text_table
@@ -382,7 +382,9 @@ def effect(
             "a missingness graph says how an effect is recovered, not what it is.",
             "give the rows: lacunet.effect(graph, ..., data=rows).",
         )
-    network = bare_as_read(source.network, data) if is_graph else as_network(source)
+    network = (
+        with_data_codes(source.network.with_tables(None), data) if is_graph else as_network(source)
+    )
     _check_names(network, target, do)
     states = network.states(network.known(do))
     base = states[0] if reference is None else state_named(network, do, reference)
@@ -596,7 +598,7 @@ def _by_graph(
 ) -> Effect:
     """What is asked, by the estimand that a graph gives."""
     target, do, given = asked.target, asked.cause, asked.given
-    graph = graph.over(network).hiding(latent_in(data_given(data)))
+    graph = graph.over(network).hiding(data_given(data).latent)
     known = known_variables(network, population)
     seen, sets = states_and_sets(network, given)
     verdict = graph.recover([*sets, target], list(seen), [do], population=known)
