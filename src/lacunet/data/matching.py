@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from math import isfinite
 
 import numpy as np
@@ -174,6 +175,19 @@ class Matcher:
         interval = interval_of(float(number), self._cuts)
         otherwise = self._unknown if interval is None else Match(interval, Outcome.STATE)
         return self._by_value.get(number, otherwise)
+
+
+@lru_cache(maxsize=1024)
+def known_matcher(
+    states: tuple[str, ...],
+    *,
+    missing: tuple[str, ...] = (),
+    decimal: str = ".",
+    cuts: tuple[float, ...] = (),
+    codes: tuple[tuple[str, Meaning], ...] = (),
+) -> Matcher:
+    """A matcher; one that was made before is taken again, as rows that come one by one need it."""
+    return Matcher(states, missing, decimal, cuts, dict(codes))
 
 
 def is_null(value: object) -> bool:
