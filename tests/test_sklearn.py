@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from typing import Any
 
@@ -66,6 +67,15 @@ def test_probabilities_are_those_of_the_network_that_was_learned() -> None:
         evidence: dict[Any, Any] = shown.to_dict()
         answer = lc.query(model.network_, "bronc", evidence, unsupported="ignore")
         np.testing.assert_allclose(found[row], answer, rtol=1e-10)
+
+
+def test_one_row_is_predicted_like_many_and_after_pickling() -> None:
+    X, y = asia_rows(300, 6, 0.3)
+    model = BayesianNetworkClassifier("tan", target="bronc", method="em").fit(X, y)
+    read = pickle.loads(pickle.dumps(model))
+    whole = model.predict_proba(X.head(30))
+    for row in range(30):
+        np.testing.assert_allclose(read.predict_proba(X.iloc[[row]])[0], whole[row], rtol=1e-10)
 
 
 def test_pipelines_cross_validation_and_calibration_work_with_missing_values() -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
 from lacunet.building.edges import edges_of
-from lacunet.completion.posteriors import row_posteriors
+from lacunet.completion.predictor import Predictor
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.batches import contradiction
 from lacunet.data.given import Data
@@ -183,6 +183,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         table = _table(asked, coders, columns, weights, is_strict=True)
         bare = _network(coders, self._parents(table.without_sets(), asked))
         self.network_ = _fitted(self, bare, table)
+        self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
@@ -215,7 +216,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
             network = _fitted(self, bare, ruled(bare, kept))
-            logs.append(_log_posteriors(network, rows.take(tested), self.target))
+            logs.append(_log_posteriors(_predictor(network, self.target), rows.take(tested)))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(fold[tested])
         self.slope_, self.offsets_ = calibration(*map(np.concatenate, (logs, classes, weights)))
@@ -262,7 +263,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
     def _probabilities(self, columns: Columns) -> FloatArray:
         nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
         table = _table(self.network_, self.coders_, {**columns, **nothing}, None)
-        logs = _log_posteriors(self.network_, table, self.target)
+        logs = _log_posteriors(self._predictor, table)
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
 
@@ -645,9 +646,15 @@ def _folds(table: EncodedTable) -> FloatArray:
     return np.asarray(table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1))
 
 
-def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
+def _predictor(network: Network, target: str) -> Predictor:
+    """The network made ready to predict the class, which is never evidence."""
+    return Predictor.of(network, [target], unseen=[target], memory=None)
+
+
+def _log_posteriors(predictor: Predictor, table: EncodedTable) -> FloatArray:
     """The logarithm of the probability of each class, whatever the rows show of it."""
-    posteriors = row_posteriors(network, table.hiding([target]), [target]).of_target[target]
+    (target,) = predictor.targets
+    posteriors = predictor.posteriors(table).of_target[target]
     if np.isnan(posteriors).any():
         raise LacunetError(
             "the network gives some row the probability zero: nothing can be predicted.",

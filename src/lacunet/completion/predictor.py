@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
 from lacunet.data.evidence import states_and_sets
 from lacunet.data.skips import Skips, by_rules, ruled, skips_of
-from lacunet.data.table import Codes, EncodedTable, SetsOf, code_type
+from lacunet.data.table import EncodedTable, SetsOf, code_type
 from lacunet.errors import LacunetError
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
@@ -133,7 +134,7 @@ class Predictor:
     def _encoded(self, cells: Mapping[str, object]) -> EncodedTable:
         """One row as codes, with the rules applied to it."""
         seen, sets = states_and_sets(self.network, cells)
-        columns: dict[str, Codes] = {}
+        columns: dict[str, Any] = {}
         for name, size in self.network.cardinality_of.items():
             code = seen.get(name, size)
             if name in sets:
