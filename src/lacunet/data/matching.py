@@ -132,6 +132,12 @@ class Matcher:
             return len(self.states) + 1 + self.sets.index(places)
         return len(self.states) if meaning is None else self.states.index(meaning)
 
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the states begin, if every number is matched by its interval alone."""
+        is_plain = not self.code_of and not any(isinstance(v, Decimal) for v in self._by_value)
+        return self._cuts if is_plain else ()
+
     def match(self, value: object) -> Match:
         """The code of a value as it comes out of a file or a data frame."""
         if is_null(value):
