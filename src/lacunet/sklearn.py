@@ -63,16 +63,6 @@ Columns = dict[str, NDArray[Any]]
 Edges = Any
 
 
-def __getattr__(name: str) -> object:
-    if name.endswith(("Classifier", "Imputer", "Bayes")):  # as other libraries may call them
-        # Of an AttributeError ``from lacunet.sklearn import`` keeps no word.
-        raise ImportError(
-            f"cannot import name {name!r} from 'lacunet.sklearn'\n"
-            "Hint: write BayesianNetworkClassifier or BayesianNetworkImputer."
-        )
-    raise AttributeError(f"module 'lacunet.sklearn' has no attribute {name!r}")
-
-
 class Reason(NamedTuple):
     """What one column of a row adds to a prediction.
 

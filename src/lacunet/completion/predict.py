@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from lacunet.completion.assumptions import say_assumptions, say_hidden_causes, shown_patterns
 from lacunet.completion.posteriors import Posteriors
-from lacunet.completion.predictor import FEW_ROWS, Predictor, checked_targets
+from lacunet.completion.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.matching import is_null
@@ -349,7 +349,7 @@ def _short_as_lists(asked: _AskedTargets) -> Any:
     frame, network = asked.data.source, asked.network
     if isinstance(frame, Mapping) or asked.written or asked.keep:
         return frame
-    rows = few_rows(frame, FEW_ROWS) or []
+    rows = few_rows(frame, MAX_ROWS_BY_QUERY) or []
     if not rows or {*rows[0], *asked.names} != set(network.states_of):
         return frame
     columns = {name: [row[name] for row in rows] for name in rows[0]}

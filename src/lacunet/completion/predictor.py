@@ -31,7 +31,7 @@ from lacunet.model.dictionary import sets_among
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
 
-FEW_ROWS = 8  # that are faster asked one by one
+MAX_ROWS_BY_QUERY = 8  # from more on, to solve them together is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,20 +116,20 @@ class Predictor:
         """
         network, memory = self.network, self._memory
         shown = self._shown(table, absent)
-        if table.rows <= FEW_ROWS and not logs:
-            found = self._one_by_one(shown, shares=shares)
+        if table.rows <= MAX_ROWS_BY_QUERY and not logs:
+            posteriors = self._one_by_one(shown, shares=shares)
         else:
-            found = row_posteriors(self._whole, shown, self.targets, memory, shares=shares)
+            posteriors = row_posteriors(self._whole, shown, self.targets, memory, shares=shares)
         if bounds:
             bounds_of = {
                 name: row_bounds(self._whole, shown, name, memory) for name in self.targets
             }
-            found = replace(found, bounds_of=bounds_of)
+            posteriors = replace(posteriors, bounds_of=bounds_of)
         if logs and (self._unseen or self._whole is not network):
             # Of all that the row shows, targets included; its pattern of missing cells is not.
             whole_rows = row_posteriors(network, ruled(network, table), (), memory)
-            found = replace(found, log_probability=whole_rows.log_probability)
-        return found
+            posteriors = replace(posteriors, log_probability=whole_rows.log_probability)
+        return posteriors
 
     def _encoded(self, cells: Mapping[str, object]) -> EncodedTable:
         """One row as codes, with the rules applied to it."""
@@ -166,8 +166,8 @@ class Predictor:
             with suppress(ImpossibleEvidenceError):  # whose row has NaN
                 for name, answer in zip(self.targets, question.answers, strict=True):
                     of_target[name][row] = answer
-                for name, own in unsupported_of.items():
-                    own[row] = question.shares[self.targets.index(name)]
+                for name, row_shares in unsupported_of.items():
+                    row_shares[row] = question.shares[self.targets.index(name)]
         return Posteriors(of_target, nothing, unsupported_of)
 
 
@@ -177,7 +177,7 @@ def compile(  # noqa: A001
     """A predictor for single rows, such as a service gets.
 
     It does as much of the work as it can once and for all, and remembers what depends only on
-    which columns a row shows. A row then takes about as long as one query.
+    which columns a row shows. A row then takes about 0.1 ms more than a query.
 
     Parameters
     ----------
