@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import tracemalloc
 from typing import Any
 
@@ -66,6 +67,15 @@ def test_probabilities_are_those_of_the_network_that_was_learned() -> None:
         evidence: dict[Any, Any] = shown.to_dict()
         answer = lc.query(model.network_, "bronc", evidence, unsupported="ignore")
         np.testing.assert_allclose(found[row], answer, rtol=1e-10)
+
+
+def test_one_row_is_predicted_like_many_and_after_pickling() -> None:
+    X, y = asia_rows(300, 6, 0.3)
+    model = BayesianNetworkClassifier("tan", target="bronc", method="em").fit(X, y)
+    read = pickle.loads(pickle.dumps(model))
+    whole = model.predict_proba(X.head(30))
+    for row in range(30):
+        np.testing.assert_allclose(read.predict_proba(X.iloc[[row]])[0], whole[row], rtol=1e-10)
 
 
 def test_pipelines_cross_validation_and_calibration_work_with_missing_values() -> None:
@@ -182,10 +192,30 @@ def test_columns_with_one_value_or_none_are_taken() -> None:
     assert whole.tolist() == [["u", None, "p"]]
 
 
-def test_values_that_are_spelled_alike_are_told_apart() -> None:
-    X = np.array([[1], ["1"]] * 10, dtype=object)
-    y = ["number", "text"] * 10
-    assert BayesianNetworkClassifier(method="direct-mcar").fit(X, y).predict(X).tolist() == y
+def test_classes_keep_their_type_and_columns_are_read_as_everywhere() -> None:
+    X = np.array([["u"], ["v"]] * 10, dtype=object)
+    for one, two in ((1, 2), (1.0, 2.0), (True, False), ("1", "01")):
+        y = np.array([one, two] * 10)
+        model = BayesianNetworkClassifier(method="direct-mcar").fit(X, y)
+        assert model.classes_.dtype == y.dtype
+        assert model.predict(X).tolist() == y.tolist()
+    spelled = np.array([[1], ["1"], [1.0], [2]] * 10, dtype=object)
+    model = BayesianNetworkClassifier(method="direct-mcar").fit(spelled, ["a", "a", "a", "b"] * 10)
+    assert model.network_.states("x0") == ("1", "2")
+    assert model.predict(spelled).tolist() == ["a", "a", "a", "b"] * 10
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16, np.uint8, bool, str, object])
+def test_columns_of_every_type_are_read_as_they_were_learned(kind: Any) -> None:
+    rng = np.random.default_rng(7)
+    numbers = rng.integers(0, 2 if kind is bool else 4, (60, 2))
+    X = numbers.astype(kind) if kind in (bool, str) else (numbers * 0.1 + 1).astype(kind)
+    imputer = BayesianNetworkImputer(method="direct-mcar").fit(X)
+    np.testing.assert_array_equal(imputer.transform(X), X)
+    y = numbers[:, 0] == numbers[:, 0].max()
+    model = BayesianNetworkClassifier(method="direct-mcar").fit(X, y)
+    if len(np.unique(X[:, 0])) > 1:
+        assert model.predict(X).tolist() == y.tolist()
 
 
 def test_a_tree_finds_what_naive_bayes_cannot() -> None:

@@ -5,9 +5,9 @@ from .bridges import from_pyagrum as from_pyagrum
 from .bridges import to_pgmpy as to_pgmpy
 from .bridges import to_pyagrum as to_pyagrum
 from .building.bins import discretise as discretise
-from .completion.predict import Predictor as Predictor
-from .completion.predict import compile as compile  # noqa: A004
 from .completion.predict import predict as predict
+from .completion.predictor import Predictor as Predictor
+from .completion.predictor import compile as compile  # noqa: A004
 from .data.examples import example_data as example_data
 from .data.given import Data as Data
 from .data.given import ReplicateWeights as ReplicateWeights

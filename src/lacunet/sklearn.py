@@ -1,9 +1,9 @@
 """Bayesian networks with the face of scikit-learn: a classifier and an imputer.
 
 Both take arrays and dataframes with missing values (NaN, None, pandas' NA and NaT, nothing else)
-and categories of any type, and learn from incomplete rows by any of lacunet's methods. Columns of
-numbers with many values are cut into intervals with equally many rows. What is learned is an
-ordinary network, ``network_``.
+and categories of any type (1 and "1" are one, as everywhere in lacunet), and learn from incomplete
+rows by any of lacunet's methods. Columns of numbers with many values are cut into intervals with
+equally many rows. What is learned is an ordinary network, ``network_``.
 
 >>> import numpy as np
 >>> X = np.array([[0, np.nan], [0, 1], [1, 0], [np.nan, 0]])
@@ -24,16 +24,17 @@ from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
 from lacunet.building.edges import edges_of
-from lacunet.completion.posteriors import row_posteriors
+from lacunet.completion.predictor import Predictor
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
-from lacunet.data.batches import contradiction
 from lacunet.data.given import Data
-from lacunet.data.matching import Matcher, is_null
-from lacunet.data.skips import by_rules, ruled, skips_of
-from lacunet.data.table import Copies, EncodedTable, code_type
+from lacunet.data.matching import is_null
+from lacunet.data.read import rows_with_codes
+from lacunet.data.reading import source_from
+from lacunet.data.skips import ruled
+from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
-from lacunet.model.dictionary import Meaning, by_spelling, parsed_rule, sets_among, when_and_state
+from lacunet.model.dictionary import Meaning, by_spelling, parsed_rule, when_and_state
 from lacunet.model.intervals import labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import as_declared, spelled
@@ -51,6 +52,7 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
+EMPTY = "''"  # the state of an empty text
 MOST_VALUES = 10  # a column of numbers with more values is cut into intervals
 NUMBERS = {int, float, np.float64}
 FOLDS = 5  # of the rows, for calibration
@@ -59,16 +61,6 @@ SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen r
 
 Columns = dict[str, NDArray[Any]]
 Edges = Any
-
-
-def __getattr__(name: str) -> object:
-    if name.endswith(("Classifier", "Imputer", "Bayes")):  # as other libraries may call them
-        # Of an AttributeError ``from lacunet.sklearn import`` keeps no word.
-        raise ImportError(
-            f"cannot import name {name!r} from 'lacunet.sklearn'\n"
-            "Hint: write BayesianNetworkClassifier or BayesianNetworkImputer."
-        )
-    raise AttributeError(f"module 'lacunet.sklearn' has no attribute {name!r}")
 
 
 class Reason(NamedTuple):
@@ -176,17 +168,18 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
             raise LacunetError(
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
-        coders = _coders(self, columns, weights)
-        coders[self.target] = Coder.of_values(self.classes_.tolist(), {}, None, {})
-        columns[self.target] = y
-        self.coders_, asked = coders, _network(coders, {})
-        table = _table(asked, coders, columns, weights, is_strict=True)
-        bare = _network(coders, self._parents(table.without_sets(), asked))
+        states_of = _found_states(self, columns, weights)
+        states_of[self.target] = ColumnStates.of_classes(self.classes_.tolist())
+        columns[self.target] = np.array(states_of[self.target].states, dtype=object)[codes]
+        self._states_of, asked = states_of, _network(states_of, {})
+        table = _table(asked, columns, weights, is_strict=True)
+        bare = _network(states_of, self._parents(table.without_sets(), asked))
         self.network_ = _fitted(self, bare, table)
+        self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
-            self._calibrate(bare, _table(bare, coders, columns, weights, [self.target]))
+            self._calibrate(bare, _table(bare, columns, weights, [self.target]))
         return self
 
     def _parents(self, table: EncodedTable, asked: Network) -> dict[str, list[str]]:
@@ -194,7 +187,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         if self.edges is not None and not _is_word(self.edges, "tan"):
             return _parents_from(self.edges, table, asked, self.target)
         parents = _parents_of_rules(asked)
-        columns = [name for name in self.coders_ if name != self.target]
+        columns = [name for name in self._states_of if name != self.target]
         if self.edges is not None:
             parents |= _tree(table, [name for name in columns if name not in parents], self.target)
         return {
@@ -215,7 +208,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
             network = _fitted(self, bare, ruled(bare, kept))
-            logs.append(_log_posteriors(network, rows.take(tested), self.target))
+            logs.append(_log_posteriors(_predictor(network, self.target), rows.take(tested)))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(fold[tested])
         self.slope_, self.offsets_ = calibration(*map(np.concatenate, (logs, classes, weights)))
@@ -260,9 +253,8 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         return _columns(self, _validated(self, X, reset=False))
 
     def _probabilities(self, columns: Columns) -> FloatArray:
-        nothing = {self.target: np.full(len(next(iter(columns.values()))), None, dtype=object)}
-        table = _table(self.network_, self.coders_, {**columns, **nothing}, None)
-        logs = _log_posteriors(self.network_, table, self.target)
+        table = _table(self.network_, columns, None)
+        logs = _log_posteriors(self._predictor, table)
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
 
@@ -298,15 +290,15 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         X = _validated(self, X)  # noqa: N806
         weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)
-        self.coders_ = _coders(self, columns, weights)
-        asked = _network(self.coders_, {})
-        table = _table(asked, self.coders_, columns, weights, is_strict=True)
+        self._states_of = _found_states(self, columns, weights)
+        asked = _network(self._states_of, {})
+        table = _table(asked, columns, weights, is_strict=True)
         ruled, plain = _parents_of_rules(asked), table.without_sets()
         if self.edges is None:
-            parents_of = _tree(plain, [v for v in self.coders_ if v not in ruled]) | ruled
+            parents_of = _tree(plain, [v for v in self._states_of if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked)
-        self.network_ = _fitted(self, _network(self.coders_, parents_of), table)
+        self.network_ = _fitted(self, _network(self._states_of, parents_of), table)
         return self
 
     def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
@@ -314,32 +306,30 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         check_is_fitted(self)
         X = _validated(self, X, reset=False)  # noqa: N806
         columns = _columns(self, X)
-        table = _table(self.network_, self.coders_, columns, None)
+        table = _table(self.network_, columns, None)
         refuse_impossible_rows(self.network_, table)
         completed = most_probable(self.network_, table)
         whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
         for index, (name, cells) in enumerate(columns.items()):
-            coder = self.coders_[name]
-            hidden = _is_hidden(_read(cells, coder.meanings), coder.meanings)
-            if hidden.any() and coder.filling:
-                values = np.array(coder.filling, dtype=object)
+            column = self._states_of[name]
+            hidden = _is_hidden(_read(cells, column.meanings), column.meanings)
+            if hidden.any() and column.filling:
+                values = np.array(column.filling, dtype=object)
                 whole[hidden, index] = values[completed.columns[name][hidden]]
         return whole
 
 
 @dataclass(frozen=True)
-class Coder:
-    """How the cells of a column become codes: by their values, or by the interval they are in.
+class ColumnStates:
+    """The states of a column, found in its cells, and what each is filled in by.
 
     ``filling`` has a value for each state: one that was seen, or the mean of its interval. A column
-    without any value has one state, which never occurs, and no filling. ``code_of`` has the codes
-    of values, and of sets of several states. ``meanings`` are those of the column's own codes, by
-    their spelling; ``rule`` says when the question was not asked.
+    without any value has one state, which never occurs, and no filling. ``meanings`` are those of
+    the column's own codes, by their spelling; ``rule`` says when the question was not asked.
     """
 
     states: tuple[str, ...]
     filling: tuple[Any, ...]
-    code_of: Mapping[Any, int]
     cuts: tuple[float, ...] | None
     meanings: Mapping[str, Meaning]
     rule: tuple[str, str] | None
@@ -352,8 +342,8 @@ class Coder:
         bins: int,
         meanings: Mapping[str, Meaning],
         rule: tuple[str, str] | None,
-    ) -> Coder:
-        """The coder of a column."""
+    ) -> ColumnStates:
+        """The states that the cells of a column show, or its intervals."""
         read, skip = _read(cells, meanings), () if rule is None else (rule[1],)
         is_shown = ~_is_hidden(read, meanings)
         is_shown &= [cell not in skip for cell in read]  # it comes by itself
@@ -368,61 +358,36 @@ class Coder:
             code = np.searchsorted(cuts[1:-1], numbers, side="right")
             sums, rows = (np.bincount(code, by) for by in (heavy * numbers, heavy))
             means = (sums / rows).tolist()
-            return cls((*labels_of(cuts), *skip), (*means, *skip), {}, cuts, meanings, rule)
+            return cls((*labels_of(cuts), *skip), (*means, *skip), cuts, meanings, rule)
         written = {
             meaning: cell
             for meaning, cell in zip(read, cells.tolist(), strict=True)
             if isinstance(meaning, str) and meaning != cell
         }
         labels = [meaning for meaning in meanings.values() if isinstance(meaning, str)]
-        ordered = [*dict.fromkeys([*sorted(values, key=_order), *labels])]
-        return cls.of_values(ordered, meanings, rule, written)
+        value_of: dict[str, Any] = {}
+        for value in [*sorted(values, key=_order), *labels]:
+            value_of.setdefault(spelled(value), written.get(value, value))
+        if "" in value_of:  # no state is called so
+            value_of = {text or EMPTY: value for text, value in value_of.items()}
+            meanings = {"": EMPTY, **meanings}
+        states = (*(value_of or ["no value"]), *skip)
+        filling = (*value_of.values(), *skip) if value_of else ()
+        return cls(states, filling, None, meanings, rule)
 
     @classmethod
-    def of_values(
-        cls,
-        values: Sequence[Any],
-        meanings: Mapping[str, Meaning],
-        rule: tuple[str, str] | None,
-        written: Mapping[str, Any],
-    ) -> Coder:
-        """The coder of these values, some of them ``written`` in another way.
-
-        The states are named as values are printed; those that are spelled alike are told apart.
-        """
-        texts = [str(value) for value in values]
-        texts = [
+    def of_classes(cls, classes: Sequence[Any]) -> ColumnStates:
+        """The states of the class variable; classes that are spelled alike are told apart."""
+        texts = [str(value) for value in classes]
+        states = [
             text if text and texts.count(text) == 1 else repr(value)
-            for value, text in zip(values, texts, strict=True)
+            for value, text in zip(classes, texts, strict=True)
         ]
-        skip = () if rule is None else (rule[1],)
-        states = (*(texts or ["no value"]), *skip)
-        filling = (*(written.get(value, value) for value in values), *skip) if values else ()
-        code_of: dict[Any, int] = {state: len(states) - 1 for state in skip}
-        code_of |= {value: index for index, value in enumerate(values)}
-        coded = Matcher(states, codes=meanings).code_of
-        code_of |= {meaning: coded[code] for code, meaning in meanings.items() if meaning}
-        return cls(states, filling, code_of, None, meanings, rule)
-
-    @property
-    def sets(self) -> tuple[tuple[int, ...], ...]:
-        """The sets of several states that codes mean."""
-        return sets_among(self.states, self.meanings.values())
-
-    def codes(self, cells: NDArray[Any]) -> NDArray[Any]:
-        """The code of each cell; a value that was never seen counts as missing."""
-        missing, read = len(self.states), _read(cells, self.meanings)
-        kind = code_type(missing, len(self.sets))
-        if self.cuts is None:
-            return np.array([self.code_of.get(cell, missing) for cell in read], dtype=kind)
-        known = [cell if isinstance(cell, int | float) else np.nan for cell in read]
-        numbers = np.array(known, dtype=np.float64)
-        code = np.searchsorted(self.cuts[1:-1], numbers, side="right")
-        return np.where(np.isnan(numbers), missing, code).astype(kind)
+        return cls(tuple(states), tuple(classes), None, {}, None)
 
 
-def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, Coder]:
-    """The coder of each column, by what is said of its codes."""
+def _found_states(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, ColumnStates]:
+    """The states of each column, by what is said of its codes."""
     bins, data = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
     if not isinstance(bins, Integral) or bins < 1:
         raise LacunetError(
@@ -432,13 +397,13 @@ def _coders(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, 
         )
     for option in ("codes", "not_asked"):
         _refuse_strangers(f"{option}={{...}} names", getattr(data, option), columns)
-    coders = {}
+    states_of = {}
     for name, cells in columns.items():
         codes = by_spelling(name, data.codes.get(name, {}))
         meanings = {code: _meaning(given) for code, given in codes.items()}
         rule = when_and_state(name, data.not_asked[name]) if name in data.not_asked else None
-        coders[name] = Coder.of(cells, weights, int(bins), meanings, rule)
-    return coders
+        states_of[name] = ColumnStates.of(cells, weights, int(bins), meanings, rule)
+    return states_of
 
 
 def _refuse_strangers(subject: str, names: Iterable[str], columns: Collection[str]) -> None:
@@ -556,19 +521,20 @@ def _parents_from(
     return {name: list(parents) for name, parents in edges.parents_of.items()}
 
 
-def _network(coders: Mapping[str, Coder], parents_of: Mapping[str, Sequence[str]]) -> Network:
+def _network(
+    states_of: Mapping[str, ColumnStates], parents_of: Mapping[str, Sequence[str]]
+) -> Network:
     """The network of these columns; without any parents, with those that rules need."""
-    states = {name: coder.states for name, coder in coders.items()}
-    cuts = {name: coder.cuts for name, coder in coders.items() if coder.cuts is not None}
-    codes = {name: coder.meanings for name, coder in coders.items() if coder.meanings}
-    rules = {name: coder.rule for name, coder in coders.items() if coder.rule is not None}
+    states = {name: column.states for name, column in states_of.items()}
+    cuts = {name: column.cuts for name, column in states_of.items() if column.cuts is not None}
+    codes = {name: column.meanings for name, column in states_of.items() if column.meanings}
+    rules = {name: column.rule for name, column in states_of.items() if column.rule is not None}
     needed = {name: parsed_rule(when, states)[0] for name, (when, _) in rules.items()}
     return Network(states, parents_of or needed, cuts=cuts, codes=codes, not_asked=rules)
 
 
 def _table(
     network: Network,
-    coders: Mapping[str, Coder],
     columns: Columns,
     weights: FloatArray | None,
     unseen: Sequence[str] = (),
@@ -577,23 +543,22 @@ def _table(
 ) -> EncodedTable:
     """The rows as codes; a row of weight two counts as two rows.
 
-    Rules take ``unseen`` variables as missing. A cell that contradicts a rule is refused if that
-    ``is_strict``, else read as the rule says.
+    Rules take ``unseen`` variables as missing. A value that is no state and a cell that contradicts
+    a rule are refused if that ``is_strict``; else they are missing, and read as the rule says.
     """
-    sizes = {name: len(coder.states) for name, coder in coders.items()}
-    sets = {name: coder.sets for name, coder in coders.items() if coder.sets}
-    codes: Any = {name: coder.codes(columns[name]) for name, coder in coders.items()}
-    rules = skips_of(network, sets)
-    for skips in rules if is_strict else ():
-        codes[skips.name] = skips.applied(codes)
-        if skips.first is not None:
-            row = f"row {skips.first + 1}"
-            raise contradiction(skips.name, skips.rule, skips.contradicted, row)
-    codes = by_rules(rules, codes, unseen)
+    cells = {
+        # A narrow float is the number that it is, not the shortest that rounds to it.
+        name: column.astype(np.float64) if column.dtype.kind == "f" else column
+        for name, column in columns.items()
+    }
+    latent = [name for name in network.variables if name not in columns]
+    data = Data(cells, unknown="error" if is_strict else "missing", latent=latent)
+    pieces = rows_with_codes(source_from(data), data, network, unseen=unseen, tell=False)
+    table = EncodedTable.joined(network.cardinality_of, [rows for _, rows, _ in pieces])
+    table = replace(table, row_numbers=None)
     if weights is None or (weights == 1).all():
-        return EncodedTable(sizes, codes, sets_of=sets)
-    copies = Copies(weights, weights)
-    return EncodedTable(sizes, codes, weights, copies=copies, sets_of=sets)
+        return table
+    return replace(table, weights=weights, copies=Copies(weights, weights))
 
 
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
@@ -645,9 +610,15 @@ def _folds(table: EncodedTable) -> FloatArray:
     return np.asarray(table.row_weights[:, None] // FOLDS + np.clip(rest - turn, 0, 1))
 
 
-def _log_posteriors(network: Network, table: EncodedTable, target: str) -> FloatArray:
+def _predictor(network: Network, target: str) -> Predictor:
+    """The network made ready to predict the class, which is never evidence."""
+    return Predictor.of(network, [target], unseen=[target], memory=None)
+
+
+def _log_posteriors(predictor: Predictor, table: EncodedTable) -> FloatArray:
     """The logarithm of the probability of each class, whatever the rows show of it."""
-    posteriors = row_posteriors(network, table.hiding([target]), [target]).of_target[target]
+    (target,) = predictor.targets
+    posteriors = predictor.posteriors(table).of_target[target]
     if np.isnan(posteriors).any():
         raise LacunetError(
             "the network gives some row the probability zero: nothing can be predicted.",

@@ -380,6 +380,47 @@ def test_a_compiled_predictor_gives_what_predict_gives() -> None:
         predictor({"smoke": "perhaps"})
 
 
+@pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
+def test_one_row_and_many_are_predicted_alike(kind: str) -> None:
+    network = lc.example("alarm")
+    rng = np.random.default_rng(11)
+    rows = lc.sample(network, 40, rng=rng).astype(object)
+    rows = rows.mask(rng.random(rows.shape) < 0.4, None)
+    targets = ["HR", "SAO2"]
+    make: Any = {
+        "pandas": lambda frame: frame,
+        "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
+        "pyarrow": lambda frame: pa.table(frame.to_dict("list")),
+        "dict": lambda frame: frame.to_dict("list"),
+    }[kind]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lc.LacunetWarning)  # rows that show one target of two
+        whole = as_lists(lc.predict(network, make(rows), targets))
+        alone = [
+            as_lists(lc.predict(network, make(rows.iloc[[row]]), targets)) for row in range(40)
+        ]
+    predictor = lc.compile(network, targets)
+    for row, predicted in enumerate(alone):
+        answers = predictor(rows.iloc[row].to_dict())
+        for name, (cell,) in predicted.items():
+            target, _, state = name.partition("=")
+            np.testing.assert_allclose(cell, whole[name][row], rtol=1e-10, atol=1e-14)
+            np.testing.assert_allclose(cell, answers[target][state], rtol=1e-10, atol=1e-14)
+
+
+def test_a_row_that_contradicts_a_rule_is_impossible_to_a_predictor() -> None:
+    network = lc.Network(
+        {"Smoked": ["no", "yes"], "Now": ["some", "not_asked"], "Ill": ["no", "yes"]},
+        {"Now": ["Smoked"], "Ill": ["Smoked"]},
+        {"Smoked": [0.5, 0.5], "Now": [[0, 1], [1, 0]], "Ill": [[0.8, 0.2], [0.4, 0.6]]},
+        not_asked={"Now": "Smoked=no"},
+    )
+    predictor = lc.compile(network, "Ill")
+    assert predictor({"Smoked": "no", "Now": None})["Ill"].tolist() == [0.8, 0.2]
+    with pytest.raises(ImpossibleEvidenceError):
+        predictor({"Smoked": "no", "Now": "some"})
+
+
 def test_completing_a_chain_takes_memory_in_proportion_to_its_length() -> None:
     peaks = []
     for length in (250, 2000):

@@ -2,6 +2,7 @@
 
 Read `rows` (the problems that each row has, completions as codes), `posteriors` (as arrays, with
 what they owe to CPT rows without data) and `bounds` (how far these could move them), then
-`predict`, which does the same for dataframes (`lacunet.imputation` completes them); `mechanisms`
-makes what a row misses evidence.
+`predictor` (a network made ready to predict, one row or many) and `predict`, which reads dataframes
+and files for it (`lacunet.imputation` completes them); `mechanisms` makes what a row misses
+evidence.
 """

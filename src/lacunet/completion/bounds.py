@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -50,21 +50,26 @@ def row_bounds(
     """
     names = network.variables
     columns = [table.columns[name] for name in names]
-    values = [_values(network, name, table.sets_of.get(name, ())) for name in names]
-    sizes = [len(meanings) for meanings in values]
+    sizes = [network.cardinality(name) + 1 + len(table.sets_of.get(name, ())) for name in names]
     group, member = grouped(columns, sizes, table.rows)
     shape = len(member), network.cardinality(target)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     is_exact = np.ones(len(member), dtype=np.bool_)
-    for index, row in enumerate(member):
-        seen = {
-            name: meanings[column[row]]
-            for name, meanings, column in zip(names, values, columns, strict=True)
-        }
-        question = posed(network, [(target,)], seen, memory)
+    for index, evidence in enumerate(evidence_of(network, table.take(member))):
+        question = posed(network, [(target,)], evidence, memory)
         with suppress(ImpossibleEvidenceError):
             (low[index], high[index]), is_exact[index] = bounds_over_bare_rows(question)
     return RowBounds(low[group], high[group], is_exact[group])
+
+
+def evidence_of(network: Network, table: EncodedTable) -> Iterator[dict[str, str]]:
+    """What each row shows, as the evidence of a query."""
+    names = network.variables
+    columns = [table.columns[name].tolist() for name in names]
+    values = [_values(network, name, table.sets_of.get(name, ())) for name in names]
+    for codes in zip(*columns, strict=True):
+        shown = {n: meanings[code] for n, meanings, code in zip(names, values, codes, strict=True)}
+        yield {name: value for name, value in shown.items() if value is not None}
 
 
 def _values(network: Network, name: str, sets: Sequence[tuple[int, ...]]) -> Sequence[str | None]:

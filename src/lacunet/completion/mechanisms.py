@@ -17,14 +17,12 @@ variables alone does not do (R. Nabi, R. Bhattacharya and I. Shpitser, 2020).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 
 import numpy as np
 
-from lacunet.data.evidence import states_and_sets
-from lacunet.data.skips import by_rules, skips_of
-from lacunet.data.table import Codes, EncodedTable
-from lacunet.model.mechanisms import MISSING, SHOWN, Mechanisms, with_nodes
+from lacunet.data.table import EncodedTable
+from lacunet.model.mechanisms import Mechanisms, with_nodes
 from lacunet.model.network import Mask, Network
 
 
@@ -33,6 +31,8 @@ def rows_with_mechanisms(
     table: EncodedTable,
     absent: Collection[str] = (),
     unseen: Collection[str] = (),
+    *,
+    whole: Network | None = None,
 ) -> tuple[Network, EncodedTable]:
     """The network with the mechanisms that say something as nodes, and the rows that show them.
 
@@ -44,6 +44,9 @@ def rows_with_mechanisms(
         Variables that the data have no column for: their mechanisms are not shown either.
     unseen
         Variables that are not evidence, whether a row shows them or not.
+    whole
+        The network with all its mechanisms as nodes, if it was made before; then it is used, and
+        those that say nothing are missing.
     """
     if network.mechanisms is None:
         return network, table
@@ -55,17 +58,21 @@ def rows_with_mechanisms(
 
     masks = _tell(network.mechanisms, absent, lambda v: v in unseen or np.logical_not(is_shown(v)))
     tells = {variable: mask for variable, mask in masks.items() if np.any(mask)}
-    whole = with_nodes(network, tells)
+    if whole is None:
+        whole = with_nodes(network, tells)
     if whole is network:
         return network, table
     columns, nodes = dict(table.columns), network.mechanisms.name_of
+    for variable, node in nodes.items():
+        if variable not in tells and node in whole.states_of:
+            columns[node] = np.full(table.rows, 2, np.uint8)
     for variable, where in tells.items():
         codes = np.where(variable in absent, 2, np.asarray(is_shown(variable), int))
         codes[(codes == 0) & _may_be_unasked(network, variable, absent, unseen, is_shown)] = 2
         if not network.mechanisms.cpt_of[variable].table.all():  # a factor above zero does no harm
             codes[~np.broadcast_to(where, codes.shape)] = 2
         columns[nodes[variable]] = codes.astype(np.uint8)
-    added = dict.fromkeys((nodes[variable] for variable in tells), 2)
+    added = {node: 2 for node in nodes.values() if node in columns}
     return whole, table.with_columns({**table.cardinality_of, **added}, columns)
 
 
@@ -117,66 +124,3 @@ def _tell(
             if (other := variable_of.get(cause)) is not None:
                 tells[other] = tells[other] | tells[variable]
     return tells
-
-
-def evidence_with_mechanisms(
-    network: Network,
-    row: Mapping[str, object],
-    shown: Mapping[str, object],
-    unseen: Collection[str] = (),
-) -> Mapping[str, object]:
-    """What one row shows that is evidence, its mechanisms included where they say something.
-
-    What was not asked is shown: its mechanism did not hide it.
-
-    Parameters
-    ----------
-    row
-        A value for each column, missing or not.
-    shown
-        What it shows of the variables themselves.
-    unseen
-        Variables that are not evidence: they are missing to the rules of what was not asked, and to
-        mechanisms.
-    """
-    if network.mechanisms is None:
-        return {name: value for name, value in shown.items() if name not in unseen}
-    seen, sets = states_and_sets(network, row)
-    skipped = _not_asked(network, seen, sets, unseen)
-    known = {*seen, *skipped}
-    absent = {variable for variable in network.variables if variable not in row}
-    tells = _tell(network.mechanisms, absent, lambda v: v in unseen or v not in known)
-    states = {}
-    for variable, name in network.mechanisms.name_of.items():
-        is_recorded = variable not in network.states_of  # R[*]
-        if (is_recorded or variable in row) and tells[variable]:
-            if is_recorded or variable in known:
-                states[name] = SHOWN
-            elif not _may_be_unasked(network, variable, absent, unseen, known.__contains__):
-                states[name] = MISSING
-    evidence = {**shown, **skipped, **states}
-    return {name: value for name, value in evidence.items() if name not in unseen}
-
-
-def _not_asked(
-    network: Network,
-    seen: Mapping[str, int],
-    sets: Mapping[str, tuple[int, ...]],
-    unseen: Collection[str],
-) -> dict[str, str]:
-    """The state of each variable that one row does not show, and was not asked about."""
-    if not network.not_asked_of:
-        return {}
-    sizes = network.cardinality_of
-    columns: dict[str, Codes] = {
-        name: np.array([seen.get(name, size + (name in sets))], np.uint16)
-        for name, size in sizes.items()
-    }
-    implied = by_rules(
-        skips_of(network, {name: (states,) for name, states in sets.items()}), columns, unseen
-    )
-    return {
-        name: rule.state
-        for name, rule in network.not_asked_of.items()
-        if name not in seen and implied[name][0] < sizes[name]
-    }

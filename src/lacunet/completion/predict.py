@@ -1,28 +1,25 @@
-"""The posterior of some variables for every row: `predict`, `predicted_pieces` and `compile`."""
+"""The posterior of some variables for every row: `predict` and `predicted_pieces`."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.completion.assumptions import say_assumptions, say_hidden_causes, shown_patterns
-from lacunet.completion.bounds import row_bounds
-from lacunet.completion.mechanisms import evidence_with_mechanisms, rows_with_mechanisms
-from lacunet.completion.posteriors import Posteriors, row_posteriors
+from lacunet.completion.posteriors import Posteriors
+from lacunet.completion.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
+from lacunet.data.matching import is_null
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
-from lacunet.data.skips import ruled
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import few_rows, frame_like, kept_columns
@@ -30,22 +27,16 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     AnyNetwork,
     as_learned,
-    as_network,
     is_network,
     network_beside,
 )
-from lacunet.inference.answer import Answer
-from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import posed
-from lacunet.inference.query import Unsupported, check_choice, marginals
+from lacunet.inference.query import Unsupported, check_choice
 from lacunet.memory import Memory
-from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import FloatArray, Network
 from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed, question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
-FEW = 8  # rows that are faster asked one by one
 SWAPPED = (
     "the arguments are swapped: the network comes first, then the data, then the targets.",
     "as in predict(network, data, targets).",
@@ -140,17 +131,22 @@ def predict(
         missing=missing,
         memory=memory,
     )
-    rows, values, kept = _PredictedRows(), SeenValues(), {}
-    posteriors = None if asked.is_declared else _one_by_one(asked, rows)
-    if posteriors is None:
+    rows, values, parts, pieces = _PredictedRows(), SeenValues(), [], []
+    if few_rows(asked.data.source, 0) is None:
         source, opened = _opened(asked, warns=not is_one_row(data))
-        parts, pieces = [], []
         for piece, table, part in _in_pieces(asked, source, opened, rows):
             values.add(piece, table, asked.written)
             parts.append(part)
             pieces.append({name: piece[name] for name in asked.keep})
-        posteriors = Posteriors.joined(parts)
-        kept = kept_columns(asked.data.source, pieces) if asked.keep else {}
+    else:  # there are no rows
+        nothing = EncodedTable.joined(asked.network.cardinality_of, [])
+        parts.append(
+            asked.predictor.posteriors(
+                nothing, shares=asked.shares, logs=asked.logs, bounds=asked.bounds
+            )
+        )
+    posteriors = Posteriors.joined(parts)
+    kept = kept_columns(asked.data.source, pieces) if pieces and asked.keep else {}
     rows.say(asked)
     return frame_like(asked.data.source, {**kept, **_columns(asked, posteriors, values)})
 
@@ -214,8 +210,7 @@ class _AskedTargets:
     """What is to be predicted, and what is to be found with it; checked before any row is read.
 
     The states of ``written`` are given as the rows write them; ``unseen`` are the targets, unless
-    those that a row shows are evidence. ``is_declared`` says that more is asked for, or said of
-    the data, than `_one_by_one` heeds.
+    those that a row shows are evidence.
     """
 
     def __init__(
@@ -238,7 +233,7 @@ class _AskedTargets:
         self.network = network = network_beside(self.learned, self.data, "predict")
         if _are_variables(network, data):
             raise LacunetError(*SWAPPED)
-        self.names = _names(network, targets)
+        self.names = checked_targets(network, targets)
         self.answers = (give,) if isinstance(give, str) else tuple(give)
         if wrong := [answer for answer in self.answers if answer not in GIVEN]:
             first = str(wrong[0])
@@ -251,19 +246,17 @@ class _AskedTargets:
                 "the network does not know which of its CPT rows data support.",
                 "give the result of lacunet.learn, or network.with_support(...).",
             )
-        self.unsupported, self.memory = unsupported, memory
+        self.unsupported = unsupported
         self.keep = (keep,) if isinstance(keep, str) else tuple(keep)
         self.unseen = () if given_targets else self.names
         self.written = _written(network, self.names, self.data) if "states" in self.answers else ()
         self.logs, self.bounds = "log-probability" in self.answers, unsupported == "bounds"
+        self.predictor = Predictor.of(
+            with_data_codes(network, self.data), self.names, self.unseen, memory
+        )
         self.is_objected = unsupported in ("warn", "refuse")
         is_share_wanted = self.is_objected or "unsupported" in self.answers
         self.shares = network.support is not None and is_share_wanted
-        is_read_otherwise = self.data.given_options.keys() > {"source"}
-        self.is_declared = bool(
-            (network.codes_of or network.not_asked_of or is_read_otherwise)
-            or (given_targets or self.logs or self.bounds or self.keep)
-        )
 
 
 @dataclass
@@ -330,7 +323,7 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
 
     ``warns`` says whether to warn of such variables.
     """
-    source = source_from(asked.data)
+    source = source_from(replace(asked.data, source=_short_as_lists(asked)))
     data = asked.data.with_latent(asked.network.states_of, source.columns)
     known_names = {*keys_by_name(source.columns), *data.latent}
     latent = (*data.latent, *(v for v in asked.names if v not in known_names))
@@ -347,6 +340,26 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
     return source, replace(data, latent=latent)
 
 
+def _short_as_lists(asked: _AskedTargets) -> Any:
+    """The rows; of a frame that has few, and nothing in them but states, as a dict of lists.
+
+    To take a column out of a frame of pandas takes longer than to predict a row, and there is
+    nothing to be said of states that would name the frame. What is written again needs its types.
+    """
+    frame, network = asked.data.source, asked.network
+    if isinstance(frame, Mapping) or asked.written or asked.keep:
+        return frame
+    rows = few_rows(frame, MAX_ROWS_BY_QUERY) or []
+    if not rows or {*rows[0], *asked.names} != set(network.states_of):
+        return frame
+    columns = {name: [row[name] for row in rows] for name in rows[0]}
+    for name, cells in columns.items():
+        states = network.states_of[name]
+        if not all(is_null(cell) or (type(cell) is str and cell in states) for cell in cells):
+            return frame
+    return columns
+
+
 def _coded(
     asked: _AskedTargets, source: DataSource, data: Data, *, tell: bool
 ) -> Iterator[tuple[Mapping[str, Any], EncodedTable]]:
@@ -361,12 +374,14 @@ def _in_pieces(
     asked: _AskedTargets, source: DataSource, data: Data, rows: _PredictedRows
 ) -> Iterator[tuple[Mapping[str, Any], EncodedTable, Posteriors]]:
     """Some rows at a time, and their posteriors; ``rows`` takes note."""
-    network, latent = with_data_codes(asked.network, data), {*data.latent}
+    latent = {*data.latent}
     for piece, table in _coded(asked, source, data, tell=True):
         rows.misses_any |= bool({*table.partially_observed} - latent)
         rows.patterns |= shown_patterns(asked.network, table, asked.unseen)
         rows.partly += int((table.shows_any(asked.names) & ~table.is_shown(asked.names)).sum())
-        posteriors = _of_table(asked, network, table, latent)
+        posteriors = asked.predictor.posteriors(
+            table, latent, shares=asked.shares, logs=asked.logs, bounds=asked.bounds
+        )
         rows.add(posteriors)
         yield piece, table, posteriors
 
@@ -384,85 +399,10 @@ def _absent(network: Network, columns: Sequence[str], latent: Sequence[str]) -> 
     return absent
 
 
-def _of_table(
-    asked: _AskedTargets, network: Network, table: EncodedTable, latent: set[str]
-) -> Posteriors:
-    """The posteriors of some rows, by the network with the codes of the data."""
-    whole, rows = rows_with_mechanisms(network, table, latent, asked.unseen)
-    shown = rows.hiding(asked.unseen) if asked.unseen else rows
-    posteriors = row_posteriors(whole, shown, asked.names, asked.memory, shares=asked.shares)
-    if asked.bounds:
-        bounds_of = {name: row_bounds(whole, shown, name, asked.memory) for name in asked.names}
-        posteriors = replace(posteriors, bounds_of=bounds_of)
-    if not asked.logs or (whole is network and shown is rows):
-        return posteriors
-    whole_rows = row_posteriors(network, ruled(network, table), (), asked.memory)
-    return replace(posteriors, log_probability=whole_rows.log_probability)
-
-
-def _names(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
-    if not isinstance(targets, Iterable):
-        raise LacunetError(f"targets is {targets!r}, but must be a variable or a list of them.")
-    names = (targets,) if isinstance(targets, str) else tuple(targets)
-    if not names:
-        raise LacunetError("there are no targets.", "name variables of the network to predict.")
-    if len(set(names)) < len(names):
-        raise LacunetError(f"a target is named twice in {list(names)}.", "name each once.")
-    return tuple(map(network.known, names))
-
-
 def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, ...]:
     """The targets whose cells are states: neither numbers to be cut, nor empty by a rule."""
     others = {*network.cuts_of, *network.not_asked_of, *data.not_asked}
     return tuple(name for name in names if name not in others)
-
-
-def _one_by_one(asked: _AskedTargets, predicted: _PredictedRows) -> Posteriors | None:
-    """The same for a few rows, each asked as a query; None where that is not the way.
-
-    Only for rows whose cells are states as they are written, or missing: the rest is for those
-    who read data.
-    """
-    network, names, shares, memory = asked.network, asked.names, asked.shares, asked.memory
-    rows = few_rows(asked.data.source, FEW)
-    if rows is None or not _are_plain(network, rows, names):
-        return None
-    if any(name in row and type(row[name]) is not str for row in rows for name in asked.written):
-        return None  # the kind of the column says how its states are written
-    nothing = np.full(len(rows), np.nan)
-    of_target = {name: np.full((len(rows), network.cardinality(name)), np.nan) for name in names}
-    unsupported_of = {name: nothing.copy() for name in names if shares}
-    whole, scopes = with_nodes(network), [(name,) for name in names]
-    for index, row in enumerate(rows):
-        shown = {name: state for name, state in row.items() if type(state) is str}
-        seen = evidence_with_mechanisms(network, row, shown, names)
-        predicted.misses_any |= len(shown) < len(row)
-        predicted.partly += 0 < len(shown.keys() & {*names}) < len(names)
-        predicted.patterns |= {frozenset(seen.keys() & network.states_of.keys())}
-        joint = posed(whole, scopes, seen, memory, shares=shares)
-        with suppress(ImpossibleEvidenceError):  # whose row has NaN
-            for name, answer in zip(names, joint.answers, strict=True):
-                of_target[name][index] = answer
-            for name, share in zip(names, joint.shares if shares else (), strict=False):
-                unsupported_of[name][index] = share
-    posteriors = Posteriors(of_target, nothing, unsupported_of)
-    predicted.add(posteriors)
-    return posteriors
-
-
-def _are_plain(
-    network: Network, rows: Sequence[Mapping[str, object]], names: Sequence[str]
-) -> bool:
-    """Whether the rows have the network's columns and nothing else than its states."""
-    states_of = network.states_of
-    for row in rows:
-        if {*row, *names} != set(states_of):
-            return False
-        for name, value in row.items():
-            is_missing = value is None or (type(value) is float and isnan(value))
-            if not (is_missing or (type(value) is str and value in states_of[name])):
-                return False
-    return True
 
 
 def _columns(
@@ -507,70 +447,3 @@ def _most_probable(rows: FloatArray, values: Sequence[Any]) -> NDArray[Any]:
     cells = np.array([*values, None], dtype=object)[np.where(is_known, best, -1)]
     are_numbers = is_known.all() and np.array(values).dtype.kind in "biuf"
     return np.array(values)[best] if are_numbers else cells
-
-
-@dataclass(frozen=True, eq=False)
-class Predictor:
-    """Predicts some variables for one row at a time, as fast as a query; see `compile`."""
-
-    network: Network
-    targets: tuple[str, ...]
-    _whole: Network
-    _memory: Memory
-
-    def __call__(self, row: Mapping[str, object]) -> Mapping[str, Answer]:
-        """The posterior of each target, given what the row shows of the other variables.
-
-        Parameters
-        ----------
-        row
-            A value for each column; None and NaN mean that it is missing. Columns that are not
-            the network's have no part in it.
-
-        Raises
-        ------
-        ImpossibleEvidenceError
-            The network gives what the row shows the probability zero.
-        """
-        shown = {name: value for name, value in row.items() if name in self.network.states_of}
-        return marginals(
-            self._whole,
-            evidence_with_mechanisms(self.network, shown, shown, self.targets),
-            variables=self.targets,
-            unsupported="ignore",  # each answer says it when it is printed
-            memory=self._memory,
-        )
-
-
-def compile(  # noqa: A001
-    network: AnyNetwork, targets: str | Sequence[str], *, memory: Memory = None
-) -> Predictor:
-    """A predictor for single rows, such as a service gets.
-
-    It does as much of the work as it can once and for all, and remembers what depends only on
-    which columns a row shows. A row then takes about as long as one query.
-
-    Parameters
-    ----------
-    network, targets, memory
-        As in `predict`.
-
-    Returns
-    -------
-    A function of one row, a mapping from columns to values. It gives the probabilities of the
-    states of each target.
-
-    Examples
-    --------
-    >>> rain = Network(
-    ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
-    ...     {"Wet": ["Rain"]},
-    ...     {"Rain": [0.75, 0.25], "Wet": [[0.75, 0.25], [0.25, 0.75]]},
-    ... )
-    >>> predictor = compile(rain, "Rain")
-    >>> predictor({"Wet": "no", "Day": 3})["Rain"].tolist()
-    [0.9, 0.1]
-    """
-    network = as_network(network)
-    network.cpt(network.variables[0])  # refused without CPTs, before the first row
-    return Predictor(network, _names(network, targets), with_nodes(network), memory)

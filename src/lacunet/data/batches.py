@@ -34,7 +34,7 @@ from lacunet.data.errors import (
     listed,
 )
 from lacunet.data.given import Data
-from lacunet.data.matching import Matcher
+from lacunet.data.matching import Matcher, known_matcher
 from lacunet.data.reading import Reading, check_beside
 from lacunet.data.skips import by_rules, skips_of
 from lacunet.data.source import DataSource, Part, Piece
@@ -50,7 +50,7 @@ from lacunet.data.table import (
 from lacunet.model.dictionary import NotAsked
 from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
-from lacunet.model.spelling import number_of
+from lacunet.model.spelling import number_of, spelled
 from lacunet.progress import Progress, silent
 from lacunet.wording import counted, did_you_mean, in_shell, keyed
 
@@ -230,12 +230,13 @@ class Door:
 def matcher_of(reading: Reading, name: str) -> Matcher:
     """How the values of one variable's column are matched."""
     network, data = reading.network, reading.data
-    return Matcher(
+    missing = [code if isinstance(code, str) else spelled(code) for code in data.missing_anywhere]
+    return known_matcher(
         network.states(name),
-        data.missing_anywhere,
-        data.decimal,
-        network.cuts_of.get(name, ()),
-        network.codes_of.get(name),
+        missing=tuple(missing),
+        decimal=data.decimal,
+        cuts=tuple(network.cuts_of.get(name, ())),
+        codes=tuple(network.codes_of.get(name, {}).items()),
     )
 
 

@@ -62,6 +62,9 @@ class ColumnEncoder:
 
     def encode(self, column: Column) -> Codes:
         """The codes of the next rows."""
+        if (intervals := self._intervals(column)) is not None:
+            self._rows += len(intervals)
+            return intervals
         is_texts = not isinstance(column, list) and is_text(column.type)
         matches: Sequence[Match]
         if is_texts and len(column) >= FEW_ROWS:
@@ -76,6 +79,22 @@ class ColumnEncoder:
         codes = [*(match.code for match in matches), states]  # the last is of nulls
         code_of = np.array(codes, kind)
         return code_of.take(indices)  # type: ignore[return-value]
+
+    def _intervals(self, column: Column) -> Codes | None:
+        """The codes of numbers that are cut, all at once; None where each value needs a look."""
+        import pyarrow as pa
+
+        cuts = self.matcher.cuts
+        if not cuts or isinstance(column, list) or column.type != pa.float64():
+            return None
+        numbers = column.to_numpy(zero_copy_only=False)
+        is_missing = np.isnan(numbers)
+        is_inside = np.isfinite(numbers) & (numbers >= cuts[0]) & (numbers <= cuts[-1])
+        if not (is_missing | is_inside).all():
+            return None
+        states = len(self.matcher.states)
+        codes = np.where(is_missing, states, np.searchsorted(cuts[1:-1], numbers, side="right"))
+        return codes.astype(code_type(states, len(self.matcher.sets)))  # type: ignore[return-value]
 
     def _distinct_texts(self, cells: Any) -> tuple[Indices, Any, Sequence[Match]]:
         """The same as `_distinct`, and how each text is matched.

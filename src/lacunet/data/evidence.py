@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
 
-from lacunet.data.matching import Matcher
-from lacunet.model.dictionary import Meaning
+from lacunet.data.matching import known_matcher
 from lacunet.model.network import Network, NetworkError
 
 UNSEEN = "; leave the variable out if it was not observed"
@@ -45,7 +43,7 @@ def states_and_sets(
             seen[name] = states.index(value)
             continue
         codes = tuple(network.codes_of.get(name, {}).items())
-        matcher = _matcher(states, network.cuts_of.get(name, ()), codes)
+        matcher = known_matcher(states, cuts=tuple(network.cuts_of.get(name, ())), codes=codes)
         match = matcher.match(value)
         if match.is_refused:
             raise NetworkError.no_such_state(name, str(value), states, otherwise)
@@ -76,10 +74,3 @@ def state_named(network: Network, variable: str, value: object) -> str:
     if code is None:
         raise NetworkError.no_such_state(variable, str(value), network.states(variable))
     return network.states(variable)[code]
-
-
-@lru_cache(maxsize=1024)
-def _matcher(
-    states: tuple[str, ...], cuts: tuple[float, ...], codes: tuple[tuple[str, Meaning], ...]
-) -> Matcher:
-    return Matcher(states, cuts=cuts, codes=dict(codes))

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from decimal import Decimal
 from enum import Enum
+from functools import lru_cache
 from math import isfinite
 
 import numpy as np
@@ -131,6 +132,12 @@ class Matcher:
             return len(self.states) + 1 + self.sets.index(places)
         return len(self.states) if meaning is None else self.states.index(meaning)
 
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """Where the states begin, if every number is matched by its interval alone."""
+        is_plain = not self.code_of and not any(isinstance(v, Decimal) for v in self._by_value)
+        return self._cuts if is_plain else ()
+
     def match(self, value: object) -> Match:
         """The code of a value as it comes out of a file or a data frame."""
         if is_null(value):
@@ -174,6 +181,19 @@ class Matcher:
         interval = interval_of(float(number), self._cuts)
         otherwise = self._unknown if interval is None else Match(interval, Outcome.STATE)
         return self._by_value.get(number, otherwise)
+
+
+@lru_cache(maxsize=1024)
+def known_matcher(
+    states: tuple[str, ...],
+    *,
+    missing: tuple[str, ...] = (),
+    decimal: str = ".",
+    cuts: tuple[float, ...] = (),
+    codes: tuple[tuple[str, Meaning], ...] = (),
+) -> Matcher:
+    """A matcher; one that was made before is taken again, as rows that come one by one need it."""
+    return Matcher(states, missing, decimal, cuts, dict(codes))
 
 
 def is_null(value: object) -> bool:

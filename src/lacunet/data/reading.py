@@ -108,6 +108,8 @@ def _declared_codes(network: Network, data: Data) -> dict[str, dict[str, object]
     What is missing in any column is so where the network has a code for it, unless it is a state.
     """
     meanings_of: dict[str, dict[str, object]] = {}
+    if not (data.missing or data.codes):  # nothing is said, of however many columns
+        return meanings_of
     for name in network.variables:
         known = network.codes_of.get(name, {}).keys() - set(network.states(name))
         anywhere = {spelled(code): None for code in data.missing_anywhere if spelled(code) in known}

@@ -128,6 +128,8 @@ def without_implied(network: Network, table: EncodedTable, asked: Collection[str
 
 def skips_of(network: Network, sets_of: SetsOf) -> list[Skips]:
     """The rules of a network, parents before children."""
+    if not network.not_asked_of:
+        return []
     allowed = {
         name: allowed_states(network.cardinality(name), sets_of.get(name, ()))
         for name in network.variables
