@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
@@ -18,7 +16,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.cli import main
 from lacunet.estimate.registry import METHODS
-from lacunet.estimate.saved import KINDS, _digest
+from lacunet.estimate.saved import _digest
 from lacunet.formats.errors import FormatError
 from lacunet.model.network import Network
 from lacunet.statistics.problems.layout import Layout
@@ -65,23 +63,6 @@ def assert_same(one: Any, two: Any) -> None:
                 assert_same(getattr(one, own.name), getattr(two, own.name))
     else:
         assert one == two or np.isnan([one, two]).all()
-
-
-WRITTEN = Path(__file__).parents[1] / "cases" / "results"  # by an earlier revision
-
-
-def test_files_of_earlier_revisions_are_read() -> None:
-    told = json.loads((WRITTEN / "intervals.json").read_text())
-    kinds: set[str] = set()
-    for name, of_variable in told.items():
-        path = WRITTEN / f"{name}.json.gz"
-        result = lc.read_result(path)
-        with gzip.open(path, "rt") as file:
-            kinds.update(re.findall(r'"is": "(\w+)"', file.read()))
-        for variable, expected in of_variable.items():
-            ends = [[float.fromhex(end) for end in both] for both in expected]
-            np.testing.assert_allclose(result.interval(variable).reshape(-1, 2), ends, rtol=1e-9)
-    assert kinds >= KINDS.keys()
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -71,8 +71,6 @@ SPREADS = (
 # The names are in files: a class that is renamed keeps its former one here.
 KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
 KINDS["Written"] = WrittenFormula
-# Fields that files of earlier versions have.
-FORMER = {"Replicates": ("support_of",), "Ended": ("heldout",)}
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 
@@ -186,8 +184,7 @@ def _read(data: Any, structures: Sequence[Network]) -> Any:
         case "warning":
             value = Warned(*read(data["of"]))
         case kind:
-            former, content = FORMER.get(kind, ()), data["fields"]
-            known = {name: read(part) for name, part in content.items() if name not in former}
+            known = {name: read(part) for name, part in data["fields"].items()}
             value = KINDS[kind](**known)  # refuses fields that it does not have
     return value
 

@@ -223,7 +223,7 @@ class EmSpreads:
     layout: Layout
     pseudo: FloatArray
     weak_directions: tuple[Direction, ...]
-    is_at_maximum: bool = True
+    is_at_maximum: bool
     doubts: tuple[str, ...] = ()
     degrees: ClassVar[float] = np.inf
 
