@@ -37,6 +37,7 @@ def folder(tmp_path: Path) -> Path:
         }
         table = EncodedTable({"A": 2, "B": 2, "C": 3}, columns)
         write_table(table, NETWORK, tmp_path / f"{part}.parquet")
+        write_table(table, NETWORK, tmp_path / f"{part}.csv")
     (tmp_path / "scratch").mkdir()
     return tmp_path
 
@@ -93,11 +94,12 @@ def test_a_page_and_a_diagnosis_of_counted_rows_are_those_of_the_rows(
 def commands(folder: Path) -> dict[str, list[str]]:
     """What is killed; each writes one file. Nothing is held in memory."""
     net, parts = str(folder / "net.bif"), [str(folder / f"{part}.parquet") for part in range(3)]
+    texts = [str(folder / f"{part}.csv") for part in range(3)]
     counted = [str(folder / f"{part}.feather") for part in range(3)]
     little = ["--memory", LITTLE, "--scratch", str(folder / "scratch")]
     return {
         "count.arrow": ["count", net, *parts, *little],
-        "learn.bif": ["learn", net, *parts, *little, "--method", "auto", "--prior", "2"],
+        "learn.bif": ["learn", net, *texts, *little, "--method", "em"],  # codes go to the disk
         "again.bif": ["learn", net, *counted, *little, "--method", "auto"],
     }
 

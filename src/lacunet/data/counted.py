@@ -25,9 +25,9 @@ ARROW = (".arrow", ".feather")
 COLUMNS = ("counts", "weight", "squared_weight", "strata", "cluster")  # as `Data` calls them
 
 
-def with_description(table: Any, said: Mapping[str, Any]) -> Any:
+def with_description(table: Any, description: Mapping[str, Any]) -> Any:
     """An Arrow table that says of its columns what they hold."""
-    return table.replace_schema_metadata({KEY: json.dumps(said)})
+    return table.replace_schema_metadata({KEY: json.dumps(description)})
 
 
 def said_in(schema: Any) -> dict[str, Any]:
@@ -42,27 +42,27 @@ def said_in(schema: Any) -> dict[str, Any]:
     if text is None:
         return {}
     try:
-        said = json.loads(text)
+        description = json.loads(text)
     except ValueError:
-        said = None
-    if not isinstance(said, dict) or not _is_sound(said):
+        description = None
+    if not isinstance(description, dict) or not _is_sound(description):
         raise DataError(
             "what the table says of its columns is damaged.",
             f"count the data again, or drop the entry {KEY.decode()!r} of the schema's metadata "
             "and name the columns: lacunet.Data(..., counts=...).",
         )
-    return said
+    return description
 
 
-def _is_sound(said: dict[str, Any]) -> bool:
+def _is_sound(description: dict[str, Any]) -> bool:
     """Whether everything that is said has the type that it should have."""
-    names = [said[option] for option in COLUMNS if option in said]
-    replicates = said.get("replicate_weights", {"columns": [], "factors": []})
+    names = [description[option] for option in COLUMNS if option in description]
+    replicates = description.get("replicate_weights", {"columns": [], "factors": []})
     if not isinstance(replicates, dict) or {*replicates} != {"columns", "factors"}:
         return False
     lists = [replicates["columns"], replicates["factors"]]
-    lists += [said.get("latent", []), said.get(COUNTED_FROM, [])]
-    mappings = [said.get("codes", {}), said.get("not_asked", {})]
+    lists += [description.get("latent", []), description.get(COUNTED_FROM, [])]
+    mappings = [description.get("codes", {}), description.get("not_asked", {})]
     if not all(isinstance(each, list) for each in lists):
         return False
     if not all(isinstance(each, dict) for each in mappings):

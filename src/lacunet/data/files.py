@@ -124,7 +124,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         rows,
         nulls=partial(_parquet_nulls, path),
         values=partial(_parquet_values, path, nested),
-        said=said_in(schema),
+        description=said_in(schema),
     )
 
 
@@ -238,11 +238,11 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
         except pa.ArrowInvalid:
             schema = pa.ipc.open_stream(file).schema
             names, read = tuple(schema.names), partial(_stream_pieces, path)
-            return Part(label, names, read, None, said=said_in(schema))
+            return Part(label, names, read, None, description=said_in(schema))
         names = tuple(schema.names)
         rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
     read = partial(_arrow_pieces, path, names)
-    return Part(label, names, read, rows, said=said_in(schema))
+    return Part(label, names, read, rows, description=said_in(schema))
 
 
 def _arrow_pieces(path: Path, columns: Sequence[str], wanted: Sequence[str]) -> Iterator[Piece]:

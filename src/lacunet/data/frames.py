@@ -72,12 +72,12 @@ def _arrow_part(data: Any) -> Part:
     if isinstance(data, pa.Table | pa.RecordBatch):
         table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         read = partial(_table_pieces, table)
-        said = said_in(table.schema)
-        return Part(label, tuple(table.schema.names), read, table.num_rows, said=said)
+        description = said_in(table.schema)
+        return Part(label, tuple(table.schema.names), read, table.num_rows, description=description)
     if isinstance(data, dataset.Dataset):
         names = tuple(data.schema.names)
         read, rows = partial(_dataset_pieces, data), data.count_rows()
-        return Part(label, names, read, rows, said=said_in(data.schema))
+        return Part(label, names, read, rows, description=said_in(data.schema))
     if isinstance(data, pa.RecordBatchReader):
         return _once(label, data)
     raise DataError.unknown_kind(data)

@@ -238,15 +238,15 @@ class Data:
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
-        said, given = said_by(self.source), self.__dict__
-        given["latent"] = tuple(dict.fromkeys((*said.get("latent", ()), *self.latent)))
+        description, given = said_by(self.source), self.__dict__
+        given["latent"] = tuple(dict.fromkeys((*description.get("latent", ()), *self.latent)))
         for option in ("codes", "not_asked"):
-            given[option] = {**said.get(option, {}), **given[option]}
+            given[option] = {**description.get(option, {}), **given[option]}
         for option in COLUMNS:
-            if option in said:
-                self._take_over(option, said[option])
-        if "replicate_weights" in said:
-            replicates = said["replicate_weights"]
+            if option in description:
+                self._take_over(option, description[option])
+        if "replicate_weights" in description:
+            replicates = description["replicate_weights"]
             if self.replicate_weights is not None and (
                 self.replicate_weights.names == tuple(replicates["columns"])
             ):

@@ -38,8 +38,8 @@ class Part:
     ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_once`` if it can be
     read one time only. ``nulls`` says in how many rows a column holds none of its values, where
     that is known before reading; ``values`` gives every value of some columns at least once, where
-    that takes less than reading all rows. ``said`` is what a table of counted rows says of its
-    columns (`lacunet.data.counted`).
+    that takes less than reading all rows. ``description`` is what a table of counted rows says of
+    its columns (`lacunet.data.counted`).
     """
 
     label: str
@@ -51,7 +51,7 @@ class Part:
     is_once: bool = False
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
     values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    description: Mapping[str, Any] = field(default_factory=dict)
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """The words for where each of the rows (from 0) is found."""
@@ -106,8 +106,10 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 f"with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
-        said = {*part.said, *first.said} - {COUNTED_FROM}
-        if other := sorted(key for key in said if part.said.get(key) != first.said.get(key)):
+        description = {*part.description, *first.description} - {COUNTED_FROM}
+        if other := sorted(
+            key for key in description if part.description.get(key) != first.description.get(key)
+        ):
             raise DataError(
                 f"{part.label} and {first.label} say different things of their columns, in "
                 f"{listed(other)}.",

@@ -88,7 +88,7 @@ def texts_of_codes(
     """
     states, known = network.states(name), network.codes_of.get(name, {})
     matcher = Matcher(states, cuts=network.cuts_of.get(name, ()), codes=known)
-    members_of = [*((place,) for place in range(len(states))), (), *matcher.sets]
+    members_of = [*((code,) for code in range(len(states))), (), *matcher.sets]
     text_of = {}
     for text in (*known, *states):  # the names of states come last: they are what is written
         text_of[members_of[matcher.match(text).code]] = text
@@ -98,7 +98,7 @@ def texts_of_codes(
             meanings[code] = [meaning] if isinstance(meaning, str) else [*meaning]
     texts: list[str | None] = []
     for members in (*members_of[: len(states)], *sets):
-        named = [states[place] for place in members]
+        named = [states[code] for code in members]
         if members not in text_of:
             text_of[members] = " or ".join(named) if len(named) > 1 else f"the state {named[0]}"
             meanings[text_of[members]] = named

@@ -209,17 +209,17 @@ class Counting:
         import pyarrow as pa
 
         cells, codes = self._cells(table)
-        beside, said = self._beside(table)
+        beside, description = self._beside(table)
         if self.data.latent:
-            said["latent"] = [*self.data.latent]
+            description["latent"] = [*self.data.latent]
         if codes:
-            said["codes"] = codes
+            description["codes"] = codes
         if self.data.not_asked:
             rules = self.data.not_asked.items()
-            said["not_asked"] = {name: [*when_and_state(name, rule)] for name, rule in rules}
+            description["not_asked"] = {name: [*when_and_state(name, rule)] for name, rule in rules}
         if files := _names_of_files(self.data.source):
-            said[COUNTED_FROM] = files
-        return with_description(pa.table({**cells, **beside}), said)
+            description[COUNTED_FROM] = files
+        return with_description(pa.table({**cells, **beside}), description)
 
     def _cells(self, table: EncodedTable) -> tuple[dict[str, Any], dict[str, dict[str, list[str]]]]:
         """The columns of the variables, and what the codes in them mean."""
@@ -249,17 +249,17 @@ class Counting:
                     texts = coded_texts(labels.codes, [*labels.labels, None])
                     columns[option] = texts.dictionary_decode()
         name_of = {option: self._name(option) for option in columns}
-        said: dict[str, Any] = dict(name_of)
+        description: dict[str, Any] = dict(name_of)
         named = {name_of[option]: column for option, column in columns.items()}
         if design is not None and design.replicates is not None:
             replicates, factors = design.replicates.T, design.factors
             names = self._names_of_replicates(len(replicates))
             named |= dict(zip(names, replicates, strict=True))
-            said["replicate_weights"] = {
+            description["replicate_weights"] = {
                 "columns": names,
                 "factors": [] if factors is None else factors.tolist(),
             }
-        return named, said
+        return named, description
 
     def _name(self, option: str) -> str:
         """The name of a column: that which it had in the data, or else one that no variable has."""

@@ -182,8 +182,8 @@ class EqualRows:
             copies = 1.0 if table.copies is None else table.copies.rows
             numbers.append(table.row_weights / copies)
         for each in numbers:
-            values, place = np.unique(each, return_inverse=True)
-            columns.append(place)
+            values, code = np.unique(each, return_inverse=True)
+            columns.append(code)
             radices.append(len(values))
         group, member = grouped(columns, radices, table.rows)
         tally = Tally.of(table, group, len(member))
