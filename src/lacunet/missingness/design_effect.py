@@ -27,7 +27,7 @@ takes what is observed in its place. Both agree where there is little dependence
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -136,22 +136,35 @@ class SurveyRows:
 def cells_of(table: EncodedTable, left: Node, right: Node, given: Sequence[Node]) -> Cells:
     """The rows that show two nodes and the conditions of their test, and the cell of each.
 
-    Then the number of strata that occur, and of the states of both.
+    Then the number of strata that occur, and of the states of both. A condition whose own mechanism
+    is one too leaves no row out: the rows that hide it are a group.
     """
 
     def size(node: Node) -> int:
-        return 2 if isinstance(node, Mechanism) else table.cardinality_of[node]
+        if isinstance(node, Mechanism):
+            return 2
+        return table.cardinality_of[node] + (node in grouped_nodes)
 
     def values(node: Node) -> Index:
         if isinstance(node, Mechanism):
             return table.is_shown((node.variable,))[used].astype(np.intp)
-        return table.columns[node][used].astype(np.intp)
+        return np.minimum(table.columns[node][used].astype(np.intp), size(node) - 1)
 
-    names = [node for node in (left, right, *given) if isinstance(node, str)]
+    grouped_nodes = {node for node in given if has_hidden_group(node, given)}
+    names = [
+        node
+        for node in (left, right, *given)
+        if isinstance(node, str) and node not in grouped_nodes
+    ]
     used = np.flatnonzero(table.is_shown(names))
     strata, firsts = grouped([*map(values, given)], [*map(size, given)], len(used))
     shape = len(firsts), size(left), size(right)
     return used, (strata * shape[1] + values(left)) * shape[2] + values(right), shape
+
+
+def has_hidden_group(node: Node, others: Collection[Node]) -> bool:
+    """Whether the rows that hide a variable are a group: its mechanism is among the others."""
+    return isinstance(node, str) and Mechanism(node) in others
 
 
 def tested(

@@ -4,20 +4,23 @@ The parents of each mechanism :math:`R_i` are chosen greedily, forward and backw
 that raises the penalised log-likelihood of :math:`R_i` most is added, one that no longer pays
 is taken out again, until nothing changes. A candidate that is itself missing at times is judged
 on the rows that show it; where all rows that hide it hide :math:`X_i` too, as after dropout, on all
-rows. The penalty is that of BIC, half the logarithm of the rows for each parameter. Where many
-candidates are tried, some pass by chance: of 36 independent ones, at 1,000 rows, one does in a
-quarter of all cases. So `learned_graph` adds the logarithm of the number of candidates for each
-parent (J. Chen and Z. Chen, "Extended Bayesian information criteria", 2008). For informed deletion
-the penalty is half that of BIC: there a parent too many costs variance, one too few costs bias.
+rows. Once :math:`R_j` is a cause beside :math:`X_j`, the rows that hide :math:`X_j` are a group of
+their own, so that what decides among them is found. The penalty is that of BIC, half the logarithm
+of the rows for each parameter. Where many candidates are tried, some pass by chance: of 36
+independent ones, at 1,000 rows, one does in a quarter of all cases. So `learned_graph` adds the
+logarithm of the number of candidates for each parent (J. Chen and Z. Chen, "Extended Bayesian
+information criteria", 2008). For informed deletion the penalty is half that of BIC: there a parent
+too many costs variance, one too few costs bias.
 
 The rows that show :math:`X_j` say nothing of :math:`R_j \to R_i`, as :math:`R_j` is 1 in all of
 them. So a mechanism is judged without the variables beside which it does not vary: in their place
 are its own causes, which separate it from all that it does not cause. Nothing does where
 :math:`X_j` decides on :math:`R_i` and :math:`X_i` on :math:`R_j`: there it is judged by how many
 rows hide both (`lacunet.missingness.mutual`). If it is a cause, the rows that show
-:math:`X_i` are chosen by it, so that they say nothing of :math:`X_i \to R_j`: this is taken out.
-Where no row shows B without A, the
-graph says so: :math:`R_B \le R_A`.
+:math:`X_i` are chosen by it, so that they say nothing of :math:`X_i \to R_j`: this is taken out,
+or the other if its effect is smaller. Where :math:`X_i` decides on :math:`R_j`, :math:`R_i` is
+learned first, so that it can be a cause of :math:`R_j`. Where no row shows B without A, the graph
+says so: :math:`R_B \le R_A`.
 
 It is sound if mechanisms cause nothing but mechanisms, no value hides itself, nothing unseen
 drives both a mechanism and a candidate, and every configuration is shown at times. *That a
@@ -41,7 +44,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
 from math import isnan, nan, prod
 from types import MappingProxyType
 from typing import Any
@@ -53,7 +55,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
-from lacunet.missingness.design_effect import SurveyRows, tested
+from lacunet.missingness.design_effect import SurveyRows, has_hidden_group, tested
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_mechanisms_alone
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness
@@ -165,7 +167,8 @@ class _Judge:
     """What candidates are judged by: a mechanism, their columns, penalties.
 
     Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
-    of its column. ``partly`` are those of which hidden values remain.
+    of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
+    out, unless its own mechanism is a cause too. Then they are one more group.
     """
 
     is_shown: Column
@@ -246,14 +249,21 @@ class _Judge:
 
     def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
-        columns, size_of, per_parameter = self.columns, self.size_of, self.penalties[0]
+        columns, size_of = dict(self.columns), dict(self.size_of)
+        per_parameter = self.penalties[0]
+        grouped = {
+            node for node in others if node in self.partly and has_hidden_group(node, others)
+        }
+        for node in grouped:
+            columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node], columns[node])
+            size_of[node] += 1
         together = max(1, BATCH // max(len(self.is_shown), 1))
         weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
         configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
         codes = self.is_shown + 2 * configurations
-        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly]
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - grouped]
         small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
@@ -478,69 +488,150 @@ def learned_graph(
     table = table.without_sets().scaled()
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    nodes: list[Node] = [*table.variables]
-    columns = {node: _column(table, node) for node in nodes}
-    survey = SurveyRows.of(network, table)
-    causes: dict[str, set[Node]] = {}
-    origin_of: dict[tuple[Node, str], Origin] = {}
     given = given or MissingnessGraph(network, {})
     unseen, known_of = {*latent, *given.latent}, given.causes
 
     def above(name: str) -> list[str]:
-        return mechanisms_in(causes.get(name, known_of.get(name, ())))
+        return mechanisms_in(known_of.get(name, ()))
 
     names = [name for name in table.partially_observed if name not in unseen]
     pairs = monotone_pairs(patterns or patterns_of(table), names)
     orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
     monotone = sorted({*given.monotone, *orders})
     earlier_of = {name: [before for later, before in orders if later == name] for name in names}
-    for name in TopologicalSorter(earlier_of).static_order():
-        deadline.check()
-        part = rows_that_tell(network, table, name)
-        seen = columns if part is table else {node: _column(part, node) for node in nodes}
-        is_shown = _column(part, Mechanism(name))
-        known = known_of.get(name, ())
-        candidates = {
-            node: column
-            for node, column in seen.items()
-            if node != name and name not in reached(mechanisms_in([node]), above)
-        }
-        candidates |= {node: _column(part, node) for node in known if isinstance(node, Mechanism)}
-        ordered = [Mechanism(earlier) for earlier in earlier_of[name]]
-        fixed = tuple(dict.fromkeys((*(node for node in known if node in candidates), *ordered)))
-        chosen = _choose(
-            is_shown,
-            candidates,
-            part.row_weights,
-            network,
-            per_parent=float(np.log(max(len(candidates), 1))),
-            given=fixed,
-            causes=causes,
-            itself=(name, seen[name]),
-        )
-        mutual = [node for node in chosen if _are_mutual(node, name, chosen, causes)]
-        for other in (variable_of(node) for node in mutual):
-            if origin_of[name, other].source == "learned":
-                causes[other].discard(name)
-                del origin_of[name, other]
-        design = survey if part is table or not part.rows else SurveyRows.of(network, part)
-        tested_nodes = [node for node in chosen if node in known or node not in ordered]
-        for node in tested_nodes:
-            others = tuple(other for other in chosen if other != node)
-            others = _varying_beside(node, others, candidates, causes)
-            result = tested(part, design, Mechanism(name), node, others)
-            source = "given" if node in known else "learned"
-            origin_of[node, name] = Origin(source, result.p_value, result.effect)
-        if name in known:
-            origin_of[name, name] = Origin("given", nan, nan)
-        causes[name] = {*chosen, *known}
-        nodes.append(Mechanism(name))
-        columns[Mechanism(name)] = _column(table, Mechanism(name))
+    search = _Search(network, table, SurveyRows.of(network, table), known_of, earlier_of)
+    while not search.is_through(deadline):
+        search.causes.clear()
+        search.origin_of.clear()
+    causes, origin_of = search.causes, search.origin_of
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
     learned = {"network": network, "causes": causes, "latent": unseen, "monotone": monotone}
     return LearnedGraph(**given.parts | learned | {"origin_of": origin_of})
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The causes of all mechanisms, one mechanism after the other.
+
+    ``earlier_of`` are mechanisms that must be learned before, ``first_of`` those that should be, as
+    their values decide. ``refuted`` are values that do not decide on another's mechanism.
+    """
+
+    network: Network
+    table: EncodedTable
+    survey: SurveyRows | None
+    known_of: Causes
+    earlier_of: Mapping[str, Sequence[str]]
+    first_of: dict[str, set[str]] = field(default_factory=dict)
+    refuted: set[tuple[str, str]] = field(default_factory=set)
+    columns: dict[Node, Column] = field(default_factory=dict)
+    causes: dict[str, set[Node]] = field(default_factory=dict)
+    origin_of: dict[tuple[Node, str], Origin] = field(default_factory=dict)
+
+    def is_through(self, deadline: Deadline) -> bool:
+        """Learn in one order; not to the end if another order, or fewer candidates, are better."""
+        for name in _in_order(self.earlier_of, self.first_of):
+            deadline.check()
+            known = self.known_of.get(name, ())
+            part = rows_that_tell(self.network, self.table, name)
+            candidates = self._candidates(name, part)
+            ordered = [Mechanism(earlier) for earlier in self.earlier_of[name]]
+            kept = [node for node in known if node in candidates]
+            fixed = tuple(dict.fromkeys((*kept, *ordered)))
+            chosen = _choose(
+                _column(part, Mechanism(name)),
+                candidates,
+                part.row_weights,
+                self.network,
+                per_parent=float(np.log(max(len(candidates), 1))),
+                given=fixed,
+                causes=self.causes,
+                itself=(name, _column(part, name)),
+            )
+            design = self.survey
+            if part is not self.table and part.rows:
+                design = SurveyRows.of(self.network, part)
+            late = [
+                node
+                for node in chosen
+                if isinstance(node, Mechanism) and node not in fixed and self._decides(name, node)
+            ]
+            if any(self._is_mended(name, node.variable, chosen, part, design) for node in late):
+                return False
+            for node in (node for node in chosen if node in known or node not in ordered):
+                others = tuple(other for other in chosen if other != node)
+                others = _varying_beside(node, others, candidates, self.causes)
+                result = tested(part, design, Mechanism(name), node, others)
+                source = "given" if node in known else "learned"
+                self.origin_of[node, name] = Origin(source, result.p_value, result.effect)
+            if name in known:
+                self.origin_of[name, name] = Origin("given", nan, nan)
+            self.causes[name] = {*chosen, *known}
+        return True
+
+    def _candidates(self, name: str, part: EncodedTable) -> dict[Node, Column]:
+        """What may decide on a mechanism: variables, and mechanisms before it."""
+        known = self.known_of.get(name, ())
+        nodes: list[Node] = [node for node in self.table.variables if node != name]
+        nodes = [node for node in nodes if (node, name) not in self.refuted or node in known]
+        mechanisms: list[Node] = [Mechanism(other) for other in self.causes]
+        nodes += [m for m in mechanisms if name not in reached(mechanisms_in([m]), self._above)]
+        nodes += [node for node in known if isinstance(node, Mechanism) and node not in nodes]
+        if part is not self.table:
+            return {node: _column(part, node) for node in nodes}
+        for node in nodes:
+            if node not in self.columns:
+                self.columns[node] = _column(part, node)
+        return {node: self.columns[node] for node in nodes}
+
+    def _above(self, name: str) -> list[str]:
+        return mechanisms_in(self.causes.get(name, self.known_of.get(name, ())))
+
+    def _decides(self, name: str, mechanism: Mechanism) -> bool:
+        """Whether a value was found to decide on another's mechanism."""
+        other = mechanism.variable
+        return name in self.causes.get(other, ()) and name not in self.known_of.get(other, ())
+
+    def _is_mended(
+        self,
+        name: str,
+        other: str,
+        chosen: tuple[Node, ...],
+        part: EncodedTable,
+        survey: SurveyRows | None,
+    ) -> bool:
+        """Whether something follows from that a value decides on a mechanism, and this on its own.
+
+        The other's value may decide too: then one of the two does not, the one with the smaller
+        effect. Where only the value decides, its mechanism comes first.
+        """
+        if other in chosen:
+            beside = tuple(node for node in chosen if variable_of(node) != other)
+            effect = tested(part, survey, Mechanism(name), other, beside).effect
+            is_known = other in self.known_of.get(name, ())
+            if is_known or effect >= self.origin_of[name, other].effect:
+                self.refuted.add((name, other))
+                return True
+            self.refuted.add((other, name))
+        first = self.first_of.setdefault(other, set())
+        is_new = other in chosen or name not in first
+        first.add(name)
+        return is_new
+
+
+def _in_order(
+    earlier_of: Mapping[str, Collection[str]], first_of: Mapping[str, Collection[str]]
+) -> list[str]:
+    """The keys in their order, each after those that are earlier, and after the first if it can."""
+    names: list[str] = []
+    while left := [name for name in earlier_of if name not in names]:
+        ready = [name for name in left if {*earlier_of[name]} <= {*names}]
+        names.append(
+            next((name for name in ready if {*first_of.get(name, ())} <= {*names}), ready[0])
+        )
+    return names
 
 
 def monotone_pairs(patterns: Rows, names: Sequence[str]) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.design_effect import SurveyRows, cells_of, tested
+from lacunet.missingness.design_effect import SurveyRows, cells_of, has_hidden_group, tested
 from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence import holm
@@ -136,7 +136,9 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
 def check_mechanisms_alone(graph: MissingnessGraph, table: EncodedTable) -> list[TestedImplication]:
     """Test what a graph implies whatever edges there are among the variables; Holm-adjusted.
 
-    That is: a mechanism does not depend, given its causes, on what it does not cause.
+    That is: a mechanism does not depend, given its causes, on what it does not cause. Where a
+    variable and its mechanism are both causes, the rows that hide the variable are a group: what
+    decides among them should be in the graph.
     """
     variables = graph.network.variables
     earlier = {name: variables[:index] for index, name in enumerate(variables)}
@@ -151,8 +153,28 @@ def _of_mechanisms_alone(graph: MixedGraph) -> Iterator[Implication]:
         if isinstance(right, Mechanism):
             conditions = [graph.parents[right]]
             conditions += [graph.parents[left]] if isinstance(left, Mechanism) else []
-            if (implication := _separated_by(graph, left, right, conditions)) is not None:
-                yield implication
+            implied = _on_all_rows(graph, left, right) or _separated_by(
+                graph, left, right, conditions
+            )
+            if implied is not None:
+                yield implied
+
+
+def _on_all_rows(graph: MixedGraph, left: Node, right: Mechanism) -> Implication | None:
+    """That a mechanism does not depend on a node given its causes, where hidden is a group."""
+    causes = graph.parents[right]
+    if left in causes | graph.children[right] | graph.siblings[right]:
+        return None
+    groups = [node for node in causes if has_hidden_group(node, causes)]
+    if not groups:
+        return None
+    shown = graph.mechanisms_of([left, *(node for node in causes if node not in groups)])
+    if right in shown or left in shown:
+        return None
+    if not graph.separated([left], [right], causes | shown | graph.selection):
+        return None
+    at_one = (*(m for m in graph.mechanisms if m in shown), *graph.selection)
+    return Implication(left, right, graph.sorted(causes - shown), at_one)
 
 
 def _tests(

@@ -31,11 +31,13 @@ def learn_missingness(
     Call it as ``learn_missingness(data)`` or as ``learn_missingness(network, data)``.
 
     Candidates for a mechanism are all variables but its own, and the mechanisms before it in
-    the network's order. A cause is added as long as that raises BIC, with a further penalty for the
-    number of candidates; no level is chosen. The p-value printed beside each is that of a test
-    given the other causes. Where no row shows B without A, as after dropout, the graph has
-    ``R[B] <= R[A]``. What the data cannot show is not in the graph: that a value is missing
-    because of what it is. With fewer than about 5,000 rows a learned graph is not reliable.
+    the network's order; where a value decides on another's mechanism, its own mechanism comes
+    before that. Where a mechanism has a value and whether it is shown as causes, what decides
+    among the rows that hide the value is looked for too. A cause is added as long as that raises
+    BIC, with a further penalty for the number of candidates; no level is chosen. The p-value
+    printed beside each is that of a test given the other causes. Where no row shows B without A, as
+    after dropout, the graph has ``R[B] <= R[A]``. What the data cannot show is not in the
+    graph: that a value is missing because of what it is. With fewer than about 5,000 rows a learned graph is not reliable.
 
     Parameters
     ----------
