@@ -29,6 +29,7 @@ from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted, first_of
 
 HOW = "MCAR(share=1, rate=0.2)"  # as an example
+STREAMS = 3  # of random numbers that `simulate` draws from: mechanisms, rows, what is hidden
 
 
 def hide_cells(
@@ -231,7 +232,7 @@ def simulate(
     [0, 100]
     """
     network = as_network(network)
-    for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
+    for_mechanisms, for_rows, for_hiding = generator(rng).spawn(STREAMS)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sampling.sample(network, rows, for_rows)
     table = (
@@ -299,7 +300,8 @@ def hide(
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
     rows, views = _views_as_texts(rows)
-    for_mechanisms, for_hiding = generator(rng).spawn(2)
+    # the rows may be simulated ones of the same seed: none of their streams may hide them
+    for_mechanisms, for_hiding = generator(rng).spawn(STREAMS + 2)[STREAMS:]
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(frame, network)
     table = hide_cells(complete, missingness, for_hiding, network)
