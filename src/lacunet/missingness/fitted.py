@@ -44,7 +44,7 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from math import isnan, nan, prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -426,6 +426,18 @@ class LearnedGraph(MissingnessGraph):
         given = [part for part in given if part.arrow != "<="]
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
         return "\n".join(lines)
+
+    def over(self, network: Network) -> Self:
+        """The same graph over a network that may have more edges among the same variables.
+
+        What decides on being shown is learned without them.
+        """
+        graph, learned_over = self, self.network
+        if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
+            *network.edges
+        }:
+            graph = self.with_edges_of(network)
+        return super(LearnedGraph, graph).over(network)
 
     @property
     def parts(self) -> dict[str, Any]:
