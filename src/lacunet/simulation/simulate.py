@@ -15,6 +15,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
+from lacunet.missingness.fitted import LearnedGraph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -24,7 +25,7 @@ from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
 from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
-from lacunet.simulation.by_graph import MissingByGraph, learned_missingness
+from lacunet.simulation.by_graph import MissingByGraph, by_learned_graph, learned_missingness
 from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted, first_of
 
@@ -213,6 +214,8 @@ def simulate(
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
         graph or its text (``"Age -> R[Income]"``), the ``missingness`` of another simulation, or
         the ``network.mechanisms`` of a result that was learned with a graph; None hides nothing.
+        A graph of `learn_missingness` hides values as often as they are missing in its rows, as far
+        as these tell; the probabilities of other graphs are drawn.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
 
@@ -333,6 +336,8 @@ def _views_as_texts(rows: Any) -> tuple[Any, Any]:
 
 def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
+    if isinstance(missing, LearnedGraph):
+        return by_learned_graph(missing, network).draw(network, rng)
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
     if isinstance(missing, Mechanisms):
