@@ -462,3 +462,42 @@ def test_a_formula_is_answered_with_edges() -> None:
         with pytest.raises(StatesError) as refused:
             lc.Network.from_data(rows, text)
         assert "arrows" not in str(refused.value)
+
+
+def categories_in(kind: str, folder: Path) -> Any:
+    """Codes of which two are one number, declared as categories without an order."""
+    codes, ill = ["3.50", "3.5", "12", "3.50"] * 5, ["p", "q", "r", "p"] * 5
+    arrow = pa.table({"Code": pa.array(codes).dictionary_encode(), "Ill": ill})
+    pandas = pd.DataFrame({"Code": pd.Categorical(codes), "Ill": ill})
+    polars = pl.DataFrame({"Code": pl.Series(codes, dtype=pl.Categorical), "Ill": ill})
+    file = folder / f"rows.{kind.rpartition(' ')[2]}"
+    if kind == "arrow":
+        return arrow
+    if kind == "polars":
+        return polars
+    if kind == "pandas parquet":
+        pandas.to_parquet(file)
+    elif kind == "polars parquet":
+        polars.write_parquet(file)
+    else:
+        pandas.to_feather(file)
+    return file
+
+
+@pytest.mark.parametrize(
+    "kind", ["arrow", "polars", "pandas parquet", "polars parquet", "pandas feather"]
+)
+def test_categories_without_an_order_are_kept_apart_too(kind: str, tmp_path: Path) -> None:
+    rows = categories_in(kind, tmp_path)
+    network = lc.Network.from_data(rows, "Code -> Ill")
+    assert network.states("Code") == ("3.5", "3.50", "12")
+    table = lc.learn(network, rows, "direct-mcar", prior=1).network.cpt("Ill").table
+    assert table.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_texts_that_a_file_stores_as_dictionaries_declare_nothing(tmp_path: Path) -> None:
+    texts, declared = tmp_path / "texts.parquet", categories_in("pandas parquet", tmp_path)
+    pd.read_parquet(declared).astype(str).to_parquet(texts)
+    for rows in (texts, [declared, texts], [texts, declared]):
+        with pytest.raises(SpellingsError, match=r"'3\.5' and '3\.50'"):
+            lc.Network.from_data(rows, "Code -> Ill")

@@ -354,3 +354,10 @@ def test_no_rows_are_no_pieces() -> None:
     empty: dict[str, list[str]] = {"A": [], "B": []}
     with pytest.raises(DataError, match="rows"):
         list(rows_with_codes(source_from(empty), Data(empty), PAIR))
+
+
+@pytest.mark.parametrize("value", [np.int64(-7), np.float64(-7), np.int16(-7), -7])
+def test_a_refused_weight_is_shown_as_a_plain_number(value: Any) -> None:
+    rows = {"A": ["n", "y"], "w": [value, "1"]}  # of several types: the cells stay as they are
+    with pytest.raises(WeightError, match=r"'w' is -7(\.0)?\.\n"):
+        read_table(Data(rows, weight="w"), Network({"A": ["n", "y"]}))

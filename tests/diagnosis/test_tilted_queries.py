@@ -161,3 +161,15 @@ def test_the_command_takes_a_difference(tmp_path: Path, capsys: pytest.CaptureFi
     edges = "Age -> Drug; Age -> Ill; Drug -> Ill"
     assert main(["sensitivity", edges, path, "--mechanism", "Ill", "--query", EFFECT]) == 0
     assert "P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no)) is" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("sign", ["-", " -", "- ", " - ", "−"])
+def test_a_difference_may_be_typed_without_spaces(sign: str) -> None:
+    first, second = EFFECT.split(" - ")
+    assert typed_terms(f"{first}{sign}{second}", TRIAL) == typed_terms(EFFECT, TRIAL)
+
+
+def test_a_sign_in_the_name_of_a_state_subtracts_nothing() -> None:
+    network = lc.Network({"Dose": ["f(1)-P(2)", "none"], "Ill": ["no", "yes"]})
+    (term,) = typed_terms("P(Ill=yes | Dose=f(1)-P(2))", network)
+    assert term.evidence == {"Dose": "f(1)-P(2)"}

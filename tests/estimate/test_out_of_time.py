@@ -119,6 +119,8 @@ def test_a_method_whose_time_is_up_says_so_and_still_answers(
     result = lc.learn(ASIA, rows(3), method, time_limit=1e-9)
     assert result.ended is not None
     assert result.ended.reason == "time limit"
+    said = " ".join(result.notes) if method == "em" else str(result)
+    assert ("EM made no iteration" if method == "em" else "before the first EM step") in said
     for name in ASIA.variables:
         np.testing.assert_allclose(result.network.cpt(name).table.sum(axis=-1), 1.0)
 

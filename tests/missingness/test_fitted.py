@@ -269,3 +269,35 @@ def test_rows_beyond_memory_are_warned_of_as_rows_within(tmp_path: Path) -> None
             lc.learn_missingness(network, path, memory=memory)
         messages.append([str(warning.message) for warning in warned])
     assert messages[0] == messages[1]
+
+
+def test_a_graph_learned_from_data_alone_serves_every_network_over_its_variables() -> None:
+    hides = MissingByGraph("A -> R[B]", {"B": [0.1, 0.6]})
+    chain = Network({x: ["n", "y"] for x in "ABC"}, {"B": ["A"], "C": ["B"]})
+    rates = {"A": [0.5, 0.5], "B": [[0.8, 0.2], [0.3, 0.7]], "C": [[0.9, 0.1], [0.4, 0.6]]}
+    rows = simulate(chain.with_tables(rates), 6000, hides, rng=3).frame()
+    graph = learn_missingness(rows)
+    assert not graph.network.edges
+    for edges in ("A -> B -> C", "C -> B -> A"):
+        network = Network.from_data(rows, edges)
+        expected = lc.learn(network, rows, "em", missingness="A -> R[B]").network
+        learned = lc.learn(network, rows, "em", missingness=graph).network
+        recovered = lc.learn(network, rows, "mgraph", missingness=graph).network
+        for name in network.variables:
+            np.testing.assert_allclose(learned.cpt(name).table, expected.cpt(name).table)
+            np.testing.assert_allclose(
+                recovered.cpt(name).table, expected.cpt(name).table, atol=0.05
+            )
+        query = {"target": "P(B=y)", "mechanism": "B"}
+        by_graph = lc.sensitivity(network, rows, missingness=graph, **query)
+        by_text = lc.sensitivity(network, rows, missingness="A -> R[B]", **query)
+        np.testing.assert_allclose(by_graph.answers, by_text.answers)
+
+
+def test_a_graph_learned_beside_edges_is_refused_where_they_are_not() -> None:
+    rows = rows_hidden_by("A -> R[B]", {"B": [0.1, 0.6]})
+    graph = learn_missingness(FOUR, rows)
+    with pytest.raises(LacunetError, match="another network: the parents"):
+        graph.over(Network(FOUR.states_of))
+    with pytest.raises(LacunetError, match="another network: the states"):
+        graph.over(Network({name: ["0", "1", "2"] for name in FOUR.variables}))

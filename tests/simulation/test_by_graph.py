@@ -15,8 +15,9 @@ import pytest
 from scipy import stats
 
 import lacunet as lc
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.learn import learn_missingness
 from lacunet.missingness.mechanisms import Missingness, Parent, parameters
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.mechanisms import Mechanisms
@@ -410,3 +411,43 @@ def test_mechanisms_of_another_network_or_not_learned_are_refused() -> None:
     left_out = replace(mechanisms, cpt_of={"Pain": mechanisms.cpt_of["Pain"]})
     with pytest.raises(SimulationError, match="Sleep"):
         simulate(TRIAL, 10, left_out)
+
+
+LEARNED = Network(
+    {name: ["n", "y"] for name in "ABC"},
+    {"B": ["A"], "C": ["B"]},
+    {"A": [0.5, 0.5], "B": [[0.8, 0.2], [0.3, 0.7]], "C": [[0.9, 0.1], [0.4, 0.6]]},
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "tables"),
+    [
+        ("A -> R[C]; R[B]", {"C": [0.05, 0.65], "B": 0.25}),
+        ("B -> R[C]; R[B]", {"C": [0.7, 0.1], "B": 0.4}),  # a cause that is missing at times
+        ("A -> R[B]; R[C] <= R[B]", {"B": [0.1, 0.5], "C": [1.0, 0.2]}),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_a_learned_graph_hides_values_as_often_as_they_are_missing(
+    text: str, tables: dict[str, Any]
+) -> None:
+    rows = simulate(LEARNED, 30_000, MissingByGraph(text, tables), rng=11)
+    graph = learn_missingness(rows.frame())
+    again = simulate(LEARNED, 30_000, graph, rng=12)
+    assert again.graph.causes == rows.graph.causes
+    for name, cpt in rows.mechanisms.items():
+        np.testing.assert_allclose(again.mechanisms[name].missing, cpt.missing, atol=0.03)
+    other = Network({name: ["n", "y"] for name in "CBA"}, {"A": ["B"]})
+    hidden = hide(other, rows.frame(complete=True), graph, rng=13)
+    shares = rows.frame().isna().mean()
+    np.testing.assert_allclose(hidden.isna().mean()[shares.index], shares, atol=0.02)
+
+
+@pytest.mark.parametrize("known", ["C -> R[C]", "B <-> R[C]", "R[B] -> R[C]; B -> R[C]"])
+def test_strengths_that_the_rows_do_not_tell_are_drawn_with_a_warning(known: str) -> None:
+    table = simulate(LEARNED, 6000, MissingByGraph("R[B]; R[C]", {"B": 0.3, "C": 0.3}), rng=4)
+    graph = learn_missingness(LEARNED, table.frame(), given=known)
+    with pytest.warns(LacunetWarning, match=r"how often R\[C\] hides"):
+        drawn = simulate(LEARNED, 100, graph, rng=5)
+    assert float(drawn.mechanisms["B"].missing) == pytest.approx(0.3, abs=0.03)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 import narwhals as nw
@@ -409,3 +410,24 @@ def test_views_of_arrow_are_hidden_and_stay_views(view: pa.DataType) -> None:
         assert 0 < hidden["Rain"].null_count < hidden.num_rows
         for shown, note in zip(hidden["Rain"].to_pylist(), hidden["Note"].to_pylist(), strict=True):
             assert shown is None or shown == note
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: lc.simulate(RAIN, 4000, rng=rng).frame(),
+        lambda rng: lc.sample(RAIN, 4000, rng=rng),
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 5])
+def test_rows_and_what_is_hidden_of_them_do_not_depend_on_each_other_under_one_seed(
+    draw: Callable[[int], Any], seed: int
+) -> None:
+    rows = draw(seed)
+    hidden = lc.hide(RAIN, rows, lc.MCAR(1, 0.3), rng=seed)
+    for name in RAIN.variables:
+        is_missing = hidden[name].isna()
+        for state in RAIN.states(name):
+            of_state = is_missing[rows[name] == state]
+            error = np.sqrt(0.3 * 0.7 / max(len(of_state), 1))
+            assert abs(of_state.mean() - 0.3) < 4 * error, (name, state)

@@ -4,7 +4,7 @@ Every distinct value is a state, spelled so that the door (`lacunet.data.matchin
 again: a number as the shortest numeral, a text without the spaces around it. The categories of
 pandas, Polars' Enum and ordered ones of Arrow keep their order, all of them, whether they occur or
 not; numbers, also those written as texts, are put in their order, everything else is sorted as
-text, and so are other dictionaries of Arrow and Polars, which only store texts. What a code was
+text, and so are other dictionaries of Arrow and categories of Polars. What a code was
 declared to mean is a state in its place; what means "missing" is not a state.
 
 States are never merged in silence. Values of a numeric type are one by their value. Texts that
@@ -117,9 +117,10 @@ class Seen:
     missing), ``missing`` what means "not observed" in all columns.
 
     ``cells`` counts each value by its spelling, ``written`` has the texts of each number,
-    ``order`` lists all categories of a column that has some, ``tokens`` counts what was taken as
-    missing without having been asked for, ``asked`` what was because of that, ``labelled`` the
-    codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
+    ``order`` lists all categories of a column that puts them in an order; one that ``is_declared``
+    says by its type, in all pieces, that its values are categories. ``tokens`` counts what was
+    taken as missing without having been asked for, ``asked`` what was because of that, ``labelled``
+    the codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
     nothing. A column that ``is_nested`` holds lists or records, which are not counted. One that
     ``is_free_text`` holds longer texts than can be states, of which none is kept; ``characters``
     says how many ``cells`` keeps.
@@ -130,6 +131,7 @@ class Seen:
     cells: Counter[str] = field(default_factory=Counter)
     written: dict[Decimal, set[str]] = field(default_factory=dict)
     order: dict[str, None] = field(default_factory=dict)
+    is_declared: bool = False
     tokens: Counter[str] = field(default_factory=Counter)
     asked: Counter[str] = field(default_factory=Counter)
     labelled: Counter[str] = field(default_factory=Counter)
@@ -174,16 +176,18 @@ class Seen:
         is_long = self.rows >= FEWEST_ROWS_OF_IDENTIFIER
         return occur_once and are_all and is_long and not any(n % 1 for n in self.numbers)
 
-    def add(self, column: Column) -> None:
-        """Count the next cells."""
+    def add(self, column: Column, *, is_declared: bool = False) -> None:
+        """Count the next cells; those of a column that declares them as categories stay apart."""
         if _is_nested(column):
             self.is_nested = True
             return
         counts, values = distinct_cells(column)
         self.empty += len(column) - sum(counts)
         texts = [self._spelled(value) for value in values]
-        if getattr(getattr(column, "type", None), "ordered", False):
+        self.is_declared = is_declared and (self.is_declared or not self.cells)
+        if is_declared:
             texts = self._kept_apart(values, texts)
+        if is_declared and column.type.ordered:
             self.order |= dict.fromkeys(texts)
         for value, text, count in zip(values, texts, counts, strict=True):
             if is_null(value):
@@ -260,7 +264,9 @@ class Seen:
 
         None of a column that declares its categories.
         """
-        several = [texts for texts in self.written.values() if len(texts) > 1 and not self.order]
+        if self.order or self.is_declared:
+            return []
+        several = [texts for texts in self.written.values() if len(texts) > 1]
         return [sorted(texts, key=lambda text: (len(text), text)) for texts in several]
 
     @property
@@ -269,6 +275,14 @@ class Seen:
         codes: dict[str, object] = dict.fromkeys(self.missing, None)
         codes |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
         return codes | dict(self.codes)
+
+
+def _is_dictionary(column: Column) -> bool:
+    if isinstance(column, list):
+        return False
+    from pyarrow import types
+
+    return bool(types.is_dictionary(column.type))
 
 
 def _is_nested(column: Column) -> bool:
@@ -299,6 +313,7 @@ def seen_in(
     seen = {name: Seen.of(name, data) for name in columns}
     first: list[tuple[Piece, FloatArray | None]] = []
     first_rows = first_bytes = 0
+    packed = {name for part in source.parts for name in part.packed}
     for piece, copies in copied_pieces(source, (*columns, *also), data):
         if first_rows < MOST_ROWS and first_bytes < FIRST_BYTES:
             first.append((piece, copies))
@@ -306,7 +321,8 @@ def seen_in(
             # A list, of values that Arrow has no type for, refers to objects that are there anyway.
             first_bytes += sum(getattr(column, "nbytes", 0) for column in piece.columns.values())
         for name in columns:
-            seen[name].add(piece.columns[name])
+            column = piece.columns[name]
+            seen[name].add(column, is_declared=_is_dictionary(column) and name not in packed)
     has_rows = any(column.rows or column.empty or column.is_nested for column in seen.values())
     if not has_rows and not all(column.labels for column in seen.values()):
         raise DataError.no_rows(source.label)
@@ -352,7 +368,7 @@ def states_of(
             f"which have at most {MOST_CHARACTERS:,} characters.",
             f"leave {name!r} out of the edges.",
         )
-    labels, texts = seen.labels, sorted(_merged(seen.cells))
+    labels, texts = seen.labels, sorted(seen.cells if seen.is_declared else _merged(seen.cells))
     if seen.order:
         dropped = {*seen.asked, *seen.tokens, *(seen.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}

@@ -344,6 +344,8 @@ def _spelled_chunk(chunk: Any) -> Any:
 def cell_at(column: Column, row: int) -> object:
     """A cell as a Python object, for messages."""
     cell: Any = column[row]
+    if isinstance(cell, np.generic) and cell.dtype.kind in "biuf":
+        return cell.item()
     return cell.as_py() if hasattr(cell, "as_py") else cell
 
 

@@ -125,6 +125,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         nulls=partial(_parquet_nulls, path),
         values=partial(_parquet_values, path, nested),
         description=said_in(schema),
+        packed=[field.name for field in schema if not types.is_dictionary(field.type)],
     )
 
 

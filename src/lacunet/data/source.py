@@ -6,7 +6,7 @@ arrays and nothing of files or data frames.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,7 +39,8 @@ class Part:
     read one time only. ``nulls`` says in how many rows a column holds none of its values, where
     that is known before reading; ``values`` gives every value of some columns at least once, where
     that takes less than reading all rows. ``description`` is what a table of counted rows says of
-    its columns (`lacunet.data.counted`).
+    its columns (`lacunet.data.counted`). ``packed`` are columns that come as dictionaries of Arrow
+    for speed alone: they declare no categories.
     """
 
     label: str
@@ -52,6 +53,7 @@ class Part:
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
     values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
     description: Mapping[str, Any] = field(default_factory=dict)
+    packed: Collection[str] = ()
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
         """The words for where each of the rows (from 0) is found."""

@@ -24,7 +24,8 @@ from lacunet.statistics.counts import quotient
 from lacunet.wording import quotes_blanked
 
 _QUERY = re.compile(r"\s*[Pp]r?\(|[^|]*\|")
-_MINUS = re.compile(r"\s+[-−]\s+")  # the second is the sign that word processors set
+# Without spaces only from P(...) to P(...). The second sign is that which word processors set.
+_MINUS = re.compile(r"(?<=\))\s*[-−]\s*(?=[Pp]r?\()|\s+[-−]\s+")
 
 
 class AskedTerm(NamedTuple):

@@ -46,7 +46,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan, nan, prod
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -408,16 +408,24 @@ class LearnedGraph(MissingnessGraph):
     more of them than are looked for, are left out. ``doubt`` says which of its implications the
     rows that it was learned from refute, whatever edges there are among the variables; it is empty
     if they refute none.
+
+    ``rates`` are the probabilities of being missing in those rows, for the mechanisms of which they
+    tell them.
     """
 
     origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
     doubt: str = ""
+    rates: Mapping[str, MechanismCpt] = field(default_factory=dict, repr=False)
 
     def __init__(
-        self, origin_of: Mapping[tuple[Node, str], Origin], doubt: str = "", **parts: Any
+        self,
+        origin_of: Mapping[tuple[Node, str], Origin],
+        doubt: str = "",
+        rates: Mapping[str, MechanismCpt] = MappingProxyType({}),
+        **parts: Any,
     ) -> None:
         super().__init__(**parts)
-        vars(self).update(origin_of=dict(origin_of), doubt=doubt)
+        vars(self).update(origin_of=dict(origin_of), doubt=doubt, rates=dict(rates))
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
@@ -437,10 +445,36 @@ class LearnedGraph(MissingnessGraph):
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
         return "\n".join(lines)
 
+    def over(self, network: Network) -> Self:
+        """The same graph over a network that may have more edges among the same variables.
+
+        What decides on being shown is learned without them.
+        """
+        graph, learned_over = self, self.network
+        if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
+            *network.edges
+        }:
+            graph = self.with_edges_of(network)
+        return super(LearnedGraph, graph).over(network)
+
     @property
     def parts(self) -> dict[str, Any]:
-        """What the graph is made from, with the origins of its edges."""
-        return super().parts | {"origin_of": self.origin_of, "doubt": self.doubt}
+        """What the graph is made from, with what else is known of it."""
+        known = {"origin_of": self.origin_of, "doubt": self.doubt, "rates": self.rates}
+        return super().parts | known
+
+    def rates_over(self, network: Network) -> dict[str, FloatArray]:
+        """The known probabilities of being missing, an axis for each cause in a network's order."""
+        tables = {}
+        causes_of = self.with_edges_of(network).causes
+        for name, cpt in self.rates.items():
+            causes, ours = causes_of[name], self.network.states_of
+            variables = [node for node in causes if isinstance(node, str)]
+            if {*causes} == {*cpt.parents} and all(
+                ours[node] == network.states_of[node] for node in variables
+            ):
+                tables[name] = np.transpose(cpt.missing, [cpt.parents.index(n) for n in causes])
+        return tables
 
     def tested_on(self, table: EncodedTable) -> LearnedGraph:
         """The same graph, which knows whether these rows refute what it implies."""
@@ -508,7 +542,57 @@ def learned_graph(
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
     learned = {"network": network, "causes": causes, "latent": unseen, "monotone": monotone}
-    return LearnedGraph(**given.parts | learned | {"origin_of": origin_of})
+    graph = LearnedGraph(**given.parts | learned | {"origin_of": origin_of})
+    return graph.with_parts(rates=_known_rates(graph, table))
+
+
+def _known_rates(graph: LearnedGraph, table: EncodedTable) -> dict[str, MechanismCpt]:
+    """The mechanisms of which the rows tell with which probabilities they hide.
+
+    Of a cause that is itself missing at times, only rows that show it tell anything. They stand for
+    all rows if its mechanism does not follow from the one in question. Where it is a cause too,
+    rows that hide the value must all hide the other: else nobody knows which value hid it.
+    """
+    if graph.selection is not None:
+        return {}
+    network, weights, known = graph.network, table.row_weights, {}
+
+    def above(name: str) -> list[str]:
+        return mechanisms_in(graph.causes.get(name, ()))
+
+    for name, parents in graph.causes.items():
+        is_shown = _column(table, Mechanism(name))
+        columns = {node: _column(table, node) for node in parents}
+        partly = [
+            node for node in parents if isinstance(node, str) and (columns[node] == NOT_SHOWN).any()
+        ]
+        is_unknown = (
+            not {name, *graph.latent}.isdisjoint(parents)
+            or any(Mechanism(name) in pair for pair in graph.hidden)
+            or rows_that_tell(network, table, name) is not table
+            or any(name in reached([node], above) for node in partly)
+            or prod(_size(node, network) for node in parents) > MOST_CELLS
+        )
+        always = [
+            node
+            for node in parents
+            if isinstance(node, Mechanism) and not is_shown[columns[node] == 0].any()
+        ]
+        if is_unknown or any(
+            Mechanism(node) in parents and Mechanism(node) not in always for node in partly
+        ):
+            continue
+        is_told = np.ones(table.rows, dtype=bool)
+        for node in partly:
+            is_told &= columns[node] != NOT_SHOWN
+        if not weights[is_told].any():
+            continue
+        shown = {node: column[is_told] for node, column in columns.items()}
+        rates = _rates(is_shown[is_told], parents, shown, weights[is_told], network)
+        for mechanism in always:
+            np.moveaxis(rates, parents.index(mechanism), 0)[0] = 1.0
+        known[name] = MechanismCpt(name, parents, rates)
+    return known
 
 
 @dataclass(frozen=True, eq=False)

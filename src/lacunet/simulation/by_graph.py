@@ -33,7 +33,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.errors import warn
 from lacunet.formats.lacunet_json import no_key_twice
+from lacunet.missingness.fitted import LearnedGraph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import (
     HiddenCauseCpt,
@@ -45,7 +47,7 @@ from lacunet.missingness.mechanisms import (
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import Mechanism, named
+from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.simulation.sampling import SimulationError, check_beta
 from lacunet.wording import first_of
 
@@ -157,6 +159,20 @@ def learned_missingness(learned: Mechanisms, network: Network) -> Missingness:
                 )
         mechanisms[name] = MechanismCpt(name, tuple(parents), cpt.table[..., 0])
     return Missingness(graph, mechanisms)
+
+
+def by_learned_graph(graph: LearnedGraph, network: Network) -> MissingByGraph:
+    """A graph that was learned from data, to hide values as often as they are missing there."""
+    tables = graph.rates_over(network)
+    names = [*graph.causes, *(() if graph.selection is None else [SELECTION.variable])]
+    if lacking := [str(Mechanism(name)) for name in names if name not in tables]:
+        warn(
+            "the rows that the graph was learned from do not tell how often "
+            f"{first_of(lacking, 5)} {'hides' if len(lacking) == 1 else 'hide'} a value: these "
+            "probabilities are drawn at random. MissingByGraph(graph, tables) takes some that you "
+            "know."
+        )
+    return MissingByGraph(graph, tables)
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:

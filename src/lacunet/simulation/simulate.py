@@ -15,6 +15,7 @@ from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
+from lacunet.missingness.fitted import LearnedGraph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
 from lacunet.model.labelled import Library, frame_of
@@ -24,11 +25,12 @@ from lacunet.model.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
 from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
-from lacunet.simulation.by_graph import MissingByGraph, learned_missingness
+from lacunet.simulation.by_graph import MissingByGraph, by_learned_graph, learned_missingness
 from lacunet.simulation.sampling import SimulationError, draw_columns
 from lacunet.wording import counted, first_of
 
 HOW = "MCAR(share=1, rate=0.2)"  # as an example
+STREAMS = 3  # of random numbers that `simulate` draws from: mechanisms, rows, what is hidden
 
 
 def hide_cells(
@@ -212,6 +214,8 @@ def simulate(
         How values go missing: `MCAR`, `MAR`, `InformedMAR` or `MissingByGraph`, a missingness
         graph or its text (``"Age -> R[Income]"``), the ``missingness`` of another simulation, or
         the ``network.mechanisms`` of a result that was learned with a graph; None hides nothing.
+        A graph of `learn_missingness` hides values as often as they are missing in its rows, as far
+        as these tell; the probabilities of other graphs are drawn.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
 
@@ -231,7 +235,7 @@ def simulate(
     [0, 100]
     """
     network = as_network(network)
-    for_mechanisms, for_rows, for_hiding = generator(rng).spawn(3)
+    for_mechanisms, for_rows, for_hiding = generator(rng).spawn(STREAMS)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
     complete = sampling.sample(network, rows, for_rows)
     table = (
@@ -299,7 +303,8 @@ def hide(
             "give a dataframe of pandas, Polars or PyArrow.",
         ) from None
     rows, views = _views_as_texts(rows)
-    for_mechanisms, for_hiding = generator(rng).spawn(2)
+    # the rows may be simulated ones of the same seed: none of their streams may hide them
+    for_mechanisms, for_hiding = generator(rng).spawn(STREAMS + 2)[STREAMS:]
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(frame, network)
     table = hide_cells(complete, missingness, for_hiding, network)
@@ -331,6 +336,8 @@ def _views_as_texts(rows: Any) -> tuple[Any, Any]:
 
 def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
+    if isinstance(missing, LearnedGraph):
+        return by_learned_graph(missing, network).draw(network, rng)
     if is_text or isinstance(missing, MissingnessGraph):
         return MissingByGraph(missing).draw(network, rng)
     if isinstance(missing, Mechanisms):

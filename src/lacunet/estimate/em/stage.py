@@ -347,7 +347,12 @@ def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
         "iteration limit": f"{em.max_iterations:,} iterations; max_iterations= allows more",
         "time limit": "time; time_limit= allows more",
     }
-    if ended.reason in limit_of and ended.iterations:
+    if ended.reason == "time limit" and not ended.iterations:
+        yield (
+            "EM made no iteration: the CPTs are those that it would have started from. It was "
+            f"ended by the limit of {limit_of[ended.reason]}"
+        )
+    elif ended.reason in limit_of and ended.iterations:
         yield (
             "EM had not converged: its CPTs may be far from those that it would lead to. It was "
             f"ended by the limit of {limit_of[ended.reason]}"
