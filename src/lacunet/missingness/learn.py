@@ -37,7 +37,8 @@ def learn_missingness(
     BIC, with a further penalty for the number of candidates; no level is chosen. The p-value
     printed beside each is that of a test given the other causes. Where no row shows B without A, as
     after dropout, the graph has ``R[B] <= R[A]``. What the data cannot show is not in the
-    graph: that a value is missing because of what it is. With fewer than about 5,000 rows a learned graph is not reliable.
+    graph: that a value is missing because of what it is. With fewer than about 5,000 rows a
+    learned graph is not reliable.
 
     Parameters
     ----------
