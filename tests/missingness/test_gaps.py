@@ -137,3 +137,16 @@ def test_an_effect_of_a_hidden_value_alone_needs_no_edge_between_mechanisms() ->
         "B": {"A"},
     }
     assert graph.doubt == ""
+
+
+@pytest.mark.parametrize("order", ["UVW", "WVU"])
+def test_a_mechanism_that_is_hidden_by_another_is_learned_after_it(order: str) -> None:
+    # U and V decide on whether W is shown, and that decides on whether U is.
+    rng = np.random.default_rng(27)
+    values = {name: rng.random(ROWS) < 0.5 for name in order}
+    gone_w = rng.random(ROWS) < np.where(values["U"] & values["V"], 0.85, 0.15)
+    gone_u = rng.random(ROWS) < np.where(gone_w, 0.7, 0.1)
+    table, _ = hidden(values, {"W": gone_w, "U": gone_u})
+    graph = learned_graph(lc.Network(dict.fromkeys(order, NO_YES)), table)
+    assert {*graph.causes["W"]} == {"U", "V"}
+    assert {*graph.causes["U"]} == {Mechanism("W")}

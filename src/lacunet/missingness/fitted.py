@@ -43,7 +43,7 @@ are missing at random.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isnan, nan, prod
 from types import MappingProxyType
 from typing import Any, Self
@@ -537,6 +537,9 @@ def learned_graph(
     while not search.is_through(deadline):
         search.causes.clear()
         search.origin_of.clear()
+    turned = search.turned()
+    if turned is not None and turned.is_through(deadline) and turned.explains_away(search):
+        search = turned
     causes, origin_of = search.causes, search.origin_of
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
@@ -600,7 +603,8 @@ class _Search:
     """The causes of all mechanisms, one mechanism after the other.
 
     ``earlier_of`` are mechanisms that must be learned before, ``first_of`` those that should be, as
-    their values decide. ``refuted`` are values that do not decide on another's mechanism.
+    their values decide, unless ``keeps_order``. ``refuted`` are values that do not decide on
+    another's mechanism.
     """
 
     network: Network
@@ -613,6 +617,46 @@ class _Search:
     columns: dict[Node, Column] = field(default_factory=dict)
     causes: dict[str, set[Node]] = field(default_factory=dict)
     origin_of: dict[tuple[Node, str], Origin] = field(default_factory=dict)
+    keeps_order: bool = False
+
+    @property
+    def edges(self) -> int:
+        """The number of causes of all mechanisms."""
+        return sum(len(nodes) for nodes in self.causes.values())
+
+    def turned(self) -> _Search | None:
+        """A search that learns mechanisms before those that seem to decide on them.
+
+        Where A and R[A] both decide on R[B], it may be R[B] that decides on R[A]. Then what decides
+        on R[B] seems to decide on R[A], too, and the graph has more edges than it needs.
+        """
+        first_of: dict[str, set[str]] = {}
+        for name, nodes in self.causes.items():
+            for node in nodes - {*self.known_of.get(name, ())}:
+                variable = variable_of(node)
+                is_free = variable not in self.earlier_of[name]
+                if isinstance(node, Mechanism) and variable in nodes and is_free:
+                    first_of.setdefault(variable, set()).add(name)
+        if not first_of:
+            return None
+        return replace(
+            self, first_of=first_of, causes={}, origin_of={}, columns={}, keeps_order=True
+        )
+
+    def explains_away(self, other: _Search) -> bool:
+        """Whether fewer causes do, as those of the mechanisms that come later go through others.
+
+        A mechanism that comes first now must have all the causes that it had: what decides on it
+        among the rows that hide one of them is seen only beside that one's mechanism.
+        """
+        earlier = {name for names in self.first_of.values() for name in names}
+        lost = {
+            node
+            for name in earlier
+            for node in other.causes[name] - self.causes[name]
+            if not isinstance(node, Mechanism)
+        }
+        return not lost and self.edges < other.edges
 
     def is_through(self, deadline: Deadline) -> bool:
         """Learn in one order; not to the end if another order, or fewer candidates, are better."""
@@ -691,6 +735,8 @@ class _Search:
         The other's value may decide too: then one of the two does not, the one with the smaller
         effect. Where only the value decides, its mechanism comes first.
         """
+        if self.keeps_order:
+            return False
         if other in chosen:
             beside = tuple(node for node in chosen if variable_of(node) != other)
             effect = tested(part, survey, Mechanism(name), other, beside).effect
