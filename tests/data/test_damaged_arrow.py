@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 from lacunet.data.batches import Door
 from lacunet.data.errors import DataError
+from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table
 from lacunet.data.reading import plan_reading
 from lacunet.data.source import DataSource, pieces_of
@@ -78,3 +80,12 @@ def test_a_column_of_a_type_that_pyarrow_has_no_array_for_is_refused_if_it_is_wa
     assert piece.columns["A"].to_pylist() == ["x", "y"]
     with pytest.raises(pa.ArrowNotImplementedError, match="'Months'"):
         list(pieces_of(iter([Batch()]), ["A", "Months"]))
+
+
+def test_a_parquet_file_whose_names_are_not_text_is_refused_when_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "rows.parquet"
+    parquet.write_table(pa.table({"Alarm": ["no", "yes"]}), path)
+    path.write_bytes(path.read_bytes().replace(b"Alarm", b"Al\xf4rm"))
+    data = Data(path)  # looks at what the file says of its columns
+    with pytest.raises(DataError, match=r"rows\.parquet"):
+        read_table(data, Network({"Alarm": ["no", "yes"]}))

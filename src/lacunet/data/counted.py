@@ -83,7 +83,7 @@ def said_by(source: Any) -> dict[str, Any]:
     if isinstance(first, str | os.PathLike):
         from pyarrow import ArrowException
 
-        with suppress(OSError, ArrowException, DataError):
+        with suppress(OSError, ValueError, ArrowException):  # also of names that are not UTF-8
             return _said_in_file(os.fspath(first))
         return {}
     is_arrow = type(first).__module__.partition(".")[0] == "pyarrow"
