@@ -19,8 +19,9 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import RowShares
+from lacunet.data.errors import DataWarning
 from lacunet.data.fill import StateCells, cells_of_states
-from lacunet.data.given import data_given
+from lacunet.data.given import Data, data_given
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
@@ -142,12 +143,15 @@ def impute(
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
-    given = data_given(data, missing=missing).every_row(learned)
+    weighed = data_given(data, missing=missing)
+    given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = held_data(given)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
     frame, source = given.source, source_from(given)
+    if draws is not None:
+        warn_of_copies(weighed, learned, source.columns)
     given = given.with_latent(network.states_of, source.columns)
     pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
     # What was not asked is filled in too: the rows do not show it.
@@ -185,6 +189,18 @@ def refuse_no_draws(draws: int | None) -> None:
             f"draws={draws!r} is not a number of draws.",
             "give 1 or more, or None for the most probable completion.",
         )
+
+
+def warn_of_copies(given: Data, learned: Any, columns: Collection[str]) -> None:
+    """Warn where rows stand for several: a draw is made once for all copies of a row."""
+    counted_by = getattr(learned, "beside", {}).get("counts", ())
+    if given.counts is None and not {*counted_by} & {*columns}:
+        return
+    warn(
+        "a row that stands for several gets one draw for all of them, so that completed tables "
+        "differ more than they should: repeat each row as often as it counts.",
+        DataWarning,
+    )
 
 
 def say_means(network: Network, partly: Collection[str]) -> None:

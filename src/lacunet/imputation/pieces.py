@@ -37,6 +37,7 @@ from lacunet.imputation.impute import (
     completed_tables,
     refuse_no_draws,
     say_means,
+    warn_of_copies,
     with_intervals,
 )
 from lacunet.memory import Memory
@@ -64,8 +65,11 @@ def completed_pieces(
         Files, or what else can be read twice.
     """
     refuse_no_draws(draws)
-    given = data_given(data).every_row(learned)
+    weighed = data_given(data)
+    given = weighed.every_row(learned)
     network, source = with_data_codes(as_network(learned), given), source_from(given)
+    if draws is not None:
+        warn_of_copies(weighed, learned, source.columns)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)
     seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
