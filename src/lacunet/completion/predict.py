@@ -16,6 +16,7 @@ from lacunet.completion.posteriors import Posteriors
 from lacunet.completion.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
+from lacunet.data.keywords import takes_data
 from lacunet.data.matching import is_null
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
@@ -43,6 +44,7 @@ SWAPPED = (
 )
 
 
+@takes_data
 def predict(
     network: AnyNetwork,
     data: Any,
@@ -52,7 +54,6 @@ def predict(
     given_targets: bool = False,
     unsupported: Unsupported = "warn",
     keep: str | Sequence[str] = (),
-    missing: Any = (),
     memory: Memory = None,
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
@@ -95,9 +96,6 @@ def predict(
         distinct row takes a query of its own.
     keep
         Columns of the data to put before the predictions, such as ``"Id"``.
-    missing
-        Further values that mean "not observed", as in `lacunet.Data`; those that the result was
-        learned with are missing here too.
     memory
         The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
@@ -128,7 +126,6 @@ def predict(
         given_targets=given_targets,
         unsupported=unsupported,
         keep=keep,
-        missing=missing,
         memory=memory,
     )
     rows, values, parts, pieces = _PredictedRows(), SeenValues(), [], []
@@ -223,13 +220,12 @@ class _AskedTargets:
         given_targets: bool,
         unsupported: Unsupported = "warn",
         keep: str | Sequence[str],
-        missing: Any = (),
         memory: Memory,
     ) -> None:
         if not is_network(network) and any(map(is_network, (data, targets))):
             raise LacunetError(*SWAPPED)
         self.learned = as_learned(network)
-        self.data = data_given(data, missing=missing).every_row(self.learned)
+        self.data = data_given(data).every_row(self.learned)
         self.network = network = network_beside(self.learned, self.data, "predict")
         if _are_variables(network, data):
             raise LacunetError(*SWAPPED)

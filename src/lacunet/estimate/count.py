@@ -15,6 +15,7 @@ from lacunet.data.counted import COUNTED_FROM, with_description
 from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
@@ -42,15 +43,11 @@ NAMES = {  # of columns, where the data have none for them
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
+@takes_data
 def count(
     network: NetworkOrEdges,
     data: Any,
     *,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
@@ -59,7 +56,7 @@ def count(
 
     Parameters
     ----------
-    network, data, weight, counts, strata, cluster, missing, memory, scratch, progress
+    network, data, memory, scratch, progress
         As `lacunet.learn` takes them.
 
     Returns
@@ -81,8 +78,7 @@ def count(
     """
     import pyarrow as pa
 
-    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-    data = data_given(data, missing=missing, **design)
+    data = data_given(data)
     given = network_beside(network, data, "count")
     budget, progress = memory_budget(memory), as_progress(progress)
     with _counting(given, data, budget, scratch=scratch, progress=progress) as counting:

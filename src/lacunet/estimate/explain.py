@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import ByName
@@ -229,17 +230,13 @@ class Explanation:
         }
 
 
+@takes_data
 def explain(
     network: NetworkOrEdges,
     data: Any = None,
     method: str | Method | None = None,
     prior: AskedPrior | Mapping[str, Any] | None = None,
-    weight: Any = None,
     *,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
     progress: AskedProgress = False,
     **options: Any,
@@ -254,7 +251,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, prior, weight, counts, strata, cluster, missing, memory, progress
+    network, data, method, prior, memory, progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -273,8 +270,7 @@ def explain(
     """
     progress = as_progress(progress)
     if data is not None:
-        design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-        data = data_given(data, **design, missing=missing)
+        data = data_given(data)
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, prior, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))

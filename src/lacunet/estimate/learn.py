@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.estimate.asked_prior import checked_prior
@@ -64,17 +65,13 @@ BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the b
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
+@takes_data
 def learn(
     network: NetworkOrEdges,
     data: Any,
     method: str | Method | None = None,
     prior: AskedPrior | Mapping[str, Any] | None = None,
-    weight: Any = None,
     *,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     scratch: str | Path | None = None,
@@ -93,8 +90,8 @@ def learn(
         missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
-        `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
-        values that are not states.
+        `lacunet.Data`, which also says how to read them: weights and the design of a survey, values
+        that mean "not observed", intervals of numbers, latent variables, queries, delimiters.
     method
         A method's name, or a method with its options. By default "auto". Where ``missingness`` is
         given, "mgraph" is the default: it estimates each CPT by the formula that the graph gives
@@ -116,17 +113,6 @@ def learn(
         `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
         are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
         others are learned.
-    weight
-        Sampling weights: the name of a column, or one for each row. Only their ratios matter.
-        Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
-        equal weight", which is (sum of weights)^2 / (sum of squared weights).
-    counts
-        How many rows each row stands for: the name of a column, or one for each row.
-    strata, cluster
-        How the rows were sampled: the names of columns, or one label for each row. Intervals
-        follow from them; estimates use the weights, and by default no prior where rows tell.
-    missing
-        Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -179,8 +165,7 @@ def learn(
     if not isinstance(intervals, bool):
         message = f"intervals is {intervals!r}, but must be True or False."
         raise MethodError(message, WAY_TO_INTERVALS)
-    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-    data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
+    data, budget = data_given(data), memory_budget(memory)
     asked = asked_method("learn", network, data, method, prior, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
