@@ -289,7 +289,7 @@ def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
         "Now": [None] * 4 + ["yes", "no", "no"] + [None] * 3,
     }
     network = Network.from_data(
-        rows, "Age -> Smoked; Age -> Now; Smoked -> Now", not_asked={"Now": "Smoked=no"}
+        lc.Data(rows, not_asked={"Now": "Smoked=no"}), "Age -> Smoked; Age -> Now; Smoked -> Now"
     )
     result = lc.learn(network, rows, "em", prior=1, intervals=True)
     answer = lc.query(result, "Now", {"Age": "kid"}, unsupported="bounds")

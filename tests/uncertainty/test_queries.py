@@ -136,7 +136,7 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
     variance += sum((n / total) ** 2 * p * (1 - p) / m for n, p, m in verified.values())
     for seed in range(3):
         result = lc.learn(
-            network, rows, method, 1.0, counts="n", intervals=True, rng=seed, **options
+            network, lc.Data(rows, counts="n"), method, 1.0, intervals=True, rng=seed, **options
         )
         answer = lc.query(result, "Ill", interval=True)
         assert answer["yes"] == pytest.approx(ill, rel=1e-6)
@@ -154,7 +154,7 @@ def test_rows_that_are_streamed_make_answers_as_sure(
     intervals = []
     for share in (4, 1e12):
         monkeypatch.setattr(observations, "HELD_SHARE", share)
-        result = lc.learn(NETWORK, frame, method, weight="w", intervals=True)
+        result = lc.learn(NETWORK, lc.Data(frame, weight="w"), method, intervals=True)
         assert result.uncertainty is not None
         assert result.uncertainty.recipe == INFLUENCE
         intervals.append(lc.query(result, "B", {"D": "1"}, interval=True).interval)
@@ -411,7 +411,9 @@ def test_equal_weights_within_cpt_rows_change_nothing_there(method: str) -> None
     network = lc.Network({"Group": ["small", "big"], "Ill": ["no", "yes"]}, {"Ill": ["Group"]})
     found = []
     for seed in range(8):
-        result = lc.learn(network, rows, method, 1, weight="weight", intervals=True, rng=seed)
+        result = lc.learn(
+            network, lc.Data(rows, weight="weight"), method, 1, intervals=True, rng=seed
+        )
         asked = [
             lc.query(result, "Ill", {"Group": group}, interval=True).standard_error[1]
             for group in ("small", "big")
@@ -436,9 +438,9 @@ def test_weights_by_the_outcome_are_heard() -> None:
         rows["Ill"][at] = None  # type: ignore[call-overload]
     network = lc.Network({"Exposed": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Exposed"]})
     found = [
-        lc.learn(network, rows, "em", 1, weight="weight", intervals=True, rng=seed).standard_error(
-            "Ill"
-        )[1]
+        lc.learn(
+            network, lc.Data(rows, weight="weight"), "em", 1, intervals=True, rng=seed
+        ).standard_error("Ill")[1]
         for seed in range(8)
     ]
     ill = np.array([one == "yes" for one in rows["Ill"]])
@@ -556,10 +558,9 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
         lc.query(
             lc.learn(
                 network,
-                {**rows, "w": weights.tolist()},
+                lc.Data({**rows, "w": weights.tolist()}, weight="w"),
                 "em",
                 prior=1,
-                weight="w",
                 intervals=True,
                 rng=seed,
             ),
@@ -575,7 +576,7 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
 
 def test_what_a_rule_excludes_adds_nothing_to_an_answer() -> None:
     rows = {"S": ["no"] * 30 + ["yes"] * 6, "N": [None] * 30 + ["no", "yes"] * 3}
-    network = lc.Network.from_data(rows, "S -> N", not_asked={"N": "S=no"})
+    network = lc.Network.from_data(lc.Data(rows, not_asked={"N": "S=no"}), "S -> N")
     for method in ("em", "direct-mar", "auto"):
         result = lc.learn(network, rows, method, 1, intervals=True)
         answer = lc.query(result, "N", {"S": "yes"}, interval=True)
@@ -588,7 +589,7 @@ def test_what_is_set_has_no_rule() -> None:
         "N": [None, None, "no", "yes", "no", None],
         "K": list("ababba"),
     }
-    network = lc.Network.from_data(rows, "S -> N -> K", not_asked={"N": "S=no"})
+    network = lc.Network.from_data(lc.Data(rows, not_asked={"N": "S=no"}), "S -> N -> K")
     result = lc.learn(network, rows, "em", intervals=True)
     answer = lc.query(result, "K", do={"N": "yes"}, interval=True)
     low, high = answer.interval.T
@@ -600,7 +601,7 @@ def test_what_is_set_has_no_rule() -> None:
 def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, float]) -> None:
     rows = {"A": ["0", "1"] * 50, "B": ["0", "1", "1", None] * 25, "w": [*weights] * 50}
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    result = lc.learn(network, rows, "em", weight="w", intervals=True)
+    result = lc.learn(network, lc.Data(rows, weight="w"), "em", intervals=True)
     recipe = result.require_intervals().recipe
     assert ("jackknife" in recipe) is (weights[0] != weights[1])
     said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))

@@ -13,7 +13,6 @@ from lacunet.building.bins import BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
-    FROM_DATA,
     FirstRows,
     IdentifierError,
     NumbersError,
@@ -117,7 +116,7 @@ def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
         cut = [v for v, error in refused.items() if isinstance(error, NumbersError)]
         raise StatesError(
             "\n".join(error.message for error in refused.values()),
-            (f"cut numbers into intervals: {in_five(FROM_DATA, cut)}; or " if cut else "")
+            (f"cut numbers into intervals: {in_five(cut)}; or " if cut else "")
             + (f"{SpellingsError.joined(spelled_alike).way_out}; or " if spelled_alike else "")
             + "leave columns out of the edges, or give all their states: states={...}.",
         )
@@ -378,10 +377,9 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         elif unlike:
             hidden = f"{unlike[0]}=0,1"
             hints.append(
-                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.learn("
-                f"lacunet.Network.from_data(data, edges, states={{{unlike[0]!r}: ['0', '1']}}), "
-                f"lacunet.Data(data, latent={unlike[0]!r})) (--states {in_shell(hidden)} --latent "
-                f"{in_shell(unlike[0])})."
+                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.Data(data, "
+                f"states={{{unlike[0]!r}: ['0', '1']}}, latent={unlike[0]!r}) (--states "
+                f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
             )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",

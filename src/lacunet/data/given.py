@@ -123,8 +123,8 @@ class Data:
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
         patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
-        frame; a list of Arrow tables; a dict of lists, or of single values for one row; or rows
-        that lacunet itself has read and encoded before.
+        frame; a list of Arrow tables; a dict of lists, or of single values for one row; rows that
+        lacunet itself has read and encoded before; or other `Data`, to say more of them.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
         matter. Rows with unequal weights tell less than as many with equal ones: "500 rows, worth
@@ -226,7 +226,41 @@ class Data:
     aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
 
     def __post_init__(self) -> None:
+        if isinstance(self.source, Data):
+            self._add_to(self.source)
         self._check_source()
+        given = self.__dict__
+        self._normalise()
+        self._read_own_description()
+        for name, checked in PER_ROW.items():
+            if given[name] is not None and not isinstance(given[name], str):
+                given[name] = checked(in_row_order(given[name], self.source, name), name)
+        if self.weight is not None and np.array_equal(self.weight, self.counts):
+            raise WeightError(
+                "weight= and counts= are the same numbers.",
+                "counts= are numbers of equal rows, weight= sampling weights: give one of the two.",
+            )
+        if self.squared_weight is not None and (self.weight is None or self.counts is None):
+            raise WeightError(
+                "squared_weight= goes with weight= and counts=, of which one is not given.",
+                "give all three, as lacunet.count wrote them.",
+            )
+        self._check_replicates()
+
+    def _add_to(self, data: Data) -> None:
+        """Take over the source and the options of other data; nothing may be said twice."""
+        for option in fields(self):
+            value, more = getattr(data, option.name), getattr(self, option.name)
+            if option.name == "source" or not _is_said(more, option.default):
+                self.__dict__[option.name] = value
+            elif _is_said(value, option.default):
+                raise DataError(
+                    f"{option.name}= is said twice, of data that have it already.",
+                    "say it in one of the two.",
+                )
+
+    def _normalise(self) -> None:
+        """Put each option in the one form that is read."""
         given = self.__dict__
         if is_one_row(self.source):
             given["source"] = {name: [value] for name, value in self.source.items()}
@@ -243,21 +277,6 @@ class Data:
             if not isinstance(given[name], Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
             given[name] = dict(given[name] or {})
-        self._read_own_description()
-        for name, checked in PER_ROW.items():
-            if given[name] is not None and not isinstance(given[name], str):
-                given[name] = checked(in_row_order(given[name], self.source, name), name)
-        if self.weight is not None and np.array_equal(self.weight, self.counts):
-            raise WeightError(
-                "weight= and counts= are the same numbers.",
-                "counts= are numbers of equal rows, weight= sampling weights: give one of the two.",
-            )
-        if self.squared_weight is not None and (self.weight is None or self.counts is None):
-            raise WeightError(
-                "squared_weight= goes with weight= and counts=, of which one is not given.",
-                "give all three, as lacunet.count wrote them.",
-            )
-        self._check_replicates()
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
@@ -309,8 +328,6 @@ class Data:
             )
 
     def _check_source(self) -> None:
-        if isinstance(self.source, Data):
-            raise DataError("the source of Data is Data already.", "give it as it is.")
         has_query = self.query is not None
         if (self.source is not None) == has_query or (self.database is not None and not has_query):
             raise DataError(

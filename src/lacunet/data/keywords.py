@@ -21,12 +21,12 @@ def takes_data(function: Callable[Parameters, Returned]) -> Callable[Parameters,
         A keyword is not the function's own and says how data are read.
     """
     code = function.__code__
-    own = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    parameters = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
 
     @wraps(function)
     def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
-        if not keywords.keys() <= own:
-            _refuse([keyword for keyword in keywords if keyword not in own])
+        if not keywords.keys() <= parameters:
+            _refuse([keyword for keyword in keywords if keyword not in parameters])
         return function(*args, **keywords)
 
     return checked

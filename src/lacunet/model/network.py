@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lacunet.data.keywords import takes_data
 from lacunet.errors import LacunetError, warn
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.model.labelled import (
@@ -272,6 +273,7 @@ class Network:
             self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
 
     @staticmethod
+    @takes_data
     def from_data(
         data: Any,
         edges: Any,

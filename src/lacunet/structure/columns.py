@@ -111,7 +111,8 @@ def read_columns(
         )
     else:
         columns = find_columns(data)
-    data = replace(data, aside=(*data.aside, *columns.left_out))
+    # From here on the network says which states there are.
+    data = replace(data, states=None, bins=None, aside=(*data.aside, *columns.left_out))
     with observations(data, columns.network, budget, progress=progress) as rows:
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
@@ -158,9 +159,6 @@ def _occurring(
     return occurring
 
 
-CALL = "lacunet.learn_structure(data,"
-
-
 def _way_out(refused: Mapping[str, StatesError]) -> str:
     """What to do about columns without states."""
     hopeless = [
@@ -177,7 +175,7 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     if others:
         ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
     if cut := [name for name, error in refused.items() if isinstance(error, NumbersError)]:
-        ways.append(f"or cut numbers into intervals: {in_five(CALL, cut)}")
+        ways.append(f"or cut numbers into intervals: {in_five(cut)}")
     if alike:
         ways.append(SpellingsError.joined([*alike.values()]).way_out)
     return "; ".join(ways) + "."
