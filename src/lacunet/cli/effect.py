@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.answering import known_of
-from lacunet.cli.asked import graph_asked, noted_rows
+from lacunet.cli.asked import graph_asked, noted_rows, with_codes_asked
 from lacunet.cli.building import network_of
 from lacunet.cli.files import has_data, is_data_name
 from lacunet.cli.options import (
@@ -95,7 +95,8 @@ def _effects(options: Namespace) -> list[Effect]:
     if not outcomes:
         options.usage_error("name the OUTCOME after the data")
     network = _network(options)
-    asked = [_question(network, text, options) for text in outcomes]
+    coded = with_codes_asked(options, network)
+    asked = [_question(coded, text, options) for text in outcomes]
     graph = graph_asked(options, options.missingness, network)
     more |= {"data": noted_rows(options, graph.network), "population": options.population}
     note(*graph.check_data(more["data"]))
