@@ -91,7 +91,7 @@ def test_a_large_network_answers_what_it_can_and_names_the_command_for_the_rest(
         all_fit = min(shown) == len(network.variables)
         assert opened.page.is_visible("#beyond") == (shown[-1] < len(network.variables))
         if not all_fit:
-            assert "a.bif --query" in opened.page.inner_text("#beyond")
+            assert "lacunet query a.bif" in opened.page.inner_text("#beyond")
             opened.ask({})
             opened.page.click("#beyond button")
             assert compared(opened, network, {}) > shown[0]
