@@ -381,8 +381,8 @@ def _places(
         if name not in states:
             cells.append(slice(None))
             continue
-        place = declared.index(states[name])
-        cells.append(slice(place, place + 1) if keeps_axes else place)
+        index = declared.index(states[name])
+        cells.append(slice(index, index + 1) if keeps_axes else index)
     return tuple(cells)
 
 
@@ -393,8 +393,8 @@ def _declared(name: str, state: object, declared: Sequence[str]) -> str:
     written = as_declared(spelled(state), declared)
     if written not in declared:
         is_place = isinstance(state, int) and not isinstance(state, bool)
-        place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
-        raise NetworkError.no_such_state(name, str(state), declared, place)
+        by_place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
+        raise NetworkError.no_such_state(name, str(state), declared, by_place)
     return written
 
 
@@ -406,9 +406,9 @@ def _stated(heading: str, states: Mapping[str, str]) -> str:
     """
     for name, state in states.items():
         bare = rf"((?:^|[(,|])\s*){re.escape(name)}(?=\s*(?:[,|)]|$))"
-        if found := re.search(bare, heading):
-            written = f"{found[1]}{assigned(name, state)}"
-            heading = f"{heading[: found.start()]}{written}{heading[found.end() :]}"
+        if match := re.search(bare, heading):
+            written = f"{match[1]}{assigned(name, state)}"
+            heading = f"{heading[: match.start()]}{written}{heading[match.end() :]}"
     return heading
 
 
