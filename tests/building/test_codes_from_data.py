@@ -392,7 +392,7 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
         assert result.missing == {"Age": 0, "Ill": 4}
     data = lc.Data(rows, missing={"Ill": 9})
     graph = lc.MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill", data=data)
-    assert graph.recover("P(Ill)").estimate(data).shape == (2,)
+    assert graph.recover("P(Ill)").estimate(data).probabilities.shape == (2,)
 
 
 def test_values_for_missing_that_do_not_occur_are_told() -> None:

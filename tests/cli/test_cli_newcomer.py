@@ -107,9 +107,9 @@ def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captu
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert list(rows[0]) == ["Rain=no", "Rain=yes", "Rain", "log-probability"]
     answer = query(RAIN, "Rain", {"Sprinkler": "on", "Wet": "yes"})
-    np.testing.assert_allclose(float(rows[1]["Rain=yes"]), answer[1], rtol=1e-12)
+    np.testing.assert_allclose(float(rows[1]["Rain=yes"]), answer.probabilities[1], rtol=1e-12)
     alone = query(RAIN, "Rain", {"Sprinkler": "off"})  # the third row shows rain, and no target is
-    np.testing.assert_allclose(float(rows[2]["Rain=yes"]), alone[1], rtol=1e-12)
+    np.testing.assert_allclose(float(rows[2]["Rain=yes"]), alone.probabilities[1], rtol=1e-12)
     assert main(["predict", *rain, "--targets", "Rain", "--json", "--given-targets"]) == 0
     assert json.loads(capsys.readouterr().out.splitlines()[0])["Rain=no"] == 1.0
     assert main(["predict", *rain, "--targets", "Rain"]) == 0

@@ -61,11 +61,12 @@ def run(options: Namespace) -> None:
 
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
+    from lacunet.inference.answer import labelled
     from lacunet.wording import text_table
 
-    header, rows = answer.rows()
-    table = text_table(header, rows, left=len(answer.scope))
-    return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes(), *answer.legend()])
+    shown = labelled(answer)
+    table = text_table(*shown.cells(), left=len(answer.variables))
+    return "\n".join([f"{answer.title}\n\n{table}", *shown.legend])
 
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     data: dict[str, Any] = {
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
-        "answer": answer.tolist(),
+        "answer": answer.probabilities.tolist(),
         "intervals": None if answer.interval is None else answer.interval.tolist(),
         "unsupported": answer.unsupported,
     }
