@@ -105,10 +105,10 @@ def _sections(
         formatter.start_section(title)
         formatter.add_text(notes.get(title) if is_whole else None)
         for action in actions:
-            told = copy(action)
+            entry = copy(action)
             text = action.help or ""
-            told.help = text.replace("\n", "") if is_whole else text.partition("\n")[0]
-            formatter.add_argument(told)
+            entry.help = text.replace("\n", "") if is_whole else text.partition("\n")[0]
+            formatter.add_argument(entry)
         formatter.end_section()
     formatter.add_text(ending)
     return f"{usage_text(parser)}\n{formatter.format_help()}"
