@@ -254,7 +254,7 @@ def test_recovery_asks_for_no_states(survey: Path, capsys: Captured) -> None:
 @pytest.mark.parametrize("typed", ["abc", "1,5", "two", "", "nan", "0"])
 def test_a_prior_that_is_not_a_number_is_wrong_usage(typed: str, capsys: Captured) -> None:
     with pytest.raises(SystemExit, match="2"):
-        run("learn", "s.json", "survey.csv", "--prior", typed)
+        run("learn", "s.json", "survey.csv", "--pseudo-counts", typed)
     assert "1, or 'learn'" in capsys.readouterr().err
 
 

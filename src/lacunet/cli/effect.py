@@ -55,7 +55,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "--forest FILE", "draw the contrasts: .svg, or .pdf and .png (matplotlib)")
     choices = ["difference", "ratio", "odds ratio"]
     add(command, "--measure", "what --forest draws", choices=choices, default="difference")
-    add_shared(command, "--population --json --prior --memory --scratch --intervals")
+    add_shared(command, "--population --json --pseudo-counts --memory --scratch --intervals")
     add_method_arguments(command)
 
 

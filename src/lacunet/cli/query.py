@@ -45,7 +45,7 @@ def add_arguments(command: ArgumentParser) -> None:
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
     choices = ("warn", "refuse", "bounds", "ignore")
     add(command, "--unsupported HOW", rests, choices=choices, default="warn")
-    add_shared(command, "--json --prior --memory --scratch --intervals")
+    add_shared(command, "--json --pseudo-counts --memory --scratch --intervals")
     add_method_arguments(command)
 
 
