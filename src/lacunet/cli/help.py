@@ -14,14 +14,14 @@ from textwrap import fill
 READING = "--missing --bins --weight"  # the most used of the options of reading
 ORDINARY: Mapping[str, str] = {
     "learn": (
-        f"--output --intervals --method --missingness --prior {READING} --seed --report --json"
+        f"--output --intervals --method --missingness --pseudo-counts {READING} --seed --report --json"
     ),
     "structure": f"--output --required --forbidden --tiers --without {READING} --seed --json",
     "query": "--level --unsupported --memory --json",
     "effect": f"--do --reference --level --forest --missingness {READING} --json",
     "predict": "--targets --keep --output --missing --json",
     "impute": "--output --draws --fixed-cpts --seed --missing --json",
-    "explain": f"--method --missingness --prior --query --list-rows {READING} --json",
+    "explain": f"--method --missingness --pseudo-counts --query --list-rows {READING} --json",
     "diagnose": f"--missingness-out --try-graph {READING} --seed --report --json",
     "recover": f"--query --data --intervals --implications --assumptions {READING} --report --json",
     "sensitivity": (
