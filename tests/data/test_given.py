@@ -106,7 +106,8 @@ def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path:
         pd.DataFrame(columns).to_csv(data, index=False)
     table = read_table(Data(data, strata="s", cluster="c"), PAIR)
     assert table.design is not None
-    assert spelled_out(table.design.strata) == ["10", "2", "2", "10"]
+    number = "{}.0" if kind == "file" else "{}"  # a text is a name: it stays as it is written
+    assert spelled_out(table.design.strata) == [number.format(s) for s in (10, 2, 2, 10)]
     assert spelled_out(table.design.clusters) == ["x", "y", "x", "z"]
     beside = read_table(Data(ROWS, strata=columns["s"], cluster=np.array(list("xyxz"))), PAIR)
     assert beside.design is not None
@@ -153,7 +154,7 @@ def test_a_series_of_pandas_is_never_taken_by_position(
 def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:
     rows = pd.DataFrame({"A": ["0", "1"] * 50, "Wt": [1.0, 3.0] * 50})
     chosen = rows[rows.index % 4 > 1].sort_index(ascending=False)
-    by_series = lc.learn("A", chosen[["A"]], "listwise", prior=1, weight=rows["Wt"])
+    by_series = lc.learn("A", chosen[["A"]], "listwise", pseudo_counts=0, weight=rows["Wt"])
     np.testing.assert_allclose(by_series.network.cpt("A").table, [0.25, 0.75], rtol=1e-12)
     rows_of_file = lc.Data({"A": rows["A"].tolist()}, weight=rows["Wt"])  # numbered from 0
     assert read_table(rows_of_file, lc.Network({"A": ["0", "1"]})).weights is not None
@@ -333,3 +334,15 @@ def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
     for option in ("latent", "fully_observed"):
         with pytest.raises(lc.LacunetError, match=option):
             lc.learn(network, Data({"A": ["0"]}, **{option: cell}))
+
+
+@pytest.mark.parametrize("names", [[["A"]], [None], [("A", "B")]])
+def test_what_is_no_name_is_no_latent_variable(names: Any) -> None:
+    with pytest.raises(DataError, match="latent="):
+        Data(ROWS, latent=names)
+
+
+@pytest.mark.parametrize("rows", [[["0", "1"]], [("0", "1")], [{"A": "0"}], [1, 2]])
+def test_a_list_of_rows_is_refused_with_what_to_give(rows: Any) -> None:
+    with pytest.raises(DataError, match=r"pandas\.DataFrame\(rows"):
+        read_table(Data(rows), PAIR)
