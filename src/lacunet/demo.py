@@ -75,7 +75,9 @@ def obesity() -> dict[str, float]:
     children = example_data("muscatine")
     network = Network.from_data(children, "Sex, Age -> Obese1 -> Obese2 -> Obese3")
     return {
-        method: float(query(learn(network, Data(children, counts="Count"), method), "Obese3")[1])
+        method: float(
+            query(learn(network, Data(children, counts="Count"), method), "Obese3")["yes"]
+        )
         for method in ("listwise", "auto")
     }
 

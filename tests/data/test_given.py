@@ -41,16 +41,16 @@ def test_options_are_said_in_one_data_or_added_to_it() -> None:
 @pytest.mark.parametrize(
     ("ask", "option"),
     [
-        (lambda: lc.learn(PAIR, ROWS, weight="w"), "weight"),  # type: ignore[arg-type]
+        (lambda: lc.learn(PAIR, lc.Data(ROWS, weight="w")), "weight"),  # type: ignore[arg-type]
         (lambda: lc.learn(PAIR, ROWS, "em", latent=["B"]), "latent"),
-        (lambda: lc.explain(PAIR, ROWS, counts="n"), "counts"),
-        (lambda: lc.learn_structure(ROWS, without="A"), "without"),  # type: ignore[call-arg]
-        (lambda: lc.learn_missingness(ROWS, missing=9), "missing"),  # type: ignore[call-arg]
-        (lambda: lc.diagnose(ROWS, bins=5), "bins"),  # type: ignore[call-arg]
-        (lambda: lc.sensitivity(PAIR, ROWS, "P(A=no)", strata="s"), "strata"),  # type: ignore[call-arg]
-        (lambda: lc.worst_case(PAIR, ROWS, "A", cluster="c"), "cluster"),  # type: ignore[call-arg]
-        (lambda: lc.count(PAIR, ROWS, codes={}), "codes"),  # type: ignore[call-arg]
-        (lambda: lc.Network.from_data(ROWS, "A -> B", states={}), "states"),  # type: ignore[call-arg]
+        (lambda: lc.explain(PAIR, lc.Data(ROWS, counts="n")), "counts"),
+        (lambda: lc.learn_structure(lc.Data(ROWS, without="A")), "without"),  # type: ignore[call-arg]
+        (lambda: lc.learn_missingness(lc.Data(ROWS, missing=9)), "missing"),  # type: ignore[call-arg]
+        (lambda: lc.diagnose(lc.Data(ROWS, bins=5)), "bins"),  # type: ignore[call-arg]
+        (lambda: lc.sensitivity(PAIR, lc.Data(ROWS, strata="s"), "P(A=no)"), "strata"),  # type: ignore[call-arg]
+        (lambda: lc.worst_case(PAIR, lc.Data(ROWS, cluster="c"), "A"), "cluster"),  # type: ignore[call-arg]
+        (lambda: lc.count(PAIR, lc.Data(ROWS, codes={})), "codes"),  # type: ignore[call-arg]
+        (lambda: lc.Network.from_data(lc.Data(ROWS, states={}), "A -> B"), "states"),  # type: ignore[call-arg]
     ],
 )
 def test_how_data_are_read_is_said_in_data_alone(ask: Callable[[], object], option: str) -> None:
@@ -122,7 +122,8 @@ def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path:
         pd.DataFrame(columns).to_csv(data, index=False)
     table = read_table(Data(data, strata="s", cluster="c"), PAIR)
     assert table.design is not None
-    assert spelled_out(table.design.strata) == ["10", "2", "2", "10"]
+    number = "{}.0" if kind == "file" else "{}"  # a text is a name: it stays as it is written
+    assert spelled_out(table.design.strata) == [number.format(s) for s in (10, 2, 2, 10)]
     assert spelled_out(table.design.clusters) == ["x", "y", "x", "z"]
     beside = read_table(Data(ROWS, strata=columns["s"], cluster=np.array(list("xyxz"))), PAIR)
     assert beside.design is not None
@@ -170,7 +171,9 @@ def test_a_series_of_pandas_is_never_taken_by_position(
 def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:
     rows = pd.DataFrame({"A": ["0", "1"] * 50, "Wt": [1.0, 3.0] * 50})
     chosen = rows[rows.index % 4 > 1].sort_index(ascending=False)
-    by_series = lc.learn("A", lc.Data(chosen[["A"]], weight=rows["Wt"]), "listwise", prior=1)
+    by_series = lc.learn(
+        "A", lc.Data(chosen[["A"]], weight=rows["Wt"]), "listwise", pseudo_counts=0
+    )
     np.testing.assert_allclose(by_series.network.cpt("A").table, [0.25, 0.75], rtol=1e-12)
     rows_of_file = lc.Data({"A": rows["A"].tolist()}, weight=rows["Wt"])  # numbered from 0
     assert read_table(rows_of_file, lc.Network({"A": ["0", "1"]})).weights is not None
@@ -350,3 +353,15 @@ def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
     for option in ("latent", "fully_observed"):
         with pytest.raises(lc.LacunetError, match=option):
             lc.learn(network, Data({"A": ["0"]}, **{option: cell}))
+
+
+@pytest.mark.parametrize("names", [[["A"]], [None], [("A", "B")]])
+def test_what_is_no_name_is_no_latent_variable(names: Any) -> None:
+    with pytest.raises(DataError, match="latent="):
+        Data(ROWS, latent=names)
+
+
+@pytest.mark.parametrize("rows", [[["0", "1"]], [("0", "1")], [{"A": "0"}], [1, 2]])
+def test_a_list_of_rows_is_refused_with_what_to_give(rows: Any) -> None:
+    with pytest.raises(DataError, match=r"pandas\.DataFrame\(rows"):
+        read_table(Data(rows), PAIR)

@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 DATA_OPTIONS = "weight counts strata cluster unknown latent fully_observed encoding decimal"
 
 
-def network_of(options: Namespace) -> Network:
-    """The network that is named, or that edges, data and states make."""
-    from lacunet.cli.network import network_from_data, network_without_data
-    from lacunet.formats.files import read_network
-
-    if options.network is not None:
-        return read_network(options.network)
-    if has_data(options):
-        return network_from_data(options)
-    return network_without_data(options)
-
-
 def taken(options: Namespace, names: str) -> dict[str, Any]:
     """The options that a function takes by the names that they have here."""
     return {name: getattr(options, name) for name in names.split()}
@@ -84,21 +72,28 @@ def data_of(options: Namespace) -> Data:
     return data
 
 
+def level_asked(options: Namespace) -> float | None:
+    """The level of the intervals; none where none are asked for."""
+    if options.level is not None and not options.intervals:
+        options.usage_error("--level is that of intervals: give --intervals too")
+    return (options.level or 0.95) if options.intervals else None
+
+
 def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     """What means "not observed", as typed.
 
     Examples
     --------
-    >>> missing_asked(["99", "Smokes=7,9"])
-    {None: ['99'], 'Smokes': ['7', '9']}
+    >>> missing_asked(["98,99", "Smokes=7,9"])
+    {None: ['98', '99'], 'Smokes': ['7', '9']}
     """
     codes_of: dict[str | None, list[str]] = {}
     for token in tokens:
         column, codes = key_and_rest(token, "=")
-        if column and codes:
-            codes_of.setdefault(column, []).extend(names_in("--missing", codes))
-        else:
-            codes_of.setdefault(None, []).append(token)
+        is_one = bool(column and codes)
+        everywhere = names_in("--missing", token) if token.strip() else [token]
+        listed = names_in("--missing", codes) if is_one else everywhere
+        codes_of.setdefault(column if is_one else None, []).extend(listed)
     return codes_of
 
 

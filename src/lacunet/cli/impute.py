@@ -6,26 +6,27 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.asked import data_of
-from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
+from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import deliver_rows
 from lacunet.cli.values import positive
 from lacunet.errors import LacunetError
 
-HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
+HELP = "fill in missing cells, once or by draws for multiple imputation"
 EXAMPLE = """examples:
-  lacunet impute learned.bif patients.csv -o complete.csv
+  lacunet impute result.json patients.csv -o complete.csv
   lacunet learn net.bif patients.csv --intervals -o result.json
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 
 A missing number that the network cuts into bins gets the mean of its interval.
+With --delimiter and --decimal, CSV is written as it was read.
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_result_and_data(command)
     draws = (
         "write M completions drawn from the joint posterior instead of the most probable one; "
         "needs a .json of lacunet learn --intervals (often without, if DATA are the rows learned "
@@ -62,15 +63,16 @@ def run(options: Namespace) -> None:
         refuse_overwriting(options, outputs)
     for output in outputs:
         check_table_name(output)
+    data = data_of(options)
     pieces = completed_pieces(
         read_learned(options.network),
-        data_of(options),
+        data,
         options.draws,
         rng=np.random.default_rng(options.seed),
         proper=not options.fixed_cpts,
         memory=options.memory,
     )
-    deliver_rows(pieces, outputs, as_json=options.json)
+    deliver_rows(pieces, outputs, as_json=options.json, delimiter=data.delimiter)
 
 
 def _numbered(path: str, number: int) -> str:

@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of, method_options, network_of, taken
+from lacunet.cli.asked import data_of, level_asked, method_options, taken
+from lacunet.cli.building import network_of
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -29,18 +30,22 @@ if TYPE_CHECKING:
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """examples:
-  lacunet learn alarm.bif patients.csv -o learned.json
-  lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.json
-  lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
-  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.json
-  lacunet learn alarm.bif monday.parquet tuesday.parquet -o learned.json   also of lacunet count
+  lacunet learn "Age -> Disease -> Test" patients.csv --intervals -o result.json
+  lacunet learn alarm.bif monday.parquet tuesday.parquet -o result.json
+  lacunet learn alarm.bif patients.csv --missingness "Age -> R[BP]" --json
+"""
+MORE = """  lacunet learn alarm.bif rows.csv --method informed-direct --separator HR,BP
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
-  effective    for the weakest CPT row, where known: "370 of 445" means that 445 rows show its
-               parents' states, and that it is as precise as if learned from 370 complete rows
-  fell back    share of the rows' weight whose group had no data of its own, if any did
-  unsupported  parent configurations that no row shows together with the variable
+  effective    for the weakest CPT row, where known: "370 of 445" means that 445
+               rows show its parents' states, and that it is as precise as if
+               learned from 370 complete rows
+  fell back    share of the rows' weight whose group had no data of its own, if
+               any did
+  unsupported  parent configurations that no row shows together with the
+               variable
 """
 KEPT = "where to write what is learned; only .json keeps intervals, bins and codes beside the CPTs"
 
@@ -55,7 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
-    add_shared(command, "--json --prior --memory --scratch --intervals --report")
+    add_shared(command, "--json --pseudo-counts --memory --scratch --intervals --level --report")
     add_method_arguments(command)
 
 
@@ -66,6 +71,7 @@ def run(options: Namespace) -> int:
     from lacunet.memory import memory_budget
     from lacunet.statistics.observations import missing_in, observations
 
+    level_asked(options)
     network = network_of(options)
     if options.output:
         check_target(network, options.output)
@@ -105,8 +111,8 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             data,
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
-            intervals=options.intervals is not None,
-            **taken(options, "method prior memory scratch"),
+            intervals=options.intervals,
+            **taken(options, "method pseudo_counts memory scratch"),
             **method_options(options),
         )
     except Interrupted as interrupted:
@@ -118,7 +124,7 @@ def _shown(result: Result, options: Namespace) -> str:
     """What was learned, as it is printed."""
     from lacunet.report.learned.text import result_as_data, result_as_text
 
-    level = options.intervals if result.uncertainty else None
+    level = level_asked(options) if result.uncertainty else None
     if options.json:
         return json.dumps(result_as_data(result, level))
     return result_as_text(
@@ -158,6 +164,6 @@ def _page(
         result,
         seen,
         source,
-        level=options.intervals,
+        level=level_asked(options),
         missingness=graph_of(graph, result.network) if graph else None,
     )

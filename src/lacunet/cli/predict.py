@@ -7,27 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
+from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """examples:
-  lacunet predict learned.bif patients.csv --targets Disease
-  lacunet predict learned.bif patients.csv --targets Disease,Stage -o predicted.parquet
-  lacunet predict learned.bif patients.csv --targets Disease --keep Id -o predicted.csv
+  lacunet predict result.json rows.csv --targets Disease
+  lacunet predict result.json rows.csv --targets Disease,Stage -o out.parquet
+  lacunet predict result.json rows.csv --targets Disease --keep Id -o out.csv
 
 what is written for each row and target X:
   X=state          the probability of each state, given what the row shows
   X                the most probable state
-  unsupported(X)   the share that rests on CPT rows without data (--unsupported-share)
-  log-probability  natural logarithm of the probability of all that the row shows
+  unsupported(X)   with --unsupported-share: the share that rests on CPT rows
+                   without data
+  log-probability  natural logarithm of the probability of all the row shows
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_result_and_data(command)
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
     given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")
@@ -60,10 +61,15 @@ def run(options: Namespace) -> None:
 
 
 def deliver_rows(
-    pieces: Iterable[tuple[int, Any]], outputs: Sequence[str], *, as_json: bool
+    pieces: Iterable[tuple[int, Any]],
+    outputs: Sequence[str],
+    *,
+    as_json: bool,
+    delimiter: str | None = None,
 ) -> None:
     """Arrow tables, each with the number of its file, to files; to stdout if there are none.
 
+    A ``delimiter`` takes the place of the comma in CSV.
     All files are whole, or none is there. What is printed waits on the disk until all rows are
     done, and the files are there.
     """
@@ -72,7 +78,7 @@ def deliver_rows(
     from contextlib import ExitStack
     from tempfile import TemporaryFile
 
-    from lacunet.data.write import WRITERS, Write, opened_file
+    from lacunet.data.write import Write, opened_file, table_writer
     from lacunet.wording import counted
 
     writes: dict[int, Write] = {}
@@ -83,9 +89,13 @@ def deliver_rows(
                 if as_json:
                     waiting.writelines(line.encode() for line in _json_lines(rows))
                 if index not in writes and outputs:
-                    writes[index] = opened.enter_context(opened_file(outputs[index], rows.schema))
+                    writes[index] = opened.enter_context(
+                        opened_file(outputs[index], rows.schema, delimiter)
+                    )
                 elif not (writes or as_json):
-                    writes[0] = opened.enter_context(WRITERS[".csv"](waiting, rows.schema))
+                    writes[0] = opened.enter_context(
+                        table_writer(".csv", delimiter)(waiting, rows.schema)
+                    )
                 if index in writes:
                     writes[index](rows)
                 count += rows.num_rows if index == 0 else 0

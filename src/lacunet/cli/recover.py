@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.asked import graph_asked, network_of, noted_rows
+from lacunet.cli.asked import graph_asked, level_asked, noted_rows
+from lacunet.cli.building import network_of
 from lacunet.cli.files import has_data
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
 from lacunet.cli.output import deliver
@@ -20,21 +21,23 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.report.recovered.reported import Reported
 
-HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
+HELP = "decide what a missingness graph lets be recovered, and how"
 EXAMPLE = """examples:
   lacunet recover net.bif mechanisms.txt
-  lacunet recover net.bif mechanisms.txt --query "X,Y|Z" --data rows.csv
+  lacunet recover net.bif "Age -> R[Income]" --query "X,Y|Z" --data rows.csv
   lacunet recover net.bif mechanisms.txt --implications --data rows.csv
-  lacunet recover net.bif mechanisms.txt --query "Y|do(X)" --data rows.csv --assumptions
-
-A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
-"X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
-"Age -> R[*]" says that Age decides whether a row was recorded at all, and "R[B] <= R[A]" that B
-is shown only where A is.
-A network that was learned with a graph (.json) knows it: then no GRAPH is needed.
-A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
-With --data, what is recoverable is estimated; for a query that is not, the lowest and highest
-values that fit the data are given, or the one value if these agree.
+  lacunet recover net.bif mechanisms.txt --query "Y|do(X)" --data rows.csv
+"""
+MORE = """A graph is text, edges separated by newlines or ';': "Age -> R[Income]",
+"R[A] -> R[B]", "X <-> R[Y]", and a bare "R[X]" for a variable that is missing
+completely at random; "Age -> R[*]" says that Age decides whether a row was
+recorded at all, and "R[B] <= R[A]" that B is shown only where A is.
+A network that was learned with a graph (.json) knows it: no GRAPH is needed.
+A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an
+intervention.
+With --data, what is recoverable is estimated; for a query that is not, the
+lowest and highest values that fit the data are given, or the one value if these
+agree.
 """
 
 GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
@@ -42,11 +45,11 @@ GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    graph = "a text file with the missingness graph, or its text"
+    graph = "a missingness graph: a file, or its text; none where the network knows its own"
     add_network_or_edges(command, "NETWORK [GRAPH]", graph)
     queries = "a query instead of all CPTs; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
-    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
+    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('data files: ')}"
     add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
@@ -57,7 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--assumptions", assumed, action="store_true")
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
-    add_shared(command, "--intervals --memory --population --json --report")
+    add_shared(command, "--intervals --level --memory --population --json --report")
 
 
 def run(options: Namespace) -> None:
@@ -73,7 +76,7 @@ def run(options: Namespace) -> None:
         note(*graph.check_data(table))
         if options.query and not options.assumptions:
             note("the graph is taken as true; --assumptions holds it against the rows")
-    elif options.intervals is not None:
+    elif options.intervals:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
@@ -106,7 +109,10 @@ def _answered(
     from lacunet.missingness.population import known_variables
     from lacunet.report.recovered.reported import reported, with_assumptions
 
-    more = {"level": options.intervals, "assumed": getattr(options, "assumed", ())}
+    more: dict[str, Any] = {
+        "level": level_asked(options),
+        "assumed": getattr(options, "assumed", ()),
+    }
     population = options.population
     if not options.query:
         if population:

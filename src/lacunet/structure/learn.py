@@ -37,7 +37,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
-from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.result import Interrupted
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
@@ -194,7 +194,7 @@ def learn_structure(
     score: Literal["sparse-bic", "bic", "bdeu"] = "sparse-bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
-    prior: AskedPrior | None = None,
+    pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
     progress: AskedProgress = False,
 ) -> LearnedStructure:
@@ -240,8 +240,8 @@ def learn_structure(
     strengths
         The number of bootstrap replicates for edge strengths; also True for 20, False or 0 for
         none. By default 20, and none for more than 200,000 rows; fewer than 10 say little.
-    prior
-        The prior of the CPTs, as for `lacunet.learn`.
+    pseudo_counts
+        What is added to each cell of the CPTs, as for `lacunet.learn`.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
@@ -312,7 +312,7 @@ def learn_structure(
     structure = network_of(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
     as_given = rebuilt(structure, given, structure.parents_of).with_reversible(cpdag.reversible)
-    cpts = _cpts(search, structure, prior)
+    cpts = _cpts(search, structure, pseudo_counts)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
     replicates = _bootstrap(search, strengths)
@@ -333,7 +333,9 @@ def learn_structure(
     )
 
 
-def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[str, Cpt]:
+def _cpts(
+    search: Search, structure: Network, pseudo_counts: AskedPseudoCounts | None
+) -> dict[str, Cpt]:
     """The CPTs of the structure; mechanisms that cannot be left out are learned along.
 
     An interruption leaves a second for them.
@@ -349,14 +351,14 @@ def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
     options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
     try:
-        learned = learn(whole, table, method, prior, **options).network
+        learned = learn(whole, table, method, pseudo_counts=pseudo_counts, **options).network
     except Interrupted as stopped:
         search.ended, learned = "interrupted", stopped.result.network
     except KeyboardInterrupt:
         if search.ended == "interrupted":
             raise
         search.ended = "interrupted"
-        return _cpts(search, structure, prior)
+        return _cpts(search, structure, pseudo_counts)
     return {name: learned.cpt(name) for name in structure.variables}
 
 
