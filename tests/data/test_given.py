@@ -39,23 +39,25 @@ def test_options_are_said_in_one_data_or_added_to_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "option"),
+    ("function", "arguments", "option"),
     [
-        (lambda: lc.learn(PAIR, lc.Data(ROWS, weight="w")), "weight"),  # type: ignore[arg-type]
-        (lambda: lc.learn(PAIR, ROWS, "em", latent=["B"]), "latent"),
-        (lambda: lc.explain(PAIR, lc.Data(ROWS, counts="n")), "counts"),
-        (lambda: lc.learn_structure(lc.Data(ROWS, without="A")), "without"),  # type: ignore[call-arg]
-        (lambda: lc.learn_missingness(lc.Data(ROWS, missing=9)), "missing"),  # type: ignore[call-arg]
-        (lambda: lc.diagnose(lc.Data(ROWS, bins=5)), "bins"),  # type: ignore[call-arg]
-        (lambda: lc.sensitivity(PAIR, lc.Data(ROWS, strata="s"), "P(A=no)"), "strata"),  # type: ignore[call-arg]
-        (lambda: lc.worst_case(PAIR, lc.Data(ROWS, cluster="c"), "A"), "cluster"),  # type: ignore[call-arg]
-        (lambda: lc.count(PAIR, lc.Data(ROWS, codes={})), "codes"),  # type: ignore[call-arg]
-        (lambda: lc.Network.from_data(lc.Data(ROWS, states={}), "A -> B"), "states"),  # type: ignore[call-arg]
+        (lc.learn, (PAIR, ROWS), "weight"),
+        (lc.learn, (PAIR, ROWS, "em"), "latent"),
+        (lc.explain, (PAIR, ROWS), "counts"),
+        (lc.learn_structure, (ROWS,), "without"),
+        (lc.learn_missingness, (ROWS,), "missing"),
+        (lc.diagnose, (ROWS,), "bins"),
+        (lc.sensitivity, (PAIR, ROWS, "P(A=no)"), "strata"),
+        (lc.worst_case, (PAIR, ROWS, "A"), "cluster"),
+        (lc.count, (PAIR, ROWS), "codes"),
+        (lc.Network.from_data, (ROWS, "A -> B"), "states"),
     ],
 )
-def test_how_data_are_read_is_said_in_data_alone(ask: Callable[[], object], option: str) -> None:
+def test_how_data_are_read_is_said_in_data_alone(
+    function: Callable[..., object], arguments: tuple[object, ...], option: str
+) -> None:
     with pytest.raises(DataError, match=rf"lacunet\.Data\(data, {option}=\.\.\.\)"):
-        ask()
+        function(*arguments, **{option: "w"})
 
 
 def test_counts_and_weights_say_how_many_rows_there_are_and_what_they_weigh() -> None:
