@@ -10,7 +10,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Literal
 
-from lacunet.data.evidence import codes_seen, states_and_sets
+from lacunet.data.evidence import codes_seen, states_and_likelihoods
 from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
@@ -435,11 +435,11 @@ def check_confounding(
     """
     if network.mechanisms is None:
         return
-    seen, sets = states_and_sets(network, evidence)
-    pairs = (  # one of several states blocks no path, and opens those that its state would
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    pairs = (  # what is not certain blocks no path, and opens those that its state would
         confounded_pair(network, scope, shown, do.keys())
         for scope in scopes
-        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **sets})])
+        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **likelihoods})])
     )
     if (pair := next(filter(None, pairs), None)) is None:
         return
