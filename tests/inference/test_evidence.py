@@ -312,10 +312,11 @@ def test_an_effect_is_that_among_those_who_may_have_any_of_several_states() -> N
         },
     )
     z, y = network.cpt("Z").table, network.cpt("Y").table
-    for value, weights in [
-        (["b", "c"], [0, 1, 1]),
-        ({"a": 0.1, "b": 0.5, "c": 1}, [0.1, 0.5, 1]),
-    ]:
+    cases: list[tuple[Any, Any]] = [
+        (["b", "c"], np.array([0, 1, 1])),
+        ({"a": 0.1, "b": 0.5, "c": 1}, np.array([0.1, 0.5, 1])),
+    ]
+    for value, weights in cases:
         shares = z * weights / (z * weights).sum()
         effect = lc.effect(network, "Y", do="X", given={"Z": value})
         np.testing.assert_allclose(effect.probabilities, np.einsum("z,zxy->xy", shares, y))

@@ -22,10 +22,10 @@ from lacunet.errors import LacunetError
 if TYPE_CHECKING:
     from lacunet.model.network import Network
 
-HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
+HELP = "say how each CPT would be estimated, from which rows"
 EXAMPLE = """examples:
   lacunet explain alarm.bif patients.csv --method direct-mar
-  lacunet explain net.bif rows.csv --method factored-mcar --query "Age=old,Ill=yes" --list-rows
+  lacunet explain net.bif rows.csv --method listwise --query "Age=old,Ill=yes"
 """
 
 
@@ -35,7 +35,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--query X=x,Y=y", "explain the probability of these states instead of the CPTs")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
-    add_shared(command, "--json --prior --memory")
+    add_shared(command, "--json --pseudo-counts --memory")
     add_method_arguments(command)
 
 
@@ -54,7 +54,7 @@ def run(options: Namespace) -> None:
         network,
         data_of(options) if has_data(options) else None,
         progress=progress_bar(),
-        **taken(options, "method prior memory"),
+        **taken(options, "method pseudo_counts memory"),
         **method_options(options),
     )
     note(*explanation.notes)

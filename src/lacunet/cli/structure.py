@@ -14,22 +14,24 @@ from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import names
 
-HELP = "learn a network, its edges and CPTs, from data with or without missing values"
+HELP = "learn a network, edges and CPTs, from data with missing values"
 EXAMPLE = """examples:
   lacunet structure patients.csv -o net.bif
-  lacunet structure patients.csv --bins Age=18,40,65,inf --bins Dose=4 -o net.json
-  lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
-
-what is printed for each edge:
-  ->, --      the direction follows from the edges found and the constraints, or the data tell only
-              that there is an edge
-  adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
-              corrected by how often such edges are true in published networks; an edge that all
-              replicates have gets 0.92 to 0.99, more in small networks than in large ones, and
-              only a required one gets 1
-  directed    probability that there is an edge and it goes this way; the rest of adjacent is for
-              the other way. Where it is below half of adjacent, most replicates that have the edge
-              have it the other way; beside ->, other edges would undo the arrow then
+  lacunet structure patients.csv --bins Age=18,40,65 --bins Dose=4 -o net.json
+  lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --json
+"""
+MORE = """what is printed for each edge:
+  ->, --      the direction follows from the edges found and the constraints, or
+              the data tell only that there is an edge
+  adjacent    probability that there is an edge: the share of bootstrap
+              replicates that have it, corrected by how often such edges are
+              true in published networks; an edge that all replicates have gets
+              0.92 to 0.99, more in small networks than in large ones, and only
+              a required one gets 1
+  directed    probability that there is an edge and it goes this way; the rest
+              of adjacent is for the other way. Where it is below half of
+              adjacent, most replicates that have the edge have it the other
+              way; beside ->, other edges would undo the arrow then
 """
 
 
@@ -61,7 +63,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     limit = "time limit in seconds, as in 5; the best so far is returned"
     add(group, "--time-limit SECONDS", limit, type=float)
-    add_shared(group, "--json --seed --prior --memory --states --bins")
+    add_shared(group, "--json --seed --pseudo-counts --memory --states --bins")
 
 
 def run(options: Namespace) -> int:
@@ -92,7 +94,7 @@ def run(options: Namespace) -> int:
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
         **taken(options, "required forbidden tiers max_parents method score strengths"),
-        **taken(options, "prior time_limit memory"),
+        **taken(options, "pseudo_counts time_limit memory"),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))

@@ -75,8 +75,11 @@ def query(
         no state are the first axes of the answer, those asked for the last.
     evidence
         The states of the variables seen, written as in the data: 5 and "5" are the same state,
-        None and NaN mean that the variable was not seen. A code that stands for several states can
-        be given too: ``{"Age": "40+"}`` may mean 40-49 or 50+.
+        None and NaN mean that the variable was not seen. In place of a state may stand several
+        (``["40-59", "60+"]``: one of them), a comparison where states are numbers or intervals of
+        numbers (``">=60"``), or how likely what was observed is in each state
+        (``{"pos": 0.8, "neg": 0.2}``: likelihood or virtual evidence, which multiplies odds). A
+        query that is written says ``Age in {40-59, 60+}``, ``Age>=60``, ``Test ~ {pos: 0.8, neg: 0.2}``.
     do
         The states that variables are set to from outside.
     interval
