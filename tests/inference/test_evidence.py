@@ -56,7 +56,8 @@ def uncertain_questions(draw: st.DrawFn) -> tuple[Network, str, dict[str, Any], 
             likelihoods[name] = np.array([float(state == evidence[name]) for state in states])
         elif kind == "several":
             chosen = draw(st.lists(st.sampled_from(states), min_size=1, unique=True))
-            evidence[name] = draw(st.sampled_from([list, tuple, set, np.array]))(chosen)
+            kinds: list[Any] = [list, tuple, set, np.array]
+            evidence[name] = draw(st.sampled_from(kinds))(chosen)
             likelihoods[name] = np.array([float(state in chosen) for state in states])
         elif kind == "likelihoods":
             numbers = draw(
@@ -289,7 +290,7 @@ def test_what_rests_on_rows_without_data_is_weighed_too() -> None:
 def test_likelihoods_know_which_states_a_rule_leaves() -> None:
     rows = {"Smoked": ["no", "yes", "yes", "yes"] * 5, "Now": [None, "less", "more", "more"] * 5}
     network = Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
-    result = lc.learn(network, rows, "direct-mcar", 1)
+    result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0)
     law = joint(result.network)
     states = network.states("Now")
     for weights in product([0.0, 0.5, 1.0], repeat=len(states)):

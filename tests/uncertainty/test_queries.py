@@ -136,9 +136,9 @@ def test_uncertain_evidence_has_the_variance_of_its_derivative_by_rows(
     method: Any, evidence: dict[str, Any]
 ) -> None:
     table = _rows(300, 1)
-    result = lc.learn(NETWORK, table, method, 1.0, intervals=True)
+    result = lc.learn(NETWORK, table, method, pseudo_counts=0, intervals=True)
     answer = lc.query(result, "B", evidence)
-    by_rows = _by_rows(table, method, 1.0, "B", evidence)
+    by_rows = _by_rows(table, method, 0, "B", evidence)
     # As above: the pseudo-counts add to small CPT rows, and groups have unbiased variances.
     np.testing.assert_allclose(answer.standard_error**2, by_rows, rtol=0.2)
 

@@ -79,7 +79,8 @@ def query(
         (``["40-59", "60+"]``: one of them), a comparison where states are numbers or intervals of
         numbers (``">=60"``), or how likely what was observed is in each state
         (``{"pos": 0.8, "neg": 0.2}``: likelihood or virtual evidence, which multiplies odds). A
-        query that is written says ``Age in {40-59, 60+}``, ``Age>=60``, ``Test ~ {pos: 0.8, neg: 0.2}``.
+        query that is written says ``Age in {40-59, 60+}``, ``Age>=60``,
+        ``Test ~ {pos: 0.8, neg: 0.2}``.
     do
         The states that variables are set to from outside.
     interval
