@@ -141,7 +141,9 @@ def judged(truth: Network, result: lc.Result) -> tuple[str, str]:
     for target, evidence in questions(truth, [v for v, n in result.missing.items() if n]):
         right = lc.query(truth, target, evidence)
         both = lc.query(result, target, evidence, interval=True).interval
-        asked += ["01"[bool(lo <= p <= hi)] for p, (lo, hi) in zip(right, both, strict=True)]
+        asked += [
+            "01"[bool(lo <= p <= hi)] for p, (lo, hi) in zip(right.values(), both, strict=True)
+        ]
     return "".join(signs), "".join(asked)
 
 

@@ -416,7 +416,7 @@ def test_a_row_that_contradicts_a_rule_is_impossible_to_a_predictor() -> None:
         not_asked={"Now": "Smoked=no"},
     )
     predictor = lc.compile(network, "Ill")
-    assert predictor({"Smoked": "no", "Now": None})["Ill"].tolist() == [0.8, 0.2]
+    assert predictor({"Smoked": "no", "Now": None})["Ill"].probabilities.tolist() == [0.8, 0.2]
     with pytest.raises(ImpossibleEvidenceError):
         predictor({"Smoked": "no", "Now": "some"})
 

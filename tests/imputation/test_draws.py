@@ -64,7 +64,7 @@ def test_drawn_parameters_are_correlated_as_queries_know(method: str) -> None:
     # P(C) mixes all rows of the chain: its spread over draws is that of the query.
     result = lc.learn(CHAIN, _rows(3000, 0.6, 3), method, intervals=True)
     drawn = parameter_draws(result, 1500, np.random.default_rng(4))
-    answers = np.array([lc.query(network, "C")[1] for network in drawn])
+    answers = np.array([lc.query(network, "C").probabilities[1] for network in drawn])
     error = lc.query(result, "C", interval=True).standard_error
     assert error is not None
     np.testing.assert_allclose(answers.std(), error[1], rtol=0.12)

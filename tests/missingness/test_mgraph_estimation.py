@@ -104,9 +104,9 @@ def test_the_axes_follow_the_query() -> None:
     table = random_model(FEEDBACK, np.random.default_rng(0)).manifest()
     one = FEEDBACK.recover(["X", "Y"]).estimate(table)
     two = FEEDBACK.recover(["Y", "X"]).estimate(table)
-    np.testing.assert_allclose(one, two.T)
+    np.testing.assert_allclose(one, two.probabilities.T)
     given = FEEDBACK.recover(["X"], ["Y"]).estimate(table)
-    np.testing.assert_allclose(given, (one / one.sum(axis=0)).T)
+    np.testing.assert_allclose(given, (one / one.probabilities.sum(axis=0)).T)
 
 
 def test_the_scale_of_the_weights_changes_nothing() -> None:
@@ -493,7 +493,7 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)
     full_law = SURVEY.recover_full_law().estimate(survey())
-    assert full_law.scope == ("Age", "Ill", "R[Ill]")
+    assert full_law.variables == ("Age", "Ill", "R[Ill]")
 
 
 def test_a_graph_over_edges_has_the_states_of_data_or_two_of_each() -> None:

@@ -186,7 +186,7 @@ def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> No
         known = result or lc.read_network(server.studio.runs.file("1", "learned.json"))
         expected = lc.query(known, "B", {"A": "yes"}, interval=level or False)
         assert [row[0] for row in about["rows"]] == [*expected.states[0]]
-        assert [row[1] for row in about["rows"]] == expected.tolist()
+        assert [row[1] for row in about["rows"]] == expected.probabilities.tolist()
         ends = [row[2:] for row in about["rows"]]
         none = [[None, None]] * len(ends)
         assert ends == (none if expected.interval is None else expected.interval.tolist())

@@ -221,8 +221,8 @@ def compile(  # noqa: A001
     ...     {"Rain": [0.75, 0.25], "Wet": [[0.75, 0.25], [0.25, 0.75]]},
     ... )
     >>> predictor = compile(rain, "Rain")
-    >>> predictor({"Wet": "no", "Day": 3})["Rain"].tolist()
-    [0.9, 0.1]
+    >>> predictor({"Wet": "no", "Day": 3})["Rain"]["no"]
+    0.9
     """
     network = as_network(network)
     names = checked_targets(network, targets)
