@@ -157,7 +157,7 @@ def test_parts_with_and_without_weights_or_a_design_are_refused_together(
 def test_a_variable_may_have_the_name_of_a_column_beside() -> None:
     network = lc.Network({"weight": ["low", "high"], "copies": ["0", "1"]})
     counted = lc.count(network, {"weight": ["low", "high", "low"], "copies": ["0", "1", "0"]})
-    learned = lc.learn(network, counted, "listwise", prior=1)
+    learned = lc.learn(network, counted, "listwise", pseudo_counts=0)
     np.testing.assert_allclose(learned.cpt("weight").table, [2 / 3, 1 / 3], rtol=1e-12)
 
 
