@@ -14,7 +14,8 @@ from textwrap import fill
 READING = "--missing --bins --weight"  # the most used of the options of reading
 ORDINARY: Mapping[str, str] = {
     "learn": (
-        f"--output --intervals --method --missingness --pseudo-counts {READING} --seed --report --json"
+        "--output --intervals --method --missingness --pseudo-counts "
+        f"{READING} --seed --report --json"
     ),
     "structure": f"--output --required --forbidden --tiers --without {READING} --seed --json",
     "query": "--level --unsupported --memory --json",
