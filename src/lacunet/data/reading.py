@@ -156,8 +156,8 @@ def _as_counted(ignored: Sequence[str]) -> str:
     python = ", ".join(f"{option}={name!r}" for option, name in named.items())
     shell = {option: name for option, name in named.items() if option != "squared_weight"}
     options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
-    how = "" if shell == named else "; the command line has none for squared weights"
-    return f"if each row stands for several: lacunet.Data(..., {python}), {options}{how}"
+    remark = "" if shell == named else "; the command line has none for squared weights"
+    return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 
 def source_from(given: Any) -> DataSource:

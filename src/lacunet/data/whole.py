@@ -214,16 +214,19 @@ def repeated(frame: Any, rows: NDArray[np.int64], ones: str = "") -> Any:
         frame = {name: [*map([*column].__getitem__, rows)] for name, column in frame.items()}
     if not ones:
         return frame
-    key, one = keys_by_name(_keys(frame))[ones], np.ones(len(rows), np.int64)
+    key = keys_by_name(_keys(frame))[ones]
+    counts = np.ones(len(rows), np.int64)
     if library in ("dict", "pyarrow"):
         import pyarrow as pa
 
-        return _with_columns(frame, {key: one.tolist() if library == "dict" else pa.array(one)})
+        return _with_columns(
+            frame, {key: counts.tolist() if library == "dict" else pa.array(counts)}
+        )
     if library == "pandas":
-        return frame.assign(**{key: one})
+        return frame.assign(**{key: counts})
     import polars as pl
 
-    return _with_columns(frame, {key: pl.Series(one)})
+    return _with_columns(frame, {key: pl.Series(counts)})
 
 
 def _keys(frame: Any) -> Sequence[Any]:
