@@ -99,7 +99,9 @@ def test_only_the_columns_the_network_needs_are_read(tmp_path: Path) -> None:
     with pytest.warns(DataWarning, match=r"\['A.x', 'other'\]") as told:
         read = read_table(tmp_path / "rows.parquet", PAIR)
     assert told[0].filename == __file__  # the line that the user wrote
-    assert read.notes == ("ignored the columns ['A.x', 'other'], which the network does not have.",)
+    assert read.notes == (
+        "2 columns are ignored, since the network does not have them: A.x, other.",
+    )
 
 
 def test_csv_is_text_and_stays_as_written(csv_file: Path) -> None:
