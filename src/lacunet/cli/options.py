@@ -41,8 +41,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--pseudo-counts": (
         "what is added to each cell of a CPT: a number, or 'learn' (default: by the method)\n; 0 "
         "is maximum likelihood; 'learn' estimates it from all counts (empirical Bayes); the "
-        "default is 1 for listwise, direct, factored and informed methods, 'learn' for all "
-        "others; of a survey with strata, clusters or replicates, none where rows tell",
+        "default is 1 for listwise, direct, factored and informed methods, 'learn' for all others; "
+        "of a survey with strata, clusters or replicates, none where rows tell",
         {"metavar": "N", "type": pseudo_counts},
     ),
     "--memory": (
