@@ -184,7 +184,7 @@ def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> No
         assert about["name"] == "B"
         result = lc.read_result(server.studio.runs.file("1", "learned.json")) if level else None
         known = result or lc.read_network(server.studio.runs.file("1", "learned.json"))
-        expected = lc.query(known, "B", {"A": "yes"}, interval=level or False)
+        expected = known.query("B", {"A": "yes"}, level=level or False)
         assert [row[0] for row in about["rows"]] == [*expected.states[0]]
         assert [row[1] for row in about["rows"]] == expected.tolist()
         ends = [row[2:] for row in about["rows"]]

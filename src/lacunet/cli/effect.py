@@ -78,7 +78,7 @@ def run(options: Namespace) -> int:
 
 
 def _parsed(network: Network, text: str) -> dict[str, Any]:
-    """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
+    """The outcome, the cause that is set and what is given, as `Network.effect` takes them."""
     typed = split_query(text)
     target, outcomes = names_and_states(typed.target, network)
     do, states = names_and_states(typed.do, network)
@@ -98,7 +98,7 @@ def _parsed(network: Network, text: str) -> dict[str, Any]:
     return {
         "target": network.known(target[0]),
         "do": network.known(do[0]),
-        "given": states_in(typed.given, network, takes_sets=True),
+        "evidence": states_in(typed.given, network, takes_sets=True),
         "outcome": outcomes.get(target[0]),
     }
 
@@ -107,20 +107,22 @@ def _effects(
     known: Any, asked: list[dict[str, Any]], options: Namespace
 ) -> tuple[list[Effect], int]:
     """The effects from the graph and rows, from what the rows teach, or from what is known."""
-    from lacunet.uncertainty.effect import effect
+    from lacunet.inference.answer import LEVEL
+    from lacunet.uncertainty.effect import effect, effect_by_graph
 
     source = known
     code = 0
-    more: dict[str, Any] = {"reference": options.reference, "interval": options.intervals}
+    level = options.intervals or LEVEL
+    more: dict[str, Any] = {"reference": options.reference, "level": level}
     if has_data(options) and options.missingness and options.method is None:
-        source = graph_asked(options, options.missingness, known)
-        more |= {"data": noted_rows(options, source.network), "population": options.population}
-        note(*source.check_data(more["data"]))
+        graph = graph_asked(options, options.missingness, known)
+        more |= {"data": noted_rows(options, graph.network), "population": options.population}
+        note(*graph.check_data(more["data"]))
         note_what_is_not_used(options, "the effect is estimated anew from the data")
-    elif options.population:
+        return [effect_by_graph(graph, **question, **more) for question in asked], 0
+    if options.population:
         options.usage_error("--population is for --missingness GRAPH without --method")
-    elif has_data(options):
-        options.intervals = options.intervals or 0.95
+    if has_data(options):
+        options.intervals = level
         source, code = learned_anew(known, options)
-        more["interval"] = None if code else options.intervals  # an interruption leaves none
     return [effect(source, **question, **more) for question in asked], code

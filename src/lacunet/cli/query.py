@@ -51,6 +51,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Print the answers."""
+    from lacunet.inference.answer import LEVEL
     from lacunet.inference.query import query
 
     result, coded = known_and_coded(options)
@@ -59,11 +60,14 @@ def run(options: Namespace) -> int:
     code = 0
     if has_data(options):
         result, code = learned_anew(result, options)
-    interval = False if code else options.intervals
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
-    answers = [query(result, text, interval=interval, unsupported=unsupported) for text in texts]
+    level = options.intervals or LEVEL
+    answers = [query(result, text, level=level, unsupported=unsupported) for text in texts]
+    if options.intervals is not None and not code:  # an interruption leaves none
+        for answer in answers:
+            _ = answer.interval  # asked for: what is wrong with them is said here
     if options.json:
         print(json.dumps([*map(_as_data, asked, answers)]))
     else:
@@ -88,7 +92,7 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
         "answer": answer.tolist(),
-        "intervals": None if answer.interval is None else answer.interval.tolist(),
+        "intervals": None if answer.level is None else answer.interval.tolist(),
         "unsupported": answer.unsupported,
     }
     if answer.bounds is not None:

@@ -92,7 +92,7 @@ def default_prior(method: Method, look: Look) -> AskedPrior:
 
 WAY_TO_INTERVALS = (
     "write learn(..., intervals=True), and the level where intervals are asked for: "
-    "result.interval(variable, 0.9), query(result, variable, interval=0.9)."
+    "result.interval(variable, 0.9), result.query(variable, level=0.9)."
 )
 
 

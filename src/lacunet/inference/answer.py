@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.errors import LacunetError
+from lacunet.inference.errors import QueryError
 from lacunet.model.labelled import (
     Labelled,
     Library,
@@ -26,6 +27,15 @@ LEVEL = 0.95  # of intervals, if no other is asked for
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
+)
+NO_INTERVALS = (
+    "the result has no intervals.",
+    "learn it again with them: lacunet.learn(network, data, intervals=True) (lacunet learn NETWORK "
+    "DATA --intervals -o result.json).",
+)
+NOT_LEARNED = (
+    "intervals need a learned result; this is a network alone.",
+    "ask the result of lacunet.learn(..., intervals=True).",
 )
 WITH_REPLICATES = "; learn_structure(strengths=20) (--strengths 20) lets them count the search"
 
@@ -84,10 +94,10 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         of passing through one; of several rows, the largest. None where the network does not know
         what supports it.
     interval
-        The interval of each cell (axes of the answer, then low and high), where learning gave any;
-        computed when it is looked at or printed, unless it was asked for.
+        The interval of each cell (axes of the answer, then low and high); computed when it is
+        looked at or printed. Where learning gave none, to look at it is an error.
     level
-        The level of the intervals: 0.95 unless another was asked for.
+        The level of the intervals; None where there are none.
     standard_error
         The standard error of each cell, where there are intervals.
     bounds
@@ -256,9 +266,9 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return share() if callable(share) else share
 
     @property
-    def interval(self) -> FloatArray | None:
+    def interval(self) -> FloatArray:
         """The interval of each cell: axes of the answer, then low and high."""
-        return None if self.basis.spread is None else self.basis.spread()[0]
+        return self._spread()[0]
 
     @property
     def level(self) -> float | None:
@@ -266,9 +276,14 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return self.basis.level
 
     @property
-    def standard_error(self) -> FloatArray | None:
+    def standard_error(self) -> FloatArray:
         """The standard error of each cell."""
-        return None if self.basis.spread is None else self.basis.spread()[1]
+        return self._spread()[1]
+
+    def _spread(self) -> tuple[FloatArray, FloatArray]:
+        if self.basis.spread is None:
+            raise QueryError(*(NO_INTERVALS if self.basis.lacks_intervals else NOT_LEARNED))
+        return self.basis.spread()
 
     @property
     def bounds(self) -> Bounds | None:
@@ -305,7 +320,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return lines
 
     def _labelled(self) -> Labelled:
-        ends = interval_columns(self.interval)
+        ends = interval_columns(None if self.level is None else self.interval)
         if self.bounds is not None:
             ends |= {"lowest": self.bounds.low, "highest": self.bounds.high}
         basis = self.basis
