@@ -50,7 +50,7 @@ release-check: .venv/.installed
 	  rm -rf build/clean && $$python -m venv build/clean; \
 	  build/clean/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl; \
 	  ( cd build/clean && bin/lacunet --version --verbose && bin/lacunet demo && \
-	    bin/lacunet query demo-output/truth.bif demo-output/data.csv --query "Disease|Test=positive" --intervals ); \
+	    bin/lacunet query demo-output/learned.json "Disease | Test=positive" ); \
 	done
 
 lint: .venv/.installed-test

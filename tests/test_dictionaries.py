@@ -122,7 +122,7 @@ def test_a_dictionary_is_a_file_of_the_command_line(
     lc.example_data("nhanes").to_pandas().head(2000).to_csv(rows, index=False)
     edges = edges_of(dictionary_of("nhanes"), beside=())
     said = ["--codes", str(FOLDER / "nhanes.json"), "--bins", "Age=0,2,12,16,18,20,40,60,inf"]
-    command = ["network", str(rows), "--edges", edges, *said, "--bins", "BMI=4"]
+    command = ["convert", edges, str(rows), *said, "--bins", "BMI=4"]
     assert main([*command, "-o", str(tmp_path / "net.json")]) == 0
     assert "look" not in capsys.readouterr().err
     network = lc.read_network(tmp_path / "net.json")

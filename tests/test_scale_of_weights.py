@@ -156,7 +156,12 @@ def by_graph(data: lc.Data) -> list[Any]:
     learned = lc.learn(NETWORK, data, "em", missingness=graph)
     tables = [one.network.cpt("Ill").table.tolist() for one in (result, learned)]
     found = verdict.estimate_with_report(data)
-    return [tables, verdict.estimate(data).tolist(), found.weighted_size, found.largest_weight]
+    return [
+        tables,
+        verdict.estimate(data).probabilities.tolist(),
+        found.weighted_size,
+        found.largest_weight,
+    ]
 
 
 def by_counts(data: lc.Data) -> list[Any]:

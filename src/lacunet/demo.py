@@ -74,7 +74,7 @@ def obesity() -> dict[str, float]:
     children = example_data("muscatine")
     network = Network.from_data(children, "Sex, Age -> Obese1 -> Obese2 -> Obese3")
     return {
-        method: float(query(learn(network, children, method, counts="Count"), "Obese3")[1])
+        method: float(query(learn(network, children, method, counts="Count"), "Obese3")["yes"])
         for method in ("listwise", "auto")
     }
 

@@ -141,7 +141,9 @@ def judged(truth: Network, result: lc.Result) -> tuple[str, str]:
     for target, evidence in questions(truth, [v for v, n in result.missing.items() if n]):
         right = truth.query(target, evidence)
         both = result.query(target, evidence).interval
-        asked += ["01"[bool(lo <= p <= hi)] for p, (lo, hi) in zip(right, both, strict=True)]
+        asked += [
+            "01"[bool(lo <= p <= hi)] for p, (lo, hi) in zip(right.values(), both, strict=True)
+        ]
     return "".join(signs), "".join(asked)
 
 

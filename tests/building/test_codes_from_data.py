@@ -358,12 +358,12 @@ def test_the_command_line_takes_what_it_proposes(
 ) -> None:
     path, edges = tmp_path / "rows.csv", "Ever -> Now"
     SURVEY[["Ever", "Now"]].to_csv(path, index=False)
-    assert main(["network", str(path), "--edges", edges, "-o", str(tmp_path / "net.json")]) == 0
+    assert main(["convert", edges, str(path), "-o", str(tmp_path / "net.json")]) == 0
     told = capsys.readouterr().err
     assert "(--missing Now=7,9)" in told
     assert '(--not-asked "Now: Ever=2")' in told
     said = ["--missing", "Now=7,9", "--not-asked", "Now: Ever=2"]
-    command = ["network", str(path), "--edges", edges, "-o", str(tmp_path / "net.json"), *said]
+    command = ["convert", edges, str(path), "-o", str(tmp_path / "net.json"), *said]
     assert main(command) == 0
     assert "look" not in capsys.readouterr().err
 
@@ -392,7 +392,7 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
         assert result.missing == {"Age": 0, "Ill": 4}
     data = lc.Data(rows, missing={"Ill": 9})
     graph = lc.MissingnessGraph.parse("Age -> R[Ill]", "Age -> Ill", data=data)
-    assert graph.recover("P(Ill)").estimate(data).shape == (2,)
+    assert graph.recover("P(Ill)").estimate(data).probabilities.shape == (2,)
 
 
 def test_values_for_missing_that_do_not_occur_are_told() -> None:

@@ -231,3 +231,9 @@ def test_mechanisms_among_edges_are_answered_with_the_graph_apart() -> None:
     ):
         edges_of("X -> Y; Y -> R[X]")
     assert edges_of("digraph { R[color=red]; R -> X }").variables == ("R", "X")
+
+
+@pytest.mark.parametrize("edges", [[("A", ["B"])], [("A", None)], [(("A", "B"), "C")]])
+def test_what_is_no_name_is_no_end_of_an_edge(edges: Any) -> None:
+    with pytest.raises(EdgesError, match="not the name of a variable"):
+        edges_of(edges)

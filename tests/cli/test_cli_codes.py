@@ -21,7 +21,8 @@ ROWS = """Ever,Now,Sex,Age,n
 1,1,9,25,2
 """
 CODES = '{"Now": {"9": null, "1": "daily", "2": "some"}, "Ever": {"1": "yes", "2": "no"}}'
-BUILT = ["--edges", "Ever -> Now; Sex -> Age", "--bins", "Age=0,40,60,99", "--codes", CODES]
+EDGES = "Ever -> Now; Sex -> Age"
+BUILT = ["--bins", "Age=0,40,60,99", "--codes", CODES]
 BUILT += ["--not-asked", "Now: Ever=no", "--missing", "Sex=9"]
 
 
@@ -34,7 +35,7 @@ def rows(tmp_path: Path) -> Path:
 @pytest.fixture
 def network(rows: Path) -> Path:
     out = rows.with_name("net.json")
-    assert main(["learn", str(rows), *BUILT, "--counts", "n", "-o", str(out)]) == 0
+    assert main(["learn", EDGES, str(rows), *BUILT, "--counts", "n", "-o", str(out)]) == 0
     return out
 
 
@@ -55,7 +56,7 @@ def test_what_is_said_once_is_kept_by_the_network(
 
 
 def test_counts_are_rows(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["learn", str(rows), *BUILT, "--counts", "n", "--json"]) == 0
+    assert main(["learn", EDGES, str(rows), *BUILT, "--counts", "n", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["rows"] == 17
 
@@ -65,7 +66,7 @@ def test_intervals_and_numbers_can_be_asked_about(
     written: str, network: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     capsys.readouterr()
-    assert main(["query", str(network), "--query", f"Sex | Age={written}, Ever=yes", "--json"]) == 0
+    assert main(["query", str(network), f"Sex | Age={written}, Ever=yes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     expected = lc.read_network(network).query("Sex", {"Age": "[40,60)", "Ever": "yes"})
     assert str(float(expected["1"]))[:8] in json.dumps(found)
@@ -73,13 +74,13 @@ def test_intervals_and_numbers_can_be_asked_about(
 
 def test_codes_can_be_asked_about(network: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    assert main(["query", str(network), "--query", "Now | Ever=1", "--json"]) == 0
+    assert main(["query", str(network), "Now | Ever=1", "--json"]) == 0
     by_code = capsys.readouterr().out
-    assert main(["query", str(network), "--query", "Now | Ever=yes", "--json"]) == 0
+    assert main(["query", str(network), "Now | Ever=yes", "--json"]) == 0
     assert capsys.readouterr().out == by_code
-    assert main(["query", str(network), "--query", "Ever | Now=9"]) == 1
+    assert main(["query", str(network), "Ever | Now=9"]) == 1
     assert "missing" in capsys.readouterr().err
-    assert main(["query", str(network), "--query", "Ever | Age=120"]) == 1
+    assert main(["query", str(network), "Ever | Age=120"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -97,7 +98,7 @@ def test_codes_can_be_asked_about(network: Path, capsys: pytest.CaptureFixture[s
 def test_what_cannot_be_meant_is_refused(
     more: list[str], message: str, rows: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["learn", str(rows), "--edges", "Ever -> Now; Sex", *more]
+    asked = ["learn", "Ever -> Now; Sex", str(rows), *more]
     assert main(asked) == 1
     assert message in capsys.readouterr().err
 
@@ -105,9 +106,7 @@ def test_what_cannot_be_meant_is_refused(
 @pytest.mark.parametrize(
     "asked",
     [
-        ["query", "--query", "Ill | Age=40+"],
-        ["effect", "--query", "Ill | do(Sex), Age=40+"],
-        ["effect", "--query", "Ill | do(Sex), Age=40+", "--missingness", "Age -> R[Ill]; R[Age]"],
+        ["effect", "Ill | Age=40+", "--do", "Sex", "--missingness", "Age -> R[Ill]; R[Age]"],
         ["sensitivity", "--query", "Ill=no | Age=40+", "--mechanism", "Ill"],
     ],
 )
@@ -134,12 +133,13 @@ def test_codes_that_come_with_the_data_can_be_asked_about(
     assert told[0] == told[1]
 
 
-def test_codes_may_be_in_a_file(rows: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_codes_may_be_in_a_file(rows: Path) -> None:
     told = {"codes": json.loads(CODES), "not_asked": {"Now": "Ever=no"}}
     rows.with_name("codes.json").write_text(json.dumps(told))
-    asked = ["network", str(rows), "--edges", "Ever -> Now", "--json"]
+    out = rows.with_name("net.json")
+    asked = ["convert", "Ever -> Now", str(rows), "-o", str(out)]
     assert main([*asked, "--codes", str(rows.with_name("codes.json"))]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(out.read_text())
     assert found["variables"][1]["not_asked"] == {"when": "Ever=no", "state": "not_asked"}
 
 
@@ -153,7 +153,7 @@ def test_replicate_weights_are_said_in_one_word(
         frame[name] = frame["w"] * np.where(np.arange(200) % 10 == left_out, 0.0, 10 / 9)
     frame.to_csv(tmp_path / "rows.csv", index=False)
     said = ["--weight", "w", "--replicates", "jackknife: w0..w9", "--intervals", "--json"]
-    command = ["learn", str(tmp_path / "rows.csv"), "--edges", "Ill", "--method", "direct-mcar"]
+    command = ["learn", "[Ill]", str(tmp_path / "rows.csv"), "--method", "direct-mcar"]
     assert main([*command, *said]) == 0
     told = json.loads(capsys.readouterr().out)
     weights = lc.ReplicateWeights(names, "jackknife")

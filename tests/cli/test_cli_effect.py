@@ -1,4 +1,4 @@
-"""``lacunet effect``: contrasts from a network, from rows, and by a missingness graph."""
+"""``lacunet effect``: contrasts from a network, from a result, and by a missingness graph."""
 
 from __future__ import annotations
 
@@ -48,46 +48,40 @@ def contrast(capsys: Captured) -> dict:
 def test_a_network_alone_gives_contrasts_without_intervals(
     files: dict[str, str], capsys: Captured
 ) -> None:
-    command = ["effect", files["net.bif"], "--query", "Ill | do(Smoke)"]
+    command = ["effect", files["net.bif"], "Ill", "--do", "Smoke"]
     assert main([*command, "--json"]) == 0
-    found = contrast(capsys)
-    assert found["difference"]["value"] == pytest.approx(DIFFERENCE)
-    assert found["difference"]["low"] is None
+    by_option = capsys.readouterr().out
+    assert main(["effect", files["net.bif"], "P(Ill | do(Smoke))", "--json"]) == 0
+    assert capsys.readouterr().out == by_option
+    (found,) = json.loads(by_option)
+    assert found["contrasts"][0]["difference"]["value"] == pytest.approx(DIFFERENCE)
+    assert found["contrasts"][0]["difference"]["low"] is None
     assert main(command) == 0
     assert "hidden" in capsys.readouterr().out
-    assert main([*command, "--intervals"]) == 1
+    assert main([*command, "--level", "0.9"]) == 1
     capsys.readouterr()
 
 
-def test_a_result_file_answers_with_its_intervals_and_says_what_new_rows_leave_unused(
+def test_a_result_file_answers_with_its_intervals(
     files: dict[str, str], capsys: Captured, tmp_path: Path
 ) -> None:
     graph = lc.MissingnessGraph.read(files["graph.txt"], NETWORK)
     result = lc.learn(NETWORK, files["rows.csv"], "em", missingness=graph, intervals=True)
-    kept, asked = str(tmp_path / "result.json"), ["--query", "Ill | do(Smoke)", "--json"]
+    kept, asked = str(tmp_path / "result.json"), ["Ill", "--do", "Smoke", "--json"]
     result.write(kept)
-    assert main(["effect", kept, *asked, "--intervals", "90"]) == 0
+    assert main(["effect", kept, *asked, "--level", "90"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
     assert told == json.loads(json.dumps(result.effect("Ill", do="Smoke", level=0.9).as_data()))
-    for command, query in (("effect", asked), ("query", ["--query", "Ill"])):
-        assert main([command, kept, files["rows.csv"], *query]) == 0
-        said = capsys.readouterr().err
-        assert "CPTs" in said
-
-        assert main([command, files["net.bif"], files["rows.csv"], *query]) == 0
-        assert "not used" not in capsys.readouterr().err
-    assert (
-        main(["effect", kept, files["rows.csv"], *asked, "--missingness", files["graph.txt"]]) == 0
-    )
-    assert "CPTs" in capsys.readouterr().err
+    graph_given = ["--missingness", files["graph.txt"]]
+    assert main(["effect", kept, files["rows.csv"], *asked, *graph_given]) == 0
+    assert "CPTs" in capsys.readouterr().err  # that they are not used
 
 
-@pytest.mark.parametrize("more", [[], ["--method", "em"]])
 def test_rows_and_a_graph_give_intervals_around_the_truth(
-    files: dict[str, str], capsys: Captured, more: list[str]
+    files: dict[str, str], capsys: Captured
 ) -> None:
-    command = ["effect", files["net.bif"], files["rows.csv"], "--query", "Ill | do(Smoke)"]
-    command += ["--missingness", files["graph.txt"], "--json", *more]
+    command = ["effect", files["net.bif"], files["rows.csv"], "Ill", "--do", "Smoke"]
+    command += ["--missingness", files["graph.txt"], "--json"]
     assert main(command) == 0
     found = contrast(capsys)["difference"]
     assert found["low"] < DIFFERENCE < found["high"]
@@ -99,11 +93,11 @@ def test_the_reference_the_level_and_a_figure_may_be_chosen(
     files: dict[str, str], tmp_path: Path, capsys: Captured
 ) -> None:
     figure = tmp_path / "forest.svg"
-    command = ["effect", files["net.bif"], files["rows.csv"], "--query", "Ill | do(Smoke), Age=old"]
+    command = ["effect", files["net.bif"], files["rows.csv"], "Ill | Age=old", "--do", "Smoke"]
     command += ["--missingness", files["graph.txt"], "--json"]
     assert main(command) == 0
     wide = contrast(capsys)["ratio"]
-    more = ["--reference", "yes", "--intervals", "0.5", "--forest", str(figure)]
+    more = ["--reference", "yes", "--level", "0.5", "--forest", str(figure)]
     assert main([*command, *more, "--measure", "ratio"]) == 0
     found = contrast(capsys)
     assert (found["state"], found["reference"]) == ("no", "yes")
@@ -115,30 +109,45 @@ def test_the_reference_the_level_and_a_figure_may_be_chosen(
 def test_a_state_of_the_outcome_chooses_what_is_compared(
     files: dict[str, str], capsys: Captured
 ) -> None:
-    assert main(["effect", files["net.bif"], "--query", "Ill=no | do(Smoke)", "--json"]) == 0
+    assert main(["effect", files["net.bif"], "Ill=no", "--do", "Smoke", "--json"]) == 0
     found = contrast(capsys)
     assert found["outcome"] == "no"
     assert found["difference"]["value"] == pytest.approx(-DIFFERENCE)
 
 
 @pytest.mark.parametrize(
-    ("query", "value"),
+    ("words", "value"),
     [
-        ("Ill | Smoke", "Ill | do(Smoke)"),
-        ("Ill | Smoke=yes", "Ill | do(Smoke)"),
-        ("Ill | do(Smoke=yes)", "write do(Smoke)"),
-        ("Ill=maybe | do(Smoke)", "'maybe'"),
-        ("Ill, Age | do(Smoke)", "effect"),
-        ("Ill | do(Ill)", "different variables"),
-        ("Ill | do(Smok)", "'Smok'"),
-        ("Ill | do(Smoke), Age=middle", "'middle'"),
+        (["Ill | Smoke", "--do", "Smoke"], "'Smoke'"),
+        (["Ill"], "--do Smoke"),
+        (["Ill", "--do", "Smoke=yes"], "'Smoke=yes'"),
+        (["Ill | do(Smoke=yes)"], "--do Smoke"),
+        (["Ill | do(Age)", "--do", "Smoke"], "one variable that is set"),
+        (["Ill=maybe", "--do", "Smoke"], "'maybe'"),
+        (["Ill, Age", "--do", "Smoke"], "one outcome"),
+        (["Ill", "--do", "Ill"], "different variables"),
+        (["Ill", "--do", "Smok"], "'Smok'"),
+        (["Ill | Age=middle", "--do", "Smoke"], "'middle'"),
     ],
 )
 def test_what_is_not_an_effect_is_refused(
-    files: dict[str, str], capsys: Captured, query: str, value: str
+    files: dict[str, str], capsys: Captured, words: list[str], value: str
 ) -> None:
-    assert main(["effect", files["net.bif"], "--query", query]) == 1
+    assert main(["effect", files["net.bif"], *words]) == 1
     assert value in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [["--missingness", "R[Ill]"], ["--population", "all.csv"], ["rows.csv"]],
+    ids=["a graph without data", "a population without a graph", "data without a graph"],
+)
+def test_data_and_a_graph_go_together(
+    files: dict[str, str], capsys: Captured, more: list[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["effect", files["net.bif"], "Ill", "--do", "Smoke", *more])
+    capsys.readouterr()
 
 
 def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captured) -> None:
@@ -150,20 +159,10 @@ def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captu
     NETWORK.write(network)
     write_table(drawn.table, NETWORK, rows)
     Path(everyone).write_text("\n".join(["Age", *["young"] * 6, *["old"] * 4]))
-    command = ["effect", network, rows, "--query", "Ill | do(Smoke)", "--json"]
+    command = ["effect", network, rows, "Ill", "--do", "Smoke", "--json"]
     command += ["--missingness", str(graph)]
     assert main(command) == 1
     assert "not recoverable" in capsys.readouterr().err
     assert main([*command, "--population", everyone]) == 0
     found = contrast(capsys)["difference"]
     assert found["low"] < DIFFERENCE < found["high"]
-    with pytest.raises(SystemExit, match="2"):
-        main([*command, "--population", everyone, "--method", "em"])
-
-
-@pytest.mark.parametrize("typed", [("Smoke", "Ill"), ("Age, Ill | do(Smoke)",)])
-def test_what_does_not_ask_for_an_effect_is_answered_with_a_query_that_does(
-    typed: tuple[str, ...], files: dict[str, str], capsys: Captured
-) -> None:
-    assert main(["effect", files["net.bif"], *typed]) == 1
-    assert '--query "Smoke | do(Age)"' in capsys.readouterr().err

@@ -51,8 +51,9 @@ def files(tmp_path: Path) -> tuple[str, str]:
         ["impute", "NETWORK", "--sql", "select * from 'rain.csv'", "-o", "rain.csv"],
         ["learn", "NETWORK", "DATA", "--missingness", "graph.txt", "-o", "graph.txt"],
         ["learn", "NETWORK", "DATA", "--method", "em", "--start", "NETWORK", "-o", "NETWORK"],
-        ["learn", "DATA", "--edges", "edges.json", "-o", "edges.json"],
-        ["convert", "NETWORK", "NETWORK"],
+        ["learn", "edges.txt", "DATA", "-o", "edges.txt"],
+        ["convert", "NETWORK", "-o", "NETWORK"],
+        ["convert", "edges.txt", "DATA", "-o", "DATA"],
     ],
 )
 def test_a_file_that_is_read_is_not_written_over(
@@ -60,7 +61,7 @@ def test_a_file_that_is_read_is_not_written_over(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("graph.txt").write_text("Rain -> R[Wet]")
-    Path("edges.json").write_text("Rain -> Wet")
+    Path("edges.txt").write_text("Rain -> Wet")
     Path("rain-1.csv").write_bytes(Path("rain.csv").read_bytes())
     Path("link.csv").symlink_to("rain.csv")
     before = {name: Path(name).read_bytes() for name in os.listdir()}
@@ -116,7 +117,7 @@ def test_standard_input_serves_edges_and_learning(
 ) -> None:
     with open(files[1]) as rows:
         monkeypatch.setattr("sys.stdin", rows)
-        assert main(["learn", "--edges", "Rain -> Wet", "-", "--method", "direct-mcar"]) == 0
+        assert main(["learn", "Rain -> Wet", "-", "--method", "direct-mcar"]) == 0
     assert "2 CPTs" in capsys.readouterr().out
 
 

@@ -408,8 +408,9 @@ def test_recover_and_effect_keep_to_the_memory(tmp_path: Path, capsys: Captured)
         "effect",
         files[0],
         files[3],
-        "--query",
-        "Disease | do(Age)",
+        "Disease",
+        "--do",
+        "Age",
         "--missingness",
         files[1],
     ]

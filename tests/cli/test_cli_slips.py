@@ -22,7 +22,7 @@ def survey(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "survey.csv").write_text(SURVEY)
     edges = "Smoker -> xray; bmi -> xray"
-    assert run("network", "survey.csv", "--edges", edges, "--bins", "bmi=2", "-o", "s.json") == 0
+    assert run("convert", edges, "survey.csv", "--bins", "bmi=2", "-o", "s.json") == 0
     return tmp_path
 
 
@@ -33,19 +33,19 @@ def refused(capsys: Captured, *words: str) -> str:
 
 
 def test_cut_points_that_leave_numbers_out_are_shown_wider(survey: Path, capsys: Captured) -> None:
-    edges = ("--edges", "Smoker -> bmi", "-o", "narrow.json")
-    run("network", "survey.csv", *edges, "--bins", "bmi=20,25,30")
+    narrow = ("-o", "narrow.json")
+    run("convert", "Smoker -> bmi", "survey.csv", *narrow, "--bins", "bmi=20,25,30")
     wider = refused(capsys, "learn", "narrow.json", "survey.csv")
     assert "--bins bmi=-inf,20,25,30,inf)" in wider
-    run("network", "survey.csv", *edges, "--bins", "bmi=-inf,20,25,30,inf")
+    run("convert", "Smoker -> bmi", "survey.csv", *narrow, "--bins", "bmi=-inf,20,25,30,inf")
     assert run("learn", "narrow.json", "survey.csv") == 0
 
 
 def test_cut_points_are_shown_wider_for_decimal_commas_too(survey: Path, capsys: Captured) -> None:
     (survey / "commas.csv").write_text(SURVEY.replace(",", ";").replace(".", ","))
     reading = ("--delimiter", ";", "--decimal", ",")
-    edges = ("--edges", "Smoker -> bmi", "-o", "narrow.json")
-    run("network", "commas.csv", *edges, *reading, "--bins", "bmi=0,20,30")
+    bins = ("--bins", "bmi=0,20,30", "-o", "narrow.json")
+    run("convert", "Smoker -> bmi", "commas.csv", *reading, *bins)
     told = refused(capsys, "learn", "narrow.json", "commas.csv", *reading)
     assert "--bins bmi=-inf,0,20,30,inf)" in told
 
@@ -69,11 +69,12 @@ def test_a_file_without_cut_points_is_answered_with_one_that_keeps_them(
 def test_an_open_interval_is_written_and_read_without_a_second_sign(
     survey: Path, capsys: Captured
 ) -> None:
+    assert run("learn", "s.json", "survey.csv", "-o", "r.json") == 0
     for typed in ("bmi>=25", "bmi=>=25", "bmi >= 25"):
         capsys.readouterr()
-        assert run("query", "s.json", "survey.csv", "--query", f"xray | Smoker=yes, {typed}") == 0
+        assert run("query", "r.json", f"xray | Smoker=yes, {typed}") == 0
         assert "P(xray | Smoker=yes, bmi>=25)" in capsys.readouterr().out
-    assert "'bm'" in refused(capsys, "query", "s.json", "survey.csv", "--query", "xray | bm>=25")
+    assert "'bm'" in refused(capsys, "query", "r.json", "xray | bm>=25")
     assert run("learn", "s.json", "survey.csv", "--intervals") == 0
     told = capsys.readouterr().out
     assert re.search(r"P\(bmi(<|>=)", told)
@@ -81,18 +82,33 @@ def test_an_open_interval_is_written_and_read_without_a_second_sign(
     assert "bmi=<" not in told
 
 
-@pytest.mark.parametrize("command", [("query", "survey.csv"), ("recover", "R[xray]")])
+@pytest.mark.parametrize(
+    "command", [("query", "r.json"), ("recover", "s.json", "R[xray]", "--query")]
+)
 def test_the_word_given_in_a_query_is_answered_with_a_bar(
-    command: tuple[str, str], survey: Path, capsys: Captured
+    command: tuple[str, ...], survey: Path, capsys: Captured
 ) -> None:
-    name, what = command
-    typed = refused(capsys, name, "s.json", what, "--query", "xray given Smoker=yes")
-    assert "'xray | Smoker=yes'" in typed
+    assert run("learn", "s.json", "survey.csv", "-o", "r.json") == 0
+    assert "'xray | Smoker=yes'" in refused(capsys, *command, "xray given Smoker=yes")
 
 
-def test_a_query_without_cpts_and_data_asks_for_the_data(survey: Path, capsys: Captured) -> None:
-    told = refused(capsys, "query", "s.json", "--query", "xray")
-    assert "s.json DATA --query" in told
+def test_a_network_without_cpts_is_answered_with_how_to_learn_them(
+    survey: Path, capsys: Captured
+) -> None:
+    for command in (("query", "s.json", "xray"), ("effect", "s.json", "xray", "--do", "bmi")):
+        assert "lacunet learn s.json DATA -o result.json" in refused(capsys, *command)
+
+
+@pytest.mark.parametrize("command", [("query",), ("effect", "--do", "bmi")])
+def test_data_in_place_of_a_result_are_answered_with_how_to_learn_from_them(
+    command: tuple[str, ...], survey: Path, capsys: Captured
+) -> None:
+    for words in (("s.json", "survey.csv"), ("survey.csv", "xray")):
+        with pytest.raises(SystemExit, match="2"):
+            run(command[0], *words, *command[1:])
+        told = capsys.readouterr().err
+        assert "'survey.csv'" in told
+        assert "lacunet learn" in told
 
 
 def test_a_file_that_is_not_there_is_answered_with_one_of_its_folder(
@@ -101,7 +117,7 @@ def test_a_file_that_is_not_there_is_answered_with_one_of_its_folder(
     assert "'survey.csv'" in refused(capsys, "learn", "s.json", "survy.csv")
     Path("tr.csv").touch()
     assert "did you mean" not in refused(capsys, "learn", "s.json", "nothere.csv")
-    run("convert", "s.json", "survey.bif")
+    run("convert", "s.json", "-o", "survey.bif")
     told = refused(capsys, "learn", "survay.bif", "survey.csv")
     assert "'survey.bif'" in told
     assert "'./s.json'" in refused(capsys, "show", "./s.jsn.json")
@@ -111,13 +127,12 @@ def test_a_network_is_not_written_as_data(survey: Path, capsys: Captured) -> Non
     told = refused(capsys, "structure", "survey.csv", "--bins", "bmi=2", "-o", "found.csv")
     assert "found.csv" in told
     assert ".bif" in told
-    refused(capsys, "convert", "s.json", "found")
+    refused(capsys, "convert", "s.json", "-o", "found")
 
 
 def test_a_file_of_edges_may_stand_in_place_of_a_network(survey: Path, capsys: Captured) -> None:
-    Path("edges.csv").write_text("parent,child\nSmoker,xray\n")
     method = ("--method", "direct-mcar")
-    assert run("learn", "--edges", "edges.csv", "survey.csv", *method) == 0
+    assert run("learn", "Smoker -> xray", "survey.csv", *method) == 0
     learned = capsys.readouterr().out
     for name, text in (
         ("edges.csv", "parent,child\nSmoker,xray\n"),
@@ -128,32 +143,28 @@ def test_a_file_of_edges_may_stand_in_place_of_a_network(survey: Path, capsys: C
         assert run("learn", name, "survey.csv", *method) == 0
         assert capsys.readouterr().out == learned
     assert run("diagnose", "edges.txt", "survey.csv") == 0
-    assert run("query", "edges.csv", "survey.csv", "P(xray | Smoker)") == 0
+    assert run("convert", "edges.csv", "survey.csv", "-o", "made.json") == 0
     with pytest.raises(SystemExit):  # it may be data; there are no others
-        run("query", "edges.csv", "P(xray | Smoker)")
+        run("learn", "edges.csv")
 
 
 @pytest.mark.parametrize("edges", ["Smoker -> xray", "[Smoker][xray|Smoker]"])
 def test_edges_may_stand_in_place_of_a_network(edges: str, survey: Path, capsys: Captured) -> None:
-    told, method = [], ("--method", "direct-mcar")
-    for before in ((edges,), ("--edges", edges)):
-        assert run("learn", *before, "survey.csv", *method, "--report", "page.html") == 0
-        assert "<h1><bdi>survey.csv: </bdi><bdi>2 CPTs" in Path("page.html").read_text()
-        assert run("explain", *before, "survey.csv") == 0
-        assert run("diagnose", *before, "survey.csv") == 0
-        assert run("query", *before, "survey.csv", *method, "P(xray | Smoker)") == 0
-        assert run("query", *before, "--sql", "from 'survey.csv'", *method, "--query", "xray") == 0
-        assert run("effect", *before, "survey.csv", "xray | do(Smoker)") == 0
-        assert run("recover", *before, "R[xray]") == 0
-        told.append(capsys.readouterr().out)
-    assert told[0] == told[1]
+    method = ("--method", "direct-mcar")
+    assert run("learn", edges, "survey.csv", *method, "--report", "page.html") == 0
+    assert "<h1><bdi>survey.csv: </bdi><bdi>2 CPTs" in Path("page.html").read_text()
+    assert run("explain", edges, "survey.csv") == 0
+    assert run("diagnose", edges, "survey.csv") == 0
+    assert run("learn", edges, "--sql", "from 'survey.csv'", *method) == 0
+    graph = ("--missingness", "R[xray]")
+    assert run("effect", edges, "survey.csv", "xray", "--do", "Smoker", *graph) == 0
+    assert run("recover", edges, "R[xray]") == 0
 
 
 def test_edges_without_data_or_states_are_answered_with_both(
     survey: Path, capsys: Captured
 ) -> None:
-    told = refused(capsys, "query", "Smoker -> xray", "--query", "xray")
-    assert "--states" in told
+    assert "--states" in refused(capsys, "explain", "Smoker -> xray")
 
 
 def test_data_of_two_columns_are_not_taken_for_edges(survey: Path, capsys: Captured) -> None:
@@ -167,25 +178,23 @@ def test_data_of_two_columns_are_not_taken_for_edges(survey: Path, capsys: Captu
 
 
 def test_a_file_of_edges_that_is_not_there_is_named(survey: Path, capsys: Captured) -> None:
-    told = refused(capsys, "learn", "--edges", "nofile.txt", "s.csv")
-    assert "nofile.txt" in told
+    assert "nofile.txt" in refused(capsys, "learn", "nofile.txt", "survey.csv")
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("query", "survey.csv", "--edges", "Smoker -> xray", "P(xray | Smoker=no)"),
-        ("query", "--edges", "Smoker -> xray", "--json", "survey.csv", "xray | Smoker=no"),
-        ("effect", "survey.csv", "--edges", "Smoker -> xray", "xray | do(Smoker)"),
-        ("query", "--edges", "Smoker -> xray", "survey.csv", "xray"),
-        ("query", "s.json", "survey.csv", "xray"),
-        ("learn", "--edges", "Smoker -> xray", "--json", "survey.csv"),
+        ("query", "r.json", "--json", "xray | Smoker=no", "xray"),
+        ("query", "r.json", "xray", "--json", "xray | Smoker=no"),
+        ("effect", "r.json", "--do", "Smoker", "xray"),
+        ("learn", "Smoker -> xray", "--json", "survey.csv"),
         ("structure", "survey.csv", "--bins", "bmi=2", "--strengths"),
     ],
 )
 def test_files_and_queries_may_follow_options(
     survey: Path, capsys: Captured, words: tuple[str, ...]
 ) -> None:
+    assert run("learn", "s.json", "survey.csv", "-o", "r.json") == 0
     assert run(*words) == 0
 
 
@@ -219,7 +228,7 @@ def test_draws_from_a_network_name_the_file_that_gives_them(survey: Path, capsys
 def test_a_code_that_no_row_has_is_noted(survey: Path, capsys: Captured) -> None:
     capsys.readouterr()
     codes = '{"Smoker": {"8": "x", "9": "yes"}}'
-    run("network", "survey.csv", "--edges", "Smoker -> xray", "--codes", codes, "-o", "coded.json")
+    run("convert", "Smoker -> xray", "survey.csv", "--codes", codes, "-o", "coded.json")
     told = capsys.readouterr().err
     assert "'8'" in told
     assert "'9'" not in told  # its state occurs
@@ -239,7 +248,7 @@ def test_a_network_in_place_of_data_is_called_one(survey: Path, capsys: Captured
 
 
 def test_recovery_asks_for_no_states(survey: Path, capsys: Captured) -> None:
-    edges = ("--edges", "Z -> X; Z -> Y; X -> Y", "Z -> R[Y]", "--query", "Y | do(X)")
+    edges = ("Z -> X; Z -> Y; X -> Y", "Z -> R[Y]", "--query", "Y | do(X)")
     assert run("recover", *edges) == 0
     captured = capsys.readouterr()
     assert "Z, X, Y" in captured.err
@@ -310,10 +319,9 @@ def test_draws_from_edges_need_a_result_with_intervals(survey: Path, capsys: Cap
 
 def test_what_is_set_is_not_called_unobserved(survey: Path, capsys: Captured) -> None:
     assert run("learn", "Smoker -> xray", "survey.csv", "-o", "r.json") == 0
-    for command in ("effect", "query"):
-        told = refused(capsys, command, "r.json", "--query", "xray | do(Smoker=5)")
-        assert "'5'" in told
-        assert "observed" not in told
+    told = refused(capsys, "query", "r.json", "xray | do(Smoker=5)")
+    assert "'5'" in told
+    assert "observed" not in told
 
 
 def test_what_may_be_edges_is_answered_with_how_they_are_typed(
@@ -345,7 +353,7 @@ FILES = [
     f"learn s.json survey.csv -o {LONG}.json",
     f"recover s.json {LONG}",
     f"simulate s.json --rows 3 -o out.csv --missingness {LONG}",
-    f"network {LONG}.csv --edges Smoker->xray",
+    f"convert Smoker->xray {LONG}.csv -o out.json",
     f"studio {LONG}",
 ]
 

@@ -26,7 +26,8 @@ KEPT = Path(__file__).with_name("help")
     [
         ("learn", "NETWORK DATA [DATA ...]"),
         ("diagnose", "[NETWORK] DATA [DATA ...]"),
-        ("query", "NETWORK [DATA ...]"),
+        ("query", "RESULT QUERY [QUERY ...]"),
+        ("effect", "RESULT [DATA ...] OUTCOME"),
         ("recover", "NETWORK [GRAPH]"),
         ("impute", "NETWORK DATA [DATA ...]"),
     ],

@@ -83,13 +83,7 @@ def test_an_option_is_spelled_alike_on_exactly_the_commands_of_the_table(option:
 
 def test_the_sets_of_commands_are_what_the_page_says_they_are() -> None:
     assert {name for name in COMMANDS if "--sql" in OPTIONS[name]} == COMMANDS_OF["data"]
-    takes = {
-        name
-        for name, parser in PARSERS.items()
-        for action in parser._actions
-        if action.dest == "files"
-    }
-    assert takes | {"network"} == COMMANDS_OF["edges"]
+    assert {*EDGED} == COMMANDS_OF["edges"]
     assert COMMANDS_OF["long"] == set(COMMANDS) - set(IMMEDIATE)
 
 
@@ -126,18 +120,18 @@ def test_methods_and_states_are_offered_too(
     assert main(["simulate", "asia", "--rows", "5", "-o", str(rows)]) == 0
     assert main(["learn", "asia", str(rows), "--method", "factored-mra"]) == 1
     assert "'factored-mar'" in capsys.readouterr().err
-    assert main(["query", "asia", "--query", "lung|smoke=yess"]) == 1
+    assert main(["query", "asia", "lung|smoke=yess"]) == 1
     assert "'yes'" in capsys.readouterr().err
 
 
 EDGED = {
     "learn": ["--method", "direct-mcar"],
-    "query": ["--query", "Wet", "--method", "direct-mcar"],
-    "effect": ["--query", "Wet|do(Rain)", "--method", "direct-mcar"],
+    "effect": ["Wet", "--do", "Rain", "--missingness", "Rain -> R[Wet]"],
     "explain": [],
     "diagnose": [],
     "sensitivity": ["--query", "Wet=yes", "--mechanism", "Wet"],
     "count": ["-o", "OUT.parquet"],
+    "convert": ["-o", "OUT.json"],
     "recover": ["--data", "rows.csv"],
 }
 
@@ -149,16 +143,16 @@ def test_edges_stand_in_for_a_network(
     monkeypatch.chdir(tmp_path)
     Path("rows.csv").write_text("Rain,Wet\n" + "no,no\nyes,\nyes,yes\nno,\n" * 20)
     Path("graph.txt").write_text("Rain -> R[Wet]\n")
+    Path("edges.txt").write_text("Rain Wet\n")
     file = "graph.txt" if name == "recover" else "rows.csv"
-    edges = ["--edges", "Rain -> Wet", "--states", "Wet=no,yes"]
-    assert main([name, file, *edges, *EDGED[name]]) == 0
-    assert main([name, *edges, file, *EDGED[name]]) == 0
+    for edges in ("Rain -> Wet", "edges.txt"):
+        assert main([name, edges, file, "--states", "Wet=no,yes", *EDGED[name]]) == 0
 
 
 def test_edges_without_data_need_all_states(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["explain", "--edges", "A -> B", "--states", "A=0,1"]) == 1
+    assert main(["explain", "A -> B", "--states", "A=0,1"]) == 1
     assert "which states B have" in capsys.readouterr().err
-    assert main(["explain", "--edges", "A -> B", "--states", "A=0,1", "--states", "B=0,1"]) == 0
+    assert main(["explain", "A -> B", "--states", "A=0,1", "--states", "B=0,1"]) == 0
 
 
 def test_no_command_imports_numpy_before_it_runs() -> None:

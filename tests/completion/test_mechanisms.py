@@ -195,7 +195,7 @@ def test_what_was_not_asked_was_not_hidden_by_its_mechanism() -> None:
             network.predict(rows, target)[f"{target}={network.states(target)[0]}"]
         ):
             answer = predictor({name: own[at] for name, own in rows.items()})[target]
-            np.testing.assert_allclose(answer[0], expected, rtol=1e-12)
+            np.testing.assert_allclose(answer.probabilities[0], expected, rtol=1e-12)
 
 
 def test_a_result_learned_with_a_graph_completes_rows_by_it() -> None:

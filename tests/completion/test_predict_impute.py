@@ -412,7 +412,7 @@ def test_a_row_that_contradicts_a_rule_is_impossible_to_a_predictor() -> None:
         not_asked={"Now": "Smoked=no"},
     )
     predictor = network.compile("Ill")
-    assert predictor({"Smoked": "no", "Now": None})["Ill"].tolist() == [0.8, 0.2]
+    assert predictor({"Smoked": "no", "Now": None})["Ill"].probabilities.tolist() == [0.8, 0.2]
     with pytest.raises(ImpossibleEvidenceError):
         predictor({"Smoked": "no", "Now": "some"})
 
@@ -801,3 +801,23 @@ def test_what_was_latent_to_a_result_stays_latent(tmp_path: Path) -> None:
     with pytest.warns(AssumptionWarning):
         found = result.predict(shown, "A")
     assert found["A=1"][0] == pytest.approx(result.cpt("A").table[1, 1])
+
+
+def test_a_predictor_names_the_variable_that_was_meant() -> None:
+    predictor = RAIN.compile("Rain")
+    with pytest.warns(DataWarning, match="did you mean 'Wet'"):
+        predictor({"wet": "yes"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predictor({"Wet": "yes", "wett": "no", "Day": 3})  # Wet is shown
+
+
+@pytest.mark.parametrize("row", [["yes"], None, "Wet=yes", 3])
+def test_a_predictor_refuses_what_is_no_row(row: Any) -> None:
+    with pytest.raises(lc.LacunetError, match="one row as a mapping"):
+        RAIN.compile("Rain")(row)
+
+
+def test_a_predictor_takes_a_series() -> None:
+    answer = RAIN.compile("Rain")(pd.Series({"Wet": "yes"}))["Rain"]
+    np.testing.assert_allclose(answer, RAIN.query("Rain", {"Wet": "yes"}), rtol=1e-12)

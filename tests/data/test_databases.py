@@ -304,7 +304,7 @@ def test_the_command_line_learns_from_a_query(
     assert main(["diagnose", pair_file, *asked]) == 0
     assert main(["explain", pair_file, *asked]) == 0
     assert main(["evaluate", pair_file, pair_file, *asked]) == 1  # it has no CPTs
-    assert main(["learn", "--edges", "A -> B", *asked, "--states", "B=1,2.5"]) == 0
+    assert main(["learn", "A -> B", *asked, "--states", "B=1,2.5"]) == 0
     assert main(["structure", *asked[:1], "select A, B from visits", *asked[2:]]) == 0
 
 

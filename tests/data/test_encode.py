@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from lacunet.data.encode import ColumnEncoder
+from lacunet.data.encode import KEPT_CHARACTERS, ColumnEncoder, OddCells, label_column
 from lacunet.data.matching import Matcher
 from lacunet.model.intervals import labels_of
 
@@ -24,3 +24,30 @@ def test_numbers_that_are_cut_all_at_once_get_the_codes_of_each_alone() -> None:
     coded = Matcher(labels_of(cuts), cuts=cuts, codes={"1": None})  # a code is no number
     assert ColumnEncoder(coded).encode(pa.array([1.0, 0.7, 2.0])).tolist() == [3, 1, 2]
     assert Matcher(labels_of(cuts), ["2"], cuts=cuts).cuts == ()
+
+
+def test_of_long_texts_few_characters_are_kept() -> None:
+    cells = [f"{number:06d}" + "x" * 2**18 for number in range(64)]  # 16 MB
+    encoder = ColumnEncoder(Matcher(["no", "yes"]))
+    encoder.encode(pa.array(cells))
+    encoder.encode(pa.array([f"  {text}" for text in cells] + ["yes "] * 100))
+    assert sum(len(str(value)) for value in encoder.odd.refused) <= KEPT_CHARACTERS
+    assert encoder.odd.refused.total() == 128
+    assert encoder.odd.stripped["yes "] == 100
+    assert encoder._texts.nbytes <= KEPT_CHARACTERS
+    both = OddCells()
+    for _ in range(2):
+        both.add(encoder.odd)
+    assert both.characters <= KEPT_CHARACTERS
+    assert both.refused.total() == 256
+    short = [f"v{number}" for number in range(100)]
+    encoder = ColumnEncoder(Matcher(["no", "yes"]))
+    encoder.encode(pa.array(short))
+    assert {*encoder.odd.refused} == {*short}
+
+
+def test_labels_are_names_even_where_they_look_like_numbers() -> None:
+    texts = label_column(pa.array(["1.1", "1.10", " 1.1 ", "1E2", "100", "NA"]))
+    assert texts.labels == ("1.1", "1.10", "1E2", "100")
+    assert texts.codes.tolist() == [0, 1, 0, 2, 3, -1]
+    assert label_column(pa.array([1.10, 1.1, 2.0])).labels == ("1.1", "2")

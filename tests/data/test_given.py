@@ -107,7 +107,8 @@ def test_strata_and_clusters_are_labels_whatever_holds_them(kind: Any, tmp_path:
         pd.DataFrame(columns).to_csv(data, index=False)
     table = read_table(Data(data, strata="s", cluster="c"), PAIR)
     assert table.design is not None
-    assert spelled_out(table.design.strata) == ["10", "2", "2", "10"]
+    number = "{}.0" if kind == "file" else "{}"  # a text is a name: it stays as it is written
+    assert spelled_out(table.design.strata) == [number.format(s) for s in (10, 2, 2, 10)]
     assert spelled_out(table.design.clusters) == ["x", "y", "x", "z"]
     beside = read_table(Data(ROWS, strata=columns["s"], cluster=np.array(list("xyxz"))), PAIR)
     assert beside.design is not None
@@ -335,3 +336,15 @@ def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
     for option in ("latent", "fully_observed"):
         with pytest.raises(lc.LacunetError, match=option):
             lc.learn(network, Data({"A": ["0"]}, **{option: cell}))
+
+
+@pytest.mark.parametrize("names", [[["A"]], [None], [("A", "B")]])
+def test_what_is_no_name_is_no_latent_variable(names: Any) -> None:
+    with pytest.raises(DataError, match="latent="):
+        Data(ROWS, latent=names)
+
+
+@pytest.mark.parametrize("rows", [[["0", "1"]], [("0", "1")], [{"A": "0"}], [1, 2]])
+def test_a_list_of_rows_is_refused_with_what_to_give(rows: Any) -> None:
+    with pytest.raises(DataError, match=r"pandas\.DataFrame\(rows"):
+        read_table(Data(rows), PAIR)

@@ -314,7 +314,7 @@ def test_paths_that_lead_nowhere_are_refused(tmp_path: Path) -> None:
         (tmp_path / "empty", "holds no data file"),
         (tmp_path / "rows.txt", r"Hint: rename it to end in one of \.csv"),
         ([], "the list of data files is empty"),
-        ([3], "data of the type list"),
+        ([3], "data are a list of int"),
         (object(), "data of the type object"),
         (None, "data of the type NoneType"),
     ]:

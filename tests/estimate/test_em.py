@@ -479,3 +479,9 @@ def test_a_start_near_the_optimum_is_left_if_many_rows_tell_it_from_there() -> N
     found = lc.learn(network, data, lc.EM(start=near, restarts=1), 1)
     for name in network.variables:
         np.testing.assert_allclose(found.cpt(name).table, end.cpt(name).table, atol=1e-4)
+
+
+@pytest.mark.parametrize("options", [{"restarts": 2.5}, {"restarts": 2.0}, {"max_iterations": 1.5}])
+def test_a_number_of_times_is_a_whole_number(options: dict[str, float]) -> None:
+    with pytest.raises(MethodError, match="whole number"):
+        EM(**options)  # type: ignore[arg-type]

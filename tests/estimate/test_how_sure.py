@@ -255,8 +255,8 @@ def test_the_command_line_makes_networks_intervals_and_a_page(
     data = tmp_path / "rows.csv"
     data.write_text("A,B\n" + "yes,no\nno,\nyes,yes\n,no\n" * 20)
     page = tmp_path / "page.html"
-    words = ["learn", str(data), "--edges", "A -> B", "--method", "direct-mar", "--json"]
-    assert main([*words, "--intervals", "90", "--report", str(page)]) == 0
+    words = ["learn", "A -> B", str(data), "--method", "direct-mar", "--json"]
+    assert main([*words, "--intervals", "--level", "90", "--report", str(page)]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["states"] == {"A": ["no", "yes"], "B": ["no", "yes"]}
     assert told["level"] == 0.9

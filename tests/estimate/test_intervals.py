@@ -32,7 +32,7 @@ NETWORK = Network(
 
 def uncertain(method: str, table: EncodedTable) -> Uncertainty:
     own = EM(tolerance=1e-8, max_iterations=5000) if method == "em" else method
-    return learn(NETWORK, table, own, prior=2, intervals=True).require_intervals()
+    return learn(NETWORK, table, own, pseudo_counts=1, intervals=True).require_intervals()
 
 
 @pytest.mark.parametrize("method", RECIPES)
@@ -94,13 +94,13 @@ def test_complete_rows_are_no_surer_of_what_all_rows_show_than_they_are_many() -
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     table = EncodedTable({"A": 2, "B": 2}, columns)
     complete = int(table.is_shown(("A", "B")).sum())
-    found = learn(network, table, "listwise", 1.0, intervals=True)
+    found = learn(network, table, "listwise", pseudo_counts=0.0, intervals=True)
     share = found.cpt("A").table[1]
     expected = np.sqrt(share * (1 - share) / complete)
     np.testing.assert_allclose(found.standard_error("A"), expected, rtol=1e-9)
     for method in ("direct-mar", "factored-mar"):  # all rows count
-        share = learn(network, table, method, 1.0).cpt("A").table[1]
-        own = learn(network, table, method, 1.0, intervals=True).standard_error("A")
+        share = learn(network, table, method, pseudo_counts=0.0).cpt("A").table[1]
+        own = learn(network, table, method, pseudo_counts=0.0, intervals=True).standard_error("A")
         np.testing.assert_allclose(own, np.sqrt(share * (1 - share) / 2_000), rtol=1e-9)
 
 

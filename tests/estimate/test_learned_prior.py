@@ -302,7 +302,7 @@ def test_sensitivity_learns_the_prior_once() -> None:
     found = lc.sensitivity(NETWORK, table, **question, method="em", prior="learn", deltas=[0.0])
     plain = lc.learn(NETWORK, table, "em", "learn", tolerance=1e-6, max_iterations=5_000).network
     answer = plain.query("Test", {"Age": "old"})
-    np.testing.assert_allclose(found.answers, [answer[1]], atol=1e-3)
+    np.testing.assert_allclose(found.answers, [answer.probabilities[1]], atol=1e-3)
 
 
 def test_the_logarithm_of_gamma_is_that_of_scipy() -> None:

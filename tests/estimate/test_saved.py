@@ -143,7 +143,7 @@ def test_a_file_that_was_changed_is_refused_and_its_network_is_read(tmp_path: Pa
         lc.read_result(path)
     assert lc.read_network(path).cpt(RAIN.variables[0]).table.tolist() == [0.5, 0.5]
     with warnings.catch_warnings(record=True):  # what the error offers
-        assert main(["convert", str(path), str(tmp_path / "network.json")]) == 0
+        assert main(["convert", str(path), "-o", str(tmp_path / "network.json")]) == 0
     assert lc.read_network(tmp_path / "network.json") == lc.read_network(path)
 
 

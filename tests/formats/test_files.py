@@ -74,7 +74,7 @@ def test_edges_in_place_of_a_network_are_refused_with_what_takes_edges(edges: st
         read_network(edges)
     assert str(error.value).count(repr(edges)) == 1
     assert "lacunet.learn(edges, data)" in error.value.hint
-    assert "(lacunet network DATA --edges EDGES -o net.json)" in error.value.hint
+    assert "(lacunet convert EDGES DATA -o net.json)" in error.value.hint
 
 
 def test_a_file_whose_name_holds_an_arrow_is_read(tmp_path: Path) -> None:

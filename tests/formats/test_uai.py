@@ -100,7 +100,7 @@ def test_names_are_replaced_by_numbers_if_asked(tmp_path: Path) -> None:
     assert found.variables == tuple(f"X{number}" for number in range(len(RAIN.variables)))
     for name, old in zip(found.variables, RAIN.variables, strict=True):
         np.testing.assert_array_equal(found.cpt(name).table, RAIN.cpt(old).table)
-    assert main(["convert", str(path), str(tmp_path / "again.uai"), "--rename"]) == 0
+    assert main(["convert", str(path), "-o", str(tmp_path / "again.uai"), "--rename"]) == 0
     assert (tmp_path / "again.uai").read_bytes() == target.read_bytes()
 
 

@@ -122,7 +122,7 @@ def test_names_that_do_not_fit_are_replaced_if_asked(tmp_path: Path) -> None:
     assert found.support is not None
     assert found.support["ill"].tolist() == [True, False, True]
     files = [str(tmp_path / name) for name in ("net.json", "again.xdsl")]
-    assert main(["convert", *files, "--rename"]) == 0
+    assert main(["convert", files[0], "-o", files[1], "--rename"]) == 0
     assert read_network(files[1]).states_of == found.states_of
 
 

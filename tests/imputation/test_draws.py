@@ -60,7 +60,7 @@ def test_drawn_parameters_are_correlated_as_queries_know(method: str) -> None:
     # P(C) mixes all rows of the chain: its spread over draws is that of the query.
     result = lc.learn(CHAIN, _rows(3000, 0.6, 3), method, intervals=True)
     drawn = parameter_draws(result, 1500, np.random.default_rng(4))
-    answers = np.array([network.query("C")[1] for network in drawn])
+    answers = np.array([network.query("C").probabilities[1] for network in drawn])
     error = result.query("C").standard_error
     assert error is not None
     np.testing.assert_allclose(answers.std(), error[1], rtol=0.12)

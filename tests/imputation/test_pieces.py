@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +176,27 @@ def test_an_impossible_row_is_named_by_its_number_in_all_data(tmp_path: Path) ->
     folder = parts(tmp_path / "parts", ".csv", fine, wrong)
     with pytest.raises(ImpossibleDataError, match="row 5"):
         list(completed_pieces(copy, folder, rng=np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("ending", [".csv", ".csv.gz"])
+def test_a_file_with_semicolons_and_commas_is_written_back_as_it_was_read(
+    tmp_path: Path, ending: str
+) -> None:
+    file, network = tmp_path / "rows.csv", tmp_path / "network.json"
+    file.write_text('Dose;Ill;Note\n"1,5";yes;"a; b"\n"2,25";no;c,d\n;yes;e\n"1,5";;f\n', "utf-8")
+    written = lc.Network(
+        {"Dose": ["1.5", "2.25", "3.5"], "Ill": ["no", "yes"]},
+        {"Ill": ["Dose"]},
+        {"Dose": [0.1, 0.1, 0.8], "Ill": [[0.1, 0.9], [0.9, 0.1], [0.2, 0.8]]},
+    )
+    written.write(network)
+    output = tmp_path / f"out{ending}"
+    options = ["--delimiter", ";", "--decimal", ","]
+    assert main(["impute", str(network), str(file), *options, "-o", str(output)]) == 0
+    opened = gzip.open if ending.endswith(".gz") else open
+    with opened(output, "rt", encoding="utf-8") as lines:
+        assert next(lines) == "Dose;Ill;Note\n"
+    table = pd.read_csv(output, sep=";", dtype=str)
+    assert table["Dose"].tolist() == ["1,5", "2,25", "3,5", "1,5"]  # no row shows 3.5
+    assert table["Ill"].tolist() == ["yes", "no", "yes", "yes"]
+    assert table["Note"].tolist() == ["a; b", "c,d", "e", "f"]

@@ -243,7 +243,7 @@ def test_a_large_component_is_summed_along_the_better_order() -> None:
     plan, lean = plan_of(problems, MEMORY), plan_of(problems, 2**27)
     assert plan.states < 1e7
     assert not len(lean.left_out)
-    expected = query(network, "G15_15")[0]
+    expected = query(network, "G15_15").probabilities[0]
     one, two = expect(plan, cells_of(network)), expect(lean, cells_of(network))
     np.testing.assert_allclose(one.log_likelihoods, [np.log(expected)])
     np.testing.assert_allclose(two.log_likelihoods, [np.log(expected)])

@@ -22,6 +22,7 @@ from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.joint import family_marginals, planned
 from lacunet.inference.query import marginals, query
+from lacunet.model import labelled
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, NetworkError
 from strategies import networks
@@ -107,8 +108,10 @@ def test_wet_grass_makes_rain_likelier_as_done_by_hand() -> None:
 
 def test_a_target_that_is_seen_is_certain() -> None:
     answer = query(RAIN, ["Wet", "Rain"], {"Wet": "yes"})
-    assert (answer[0] == 0).all()
-    np.testing.assert_allclose(answer[1], query(RAIN, ["Rain"], {"Wet": "yes"}), rtol=1e-15)
+    assert (answer.probabilities[0] == 0).all()
+    np.testing.assert_allclose(
+        answer.probabilities[1], query(RAIN, ["Rain"], {"Wet": "yes"}), rtol=1e-15
+    )
 
 
 def test_the_marginals_of_some_variables_are_those_among_all() -> None:
@@ -151,7 +154,7 @@ def test_evidence_far_below_the_smallest_float_does_not_underflow() -> None:
     half = {f"S{at}": "yes" if at < 500 else "no" for at in range(1000)}
     odds = 0.5**500 * ((1 - 1e-3 / 2) / (1 - 1e-3)) ** 500
     answer = query(network, ["Cause"], half)
-    np.testing.assert_allclose(answer[1] / answer[0], odds, rtol=1e-10)
+    np.testing.assert_allclose(answer.probabilities[1] / answer.probabilities[0], odds, rtol=1e-10)
 
 
 def chain(length: int) -> Network:
@@ -386,61 +389,94 @@ def test_marginals_have_the_intervals_of_their_result() -> None:
         np.testing.assert_array_equal(answer.interval, alone.interval)
 
 
-def test_states_of_an_answer_are_named_or_numbered() -> None:
+def test_an_answer_is_read_by_states() -> None:
     answer = query(RAIN, ["Rain", "Wet"])
+    table = answer.probabilities
     rain, wet = RAIN.states("Rain"), RAIN.states("Wet")
-    for i, j in np.ndindex(*answer.shape):
-        assert answer[rain[i], wet[j]] == answer[i, j] == answer[rain[i], j] == answer[rain[i]][j]
-        np.testing.assert_array_equal(answer[:, wet[j]], answer[:, j])
-    with pytest.raises(NetworkError, match=r"'Wet'.*'wet'"):
-        answer[0, "wet"]
-    with pytest.raises(LacunetError, match="Rain, Wet"):
-        answer[rain[0], wet[0], "more"]
-    with pytest.raises(LacunetError, match="Rain, Wet"):
-        answer[..., wet[0]]
+    for i, j in np.ndindex(*table.shape):
+        number = answer[rain[i], wet[j]]
+        assert type(number) is float
+        assert number == table[i, j] == answer[rain[i]][wet[j]]
+        assert (
+            number == answer[{"Wet": wet[j], "Rain": rain[i]}] == answer[{"Wet": wet[j]}][rain[i]]
+        )
+    assert answer[{"Wet": "yes"}].title == "P(Rain, Wet=yes)"
+    assert answer[{"Wet": "yes"}].variables == ("Rain",)
+    for wrong, named in [
+        (("no", "wet"), r"'Wet'.*'wet'"),
+        ((rain[0], wet[0], "more"), "Rain, Wet"),
+        ({"Age": "old"}, "Age"),
+        (1, r"'Rain'.*'1'(.|\n)*probabilities\[1\]"),
+        (True, "True"),
+    ]:
+        with pytest.raises(LacunetError, match=named):
+            answer[wrong]
 
 
-def test_a_number_that_may_be_another_state_is_refused() -> None:
+def test_an_answer_is_a_mapping_of_states_to_numbers() -> None:
+    answer, joint = query(RAIN, "Rain", {"Wet": "yes"}), query(RAIN, ["Rain", "Wet"])
+    assert dict(answer) == dict(answer.items()) == {s: answer[s] for s in RAIN.states("Rain")}
+    assert len(answer) == 2
+    assert [*joint] == joint.keys() == [*product(("no", "yes"), ("no", "yes"))]
+    assert joint.values() == joint.probabilities.ravel().tolist() == [joint[key] for key in joint]
+    assert "yes" in answer
+    assert "damp" not in answer
+
+
+def test_an_answer_is_a_value_and_not_an_array() -> None:
+    answer = query(RAIN, "Rain", {"Wet": "yes"})
+    assert not isinstance(answer, np.ndarray)
+    assert {name for name in dir(answer) if not name.startswith("_")} == {
+        *("bounds", "bounds_are_exact", "interval", "items", "keys", "level", "probabilities"),
+        *("standard_error", "states", "title", "to_frame", "unsupported", "values", "variables"),
+    }
+    assert answer == query(RAIN, "P(Rain | Wet=yes)")
+    assert hash(answer) == hash(query(RAIN, "P(Rain | Wet=yes)"))
+    assert answer != query(RAIN, "Rain")
+    with pytest.raises(ValueError, match="read-only"):
+        answer.probabilities[0] = 1.0
+    copied = np.asarray(answer)
+    copied[:] = 0.0  # a copy
+    np.testing.assert_allclose(np.exp(np.log(answer)), answer.probabilities)
+    assert np.asarray(answer, np.float32).dtype == np.float32
+
+
+def test_an_answer_is_shown_in_one_line_and_printed_as_a_table() -> None:
+    answer = query(RAIN, "Rain", {"Wet": "yes"})
+    assert repr(answer) == "<P(Rain | Wet=yes): no {:.4f}, yes {:.4f}>".format(*answer.values())
+    assert repr(query(RAIN, ["Rain", "Wet"])) == "<P(Rain, Wet): 4 probabilities>"
+    assert str(answer).count("\n") == 2
+    many = Network({"A": [*map(str, range(40))]}, {}, {"A": np.full(40, 1 / 40)})
+    assert repr(query(many, "A")).endswith("4 0.0250 and 35 more>")
+
+
+def test_states_that_are_numbers_or_truth_values_are_named_by_them() -> None:
     graded = Network({"Grade": ["1", "2", "3"]}, tables={"Grade": [0.5, 0.3, 0.2]})
     answer = query(graded, "Grade")
-    for number in (0, 1, 3, -1):
+    assert answer[1] == answer["1"] == answer[1.0] == answer[{"Grade": 1}] == 0.5
+    assert answer.probabilities[1] == 0.3
+    for number in (0, -1, 4):
         with pytest.raises(LacunetError, match="Grade"):
             answer[number]
-    assert float(answer["1"]) == float(answer[{"Grade": 1}]) == 0.5
-    assert float(np.asarray(answer)[1]) == 0.3
-    assert float(answer[answer.argmax()]) == float(query(graded, "P(Grade=2)")[0]) + 0.2 == 0.5
-    assert [float(own) for own in answer] == answer.tolist() == [0.5, 0.3, 0.2]
-    assert answer[1:].tolist() == [0.3, 0.2]
-    counted = Network({"Count": ["0", "1", "2+"]}, tables={"Count": [0.5, 0.3, 0.2]})
-    assert float(query(counted, "Count")[1]) == 0.3  # the state and the place are the same
-    with pytest.raises(LacunetError, match="Count"):
-        query(counted, "Count")[2]
-
-
-def test_truth_values_are_states_of_an_answer() -> None:
     tables = {"Ill": [0.25, 0.75], "Old": [0.5, 0.5]}
     network = Network({"Ill": ["False", "True"], "Old": ["true", "false"]}, tables=tables)
-    answer = query(network, ["Ill", "Old"])
-    assert answer[True].tolist() == answer[1].tolist() == [0.375, 0.375]
-    assert answer[True, False] == answer[{"Ill": True, "Old": False}] == 0.375
-    with pytest.raises(LacunetError, match="Old"):
-        marginals(network)["Old"][1]
-    with pytest.raises(NetworkError, match="True"):
-        query(RAIN, "Rain")[True]
+    joint = query(network, ["Ill", "Old"])
+    assert joint[True, False] == joint[{"Ill": True, "Old": False}] == joint[True][False] == 0.375
 
 
-def test_states_of_an_answer_are_named_with_their_variables() -> None:
-    answer = query(RAIN, ["Rain", "Wet"])
-    assert answer[{"Wet": "yes"}].tolist() == answer[:, "yes"].tolist()
-    assert answer[{"Wet": "yes", "Rain": "no"}] == answer["no", "yes"]
-    with pytest.raises(LacunetError, match="Age"):
-        answer[{"Age": "old"}]
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_frame_needs_no_pandas(monkeypatch: pytest.MonkeyPatch, *, hidden: bool) -> None:
+    if hidden:
+        monkeypatch.setattr(labelled, "find_spec", lambda _: None)  # as if not installed
+    frame = query(RAIN, "Rain").to_frame()
+    assert type(frame).__module__.partition(".")[0] == ("pyarrow" if hidden else "pandas")
+    assert RAIN.cpt("Wet").to_frame() is not None
 
 
 def test_a_state_that_is_asked_about_is_the_answer() -> None:
     whole = query(RAIN, ["Rain", "Wet"], {"Sprinkler": "on"})
     answer = query(RAIN, "P(Rain=yes, Wet | Sprinkler=on)")
-    np.testing.assert_array_equal(answer, whole[["no", "yes"].index("yes") :][:1])
+    np.testing.assert_array_equal(answer, whole.probabilities[1:])
     assert str(answer).startswith("P(Rain=yes, Wet | Sprinkler=on)\n")
     assert answer.states == (("yes",), RAIN.states("Wet"))
     alone = query(RAIN, "P(Rain=yes)")
@@ -451,13 +487,14 @@ def test_a_state_that_is_asked_about_is_the_answer() -> None:
 
 def test_what_is_given_without_a_state_has_a_row_for_each() -> None:
     table = query(RAIN, "P(Rain, Wet=yes | Sprinkler)")
-    assert table.scope == ("Sprinkler", "Rain", "Wet")
+    assert table.variables == ("Sprinkler", "Rain", "Wet")
     assert str(table).startswith("P(Rain, Wet=yes | Sprinkler)\n")
     for state in RAIN.states("Sprinkler"):
         row = query(RAIN, "P(Rain, Wet=yes)", {"Sprinkler": state})
         np.testing.assert_array_equal(table[state], row)
+        assert table[state].title == "P(Rain, Wet=yes | Sprinkler=" + state + ")"
     done = query(RAIN, "P(Wet | do(Sprinkler), Rain)")
-    assert done.basis.title == "P(Wet | do(Sprinkler), Rain)"
+    assert done.title == "P(Wet | do(Sprinkler), Rain)"
     for sprinkler, rain in product(RAIN.states("Sprinkler"), RAIN.states("Rain")):
         row = query(RAIN, "Wet", {"Rain": rain}, do={"Sprinkler": sprinkler})
         np.testing.assert_array_equal(done[sprinkler, rain], row)
@@ -480,6 +517,11 @@ def test_a_table_of_answers_has_their_intervals_bounds_and_shares() -> None:
     bounds = query(result, "P(Wet | Rain)", unsupported="bounds").bounds
     assert bounds is not None
     np.testing.assert_array_equal(bounds.low, [own.bounds.low for own in each if own.bounds])
+    for rain, own in zip(RAIN.states("Rain"), each, strict=True):
+        assert table[rain].unsupported == own.unsupported
+        assert table[rain].title == own.title
+        np.testing.assert_array_equal(table[rain].interval, own.interval)
+        np.testing.assert_array_equal(table[rain].standard_error, own.standard_error)
     assert len(table.to_frame()) == 4
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(table)).interval, table.interval)
 
@@ -535,7 +577,10 @@ def test_names_with_a_comma_between_ask_for_the_joint() -> None:
 
 @pytest.mark.parametrize("null", [pd.NA, pd.NaT])
 def test_pandas_own_nulls_are_not_evidence(null: object) -> None:
-    assert query(RAIN, "Rain", {"Wet": null}).tolist() == query(RAIN, "Rain").tolist()
+    assert (
+        query(RAIN, "Rain", {"Wet": null}).probabilities.tolist()
+        == query(RAIN, "Rain").probabilities.tolist()
+    )
 
 
 CODED = Network(
@@ -596,4 +641,4 @@ def test_codes_are_read_beside_mechanisms() -> None:
     by_name, by_code = (predictor({"A": own})["B"] for own in ("two", 2))
     np.testing.assert_array_equal(by_name, by_code)
     coarse = result.predict({"A": [4]}, "B", unsupported="ignore")
-    np.testing.assert_allclose(predictor({"A": 4})["B"][0], coarse["B=0"][0])
+    np.testing.assert_allclose(predictor({"A": 4})["B"].probabilities[0], coarse["B=0"][0])

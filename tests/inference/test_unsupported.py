@@ -170,7 +170,7 @@ def test_bounds_hold_for_all_values_and_are_reached_where_they_are_exact(
     for number in range(10):
         other = _with_rows(network, rng, corner=number % 2 == 0)
         try:
-            answer = other.query(target, evidence, unsupported="ignore")
+            answer = np.asarray(other.query(target, evidence, unsupported="ignore"))
         except ImpossibleEvidenceError:
             continue
         assert (bounds.low <= answer + 1e-9).all()
@@ -269,8 +269,10 @@ def test_doing_is_not_seeing() -> None:
             "Y": [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.3, 0.7]]],
         },
     )
-    np.testing.assert_allclose(network.query("Y", do={"X": "1"})[1], (0.3 + 0.7) / 2)
-    np.testing.assert_allclose(network.query("Y", {"X": "1"})[1], 0.2 * 0.3 + 0.8 * 0.7)
+    np.testing.assert_allclose(network.query("Y", do={"X": "1"}).probabilities[1], (0.3 + 0.7) / 2)
+    np.testing.assert_allclose(
+        network.query("Y", {"X": "1"}).probabilities[1], 0.2 * 0.3 + 0.8 * 0.7
+    )
     np.testing.assert_allclose(network.query("Z", do={"X": 1}), [0.5, 0.5])
     assert str(network.query("Y", {"Z": "0"}, do={"X": "1"})).startswith("P(Y | do(X=1), Z=0)")
     np.testing.assert_array_equal(network.query("X", do={"X": "1"}), [0, 1])

@@ -139,7 +139,7 @@ def test_a_back_door_through_a_hidden_cause_is_not_taken_for_the_effect() -> Non
     with pytest.raises(QueryError, match="'S' and 'I'"):
         effect(result, "I", do="T")
     recovered = graph.recover(["I"], do=["T"]).estimate(rows, weight="w")
-    np.testing.assert_allclose(recovered[:, 1], truth, rtol=1e-9)
+    np.testing.assert_allclose(recovered.probabilities[:, 1], truth, rtol=1e-9)
     np.testing.assert_allclose(query(result, "T", do={"S": "1"}), [0.05, 0.95], atol=1e-4)
 
 

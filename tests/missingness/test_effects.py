@@ -141,7 +141,7 @@ def test_effects_of_several_variables_have_their_axes_in_order() -> None:
     verdict = graph.recover(["Y"], ["Z"], ["B", "A"])
     model = random_model(graph, np.random.default_rng(3))
     estimate = verdict.estimate(model.manifest())
-    assert estimate.shape == (2, 2, 2, 2)  # B, A, Z, Y
+    assert estimate.probabilities.shape == (2, 2, 2, 2)  # B, A, Z, Y
     np.testing.assert_allclose(estimate, model.truth(["Y"], ["Z"], ["B", "A"]), atol=1e-12)
 
 

@@ -104,9 +104,9 @@ def test_the_axes_follow_the_query() -> None:
     table = random_model(FEEDBACK, np.random.default_rng(0)).manifest()
     one = FEEDBACK.recover(["X", "Y"]).estimate(table)
     two = FEEDBACK.recover(["Y", "X"]).estimate(table)
-    np.testing.assert_allclose(one, two.T)
+    np.testing.assert_allclose(one, two.probabilities.T)
     given = FEEDBACK.recover(["X"], ["Y"]).estimate(table)
-    np.testing.assert_allclose(given, (one / one.sum(axis=0)).T)
+    np.testing.assert_allclose(given, (one / one.probabilities.sum(axis=0)).T)
 
 
 def test_the_scale_of_the_weights_changes_nothing() -> None:
@@ -485,15 +485,15 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     verdict = SURVEY.recover(["Ill"], ["Age"])
     bare, sure = verdict.estimate(survey()), verdict.estimate(survey(), interval=0.9)
     assert bare["old", "yes"] == 0.75
-    assert bare.interval is None
+    assert bare.level is None
     assert "old" in str(bare)
     assert sure.level == 0.9
-    assert sure.interval is not None
+    assert sure.level == 0.9
     expected = recovered(verdict, survey()).spread.interval(0.9)
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)
     full_law = SURVEY.recover_full_law().estimate(survey())
-    assert full_law.scope == ("Age", "Ill", "R[Ill]")
+    assert full_law.variables == ("Age", "Ill", "R[Ill]")
 
 
 def test_a_graph_over_edges_has_the_states_of_data_or_two_of_each() -> None:

@@ -117,7 +117,7 @@ def test_rows_that_are_against_the_order_of_mechanisms_are_refused() -> None:
     network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     verdict = MissingnessGraph.parse("R[Y] <= R[X]", network).recover("P(Y | X)")
     kept = {"X": ["0", "1", "1", "1", None], "Y": ["0", "1", "0", None, None]}
-    assert verdict.estimate(kept).shape == (2, 2)
+    assert verdict.estimate(kept).probabilities.shape == (2, 2)
     against = {"X": ["0", "1", "1", None, None], "Y": ["0", "1", "0", "1", None]}
     for ask in (verdict.estimate, verdict.identified_set, verdict.assumptions):
         with pytest.raises(MissingnessGraphError, match=r"1 row.*'Y'.*'X'"):

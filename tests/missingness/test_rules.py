@@ -98,7 +98,7 @@ def test_rows_that_miss_what_the_rule_looks_at_are_completed_by_the_law() -> Non
         expected = empty["no"] / empty.total()
         np.testing.assert_allclose(found[at::2], expected, atol=1e-6)
         row = {"Smoked": None, "Now": None, "Ill": ill}
-        np.testing.assert_allclose(predictor(row)["Smoked"][0], expected, atol=1e-6)
+        np.testing.assert_allclose(predictor(row)["Smoked"].probabilities[0], expected, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")

@@ -255,7 +255,9 @@ def test_selection_is_simulated_and_undone() -> None:
     assert ill == pytest.approx(0.75 * 0.1 + 0.25 * 0.6, abs=0.02)  # of those recorded
     verdict = graph.recover(["Ill"], population=["Age"])
     found = verdict.estimate(table, population={"Age": [0.5, 0.5]})
-    assert found[1] == pytest.approx(0.35, abs=0.02)  # of all: four standard errors are 0.018
+    assert found.probabilities[1] == pytest.approx(
+        0.35, abs=0.02
+    )  # of all: four standard errors are 0.018
 
 
 def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from examples import RAIN
 from lacunet.errors import LacunetError
-from lacunet.inference.query import marginals, query
+from lacunet.inference.query import query
 from lacunet.model.network import Network
 
 
@@ -98,16 +98,11 @@ def test_a_network_prints_its_variables() -> None:
     assert str(RAIN).splitlines()[-1].split() == ["Wet", "Rain,", "Sprinkler", "no,", "yes"]
 
 
-def test_the_answer_to_a_query_is_labelled_and_still_an_array() -> None:
+def test_the_answer_to_a_query_is_labelled() -> None:
     answer = query(RAIN, ["Wet", "Rain"])
     assert str(answer).splitlines()[:2] == ["P(Wet, Rain)", "Wet      no     yes"]
     assert answer.to_frame().columns.tolist() == ["Wet", "Rain", "probability"]
-    assert type(answer[0]) is np.ndarray
-    assert type(answer.sum(axis=0)) in (np.ndarray, type(answer))
-    assert repr(answer.T).startswith("array(")
-    assert isinstance(float(answer.sum()), float)
-    assert str(marginals(RAIN)["Rain"]).startswith("P(Rain)")
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(answer)), answer)
+    assert pickle.loads(pickle.dumps(answer)) == answer
 
 
 def test_evidence_is_read_as_data_are() -> None:

@@ -85,7 +85,7 @@ def test_intervals_are_shown_below_their_probabilities(browser: Any, tmp_path: P
         opened.bar("A", "0").click()
         assert not whisker.is_visible()
         text = opened.page.inner_text("#sure")
-        assert 'learned.json --intervals --query "B|A=0"' in text
+        assert 'learned.json "B|A=0"' in text
         assert opened.faults == []
 
 

@@ -256,7 +256,9 @@ def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> No
             shown = opened.numbers(attribute)
             for name in case.network.variables:
                 expected = result.network.query(name, {"smoke": "yes"}, unsupported="ignore")
-                assert list(shown[name].values()) == pytest.approx(expected.tolist(), abs=1e-9)
+                assert list(shown[name].values()) == pytest.approx(
+                    expected.probabilities.tolist(), abs=1e-9
+                )
         assert opened.page.locator("#cpt").count() == 1
         assert opened.page.locator("#cpt1").count() == 1
         texts = opened.page.evaluate(TEXTS)

@@ -54,12 +54,17 @@ def test_mcar_hides_the_share_rounded_up_and_looks_at_nothing(
     assert d_separated(drawn, ())
 
 
+def hidden_by_mar(network: Network, tenths: int) -> int:
+    """The number of variables that MAR hides: the share rounded down, but one at least."""
+    return max(tenths * len(network.variables) // 10, min(tenths, 1))
+
+
 @settings(deadline=None)
 @given(networks(max_variables=8), st.integers(0, 8), st.integers(0, 3), SEEDS)
 def test_mar_mechanisms_have_fully_observed_parents_neighbours_first(
     network: Network, tenths: int, parents: int, seed: int
 ) -> None:
-    hidden = tenths * len(network.variables) // 10
+    hidden = hidden_by_mar(network, tenths)
     observed = len(network.variables) - hidden
     missing = MAR(tenths / 10, min(parents, observed))
     drawn = missing.draw(network, np.random.default_rng(seed))
@@ -79,7 +84,7 @@ def test_mar_mechanisms_have_fully_observed_parents_neighbours_first(
 def test_the_separator_of_mar_data_d_separates_missing_values_from_mechanisms(
     network: Network, tenths: int, seed: int
 ) -> None:
-    observed = len(network.variables) - tenths * len(network.variables) // 10
+    observed = len(network.variables) - hidden_by_mar(network, tenths)
     drawn = MAR(tenths / 10, min(2, observed)).draw(network, np.random.default_rng(seed))
     assert drawn.graph.category() in ("MCAR", "MAR")
     assert drawn.separator is not None
@@ -207,3 +212,11 @@ def test_nothing_goes_missing_where_no_variable_is_to() -> None:
     network = Network({name: ["no", "yes"] for name in "AB"})
     drawn = InformedMAR(share=0.0, separator=3).draw(network, np.random.default_rng(0))
     assert not drawn.mechanisms
+
+
+@pytest.mark.parametrize("missing", [MAR(share=0.3), InformedMAR(share=0.3, separator=2)])
+def test_in_small_networks_one_variable_goes_missing(missing: MAR | InformedMAR) -> None:
+    network = binary("ABC")
+    assert len(missing.draw(network, np.random.default_rng(1)).mechanisms) == 1
+    nothing = MAR(share=0).draw(network, np.random.default_rng(1))
+    assert not nothing.mechanisms

@@ -40,7 +40,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 @st.composite
 def simulations(draw: st.DrawFn) -> Simulation:
     network = draw(networks(max_variables=6))
-    observed = len(network.variables) - len(network.variables) // 2
+    observed = len(network.variables) - max(len(network.variables) // 2, 1)
     missing: Any = draw(
         st.sampled_from(
             [

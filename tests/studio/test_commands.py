@@ -197,7 +197,7 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
 
 def test_what_is_set_to_an_interval_is_set_in_the_exported_command() -> None:
     project = Project(graph="Age -> Ill; Sex -> Ill", asked="#do(Age)=%5B0%2C30)&Sex=m|x&Ill")
-    assert split_query(query_words(project, "work")[-1]) == (["Ill"], ["Sex=m|x"], ["Age=[0,30)"])
+    assert split_query(query_words(project, "work")[2]) == (["Ill"], ["Sex=m|x"], ["Age=[0,30)"])
 
 
 def test_the_question_is_what_the_address_says() -> None:

@@ -188,7 +188,7 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         place = f"os.chdir({str(nhanes)!r})\n"
         exec(f"import os\nbefore = os.getcwd()\n{place}{code}\nos.chdir(before)", names)
         answer = names["result"].query("HeartAttack", {"Diabetes": "yes"})
-        np.testing.assert_allclose(belief, answer[1], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(belief, answer.probabilities[1], rtol=0, atol=1e-9)
         low, high = answer.interval[1]
         assert low < belief < high
         assert answered == [f"{belief:.3f}", f"{low:.3f}–{high:.3f}"]

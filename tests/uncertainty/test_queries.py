@@ -95,7 +95,7 @@ def _by_rows(
         copies = Copies(weights, weights)
         moved = EncodedTable(rows.cardinality_of, rows.columns, weights, copies=copies)
         after = lc.learn(NETWORK, moved, method, prior).query(target, evidence)
-        found += count * ((after - start) / 1e-5) ** 2
+        found += count * ((after.probabilities - start) / 1e-5) ** 2
     return np.asarray(found)
 
 
@@ -380,7 +380,7 @@ def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
             "Y": [[[0.9, 0.1], [0.8, 0.2]], [[0.5, 0.5], [0.4, 0.6]]],
         },
     )
-    risk = truth.query("Y", do={"X": "yes"})[1]
+    risk = truth.query("Y", do={"X": "yes"}).probabilities[1]
     missing = lc.MCAR(share=1.0, rate=0.1) if method == "em" else None
     covered = []
     for seed in range(60):

@@ -143,6 +143,12 @@ def _in_list(items: Sequence[Any]) -> list[Step]:
         if isinstance(item, str):
             steps += _written(item)
         elif isinstance(item, Sequence) and len(item) == 2:
+            for end in item:
+                if end is None or isinstance(end, list | tuple | set | dict):
+                    raise EdgesError(
+                        f"{item!r} is not an edge: {end!r} is not the name of a variable.",
+                        "write a pair for each edge, or {'child': ['parent', 'parent']}.",
+                    )
             steps.append(([item[0]], [item[1]]))
         else:
             raise EdgesError(f"{item!r} is not an edge.", HINT)

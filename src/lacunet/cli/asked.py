@@ -22,18 +22,6 @@ if TYPE_CHECKING:
 DATA_OPTIONS = "weight counts strata cluster unknown latent fully_observed encoding decimal"
 
 
-def network_of(options: Namespace) -> Network:
-    """The network that is named, or that edges, data and states make."""
-    from lacunet.cli.network import network_from_data, network_without_data
-    from lacunet.formats.files import read_network
-
-    if options.network is not None:
-        return read_network(options.network)
-    if has_data(options):
-        return network_from_data(options)
-    return network_without_data(options)
-
-
 def taken(options: Namespace, names: str) -> dict[str, Any]:
     """The options that a function takes by the names that they have here."""
     return {name: getattr(options, name) for name in names.split()}
@@ -82,6 +70,13 @@ def data_of(options: Namespace) -> Data:
 
         options.held = data = held_data(data)  # read for the states, then for the rows
     return data
+
+
+def level_asked(options: Namespace) -> float | None:
+    """The level of the intervals; none where none are asked for."""
+    if options.level is not None and not options.intervals:
+        options.usage_error("--level is that of intervals: give --intervals too")
+    return (options.level or 0.95) if options.intervals else None
 
 
 def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:

@@ -1,43 +1,61 @@
-"""``lacunet convert``: a network from one format into another, with all that can be carried."""
+"""``lacunet convert``: a network into a file, from another format or from edges and data."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.options import NETWORK_HELP, add, add_output
+from lacunet.cli.building import network_of, note_written
+from lacunet.cli.files import has_data
+from lacunet.cli.options import add, add_network_or_edges, add_output
 from lacunet.cli.terminal import note
 
-HELP = "convert a network file into another format"
+HELP = "write a network in another format, a bundled one, or one made of edges and data"
 EXAMPLE = """examples:
-  lacunet convert alarm.bif alarm.xdsl
-  lacunet convert munin1.bif.gz munin1.json.gz
-  lacunet convert survey.json survey.xdsl --rename
+  lacunet convert alarm.bif -o alarm.xdsl
+  lacunet convert alarm -o alarm.bif                     a bundled network
+  lacunet convert survey.json -o survey.xdsl --rename
+  lacunet convert 'Age, Smoking -> Cancer' patients.csv --bins Age=18,40,65,inf -o patients.json
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "source IN", NETWORK_HELP)
-    add_output(command, "target OUT", "the file to write; its name says the format")
+    add_network_or_edges(command, "NETWORK [DATA]")
+    out = "the file to write; its name says the format"
+    add_output(command, "-o --output OUT", out, required=True)
     rename = "replace names that the format cannot carry: 40-59 by s40_59, in .uai by X0, X1, ..."
     add(command, "--rename", rename, action="store_true")
 
 
 def run(options: Namespace) -> None:
-    """Read the one, write the other."""
+    """Read or build the network, write the file."""
+    from lacunet.formats.files import write_network
+
+    if options.network is None:
+        network = network_of(options)
+        write_network(network, options.output, rename=options.rename)
+        note_written(network, options.output)
+        return
+    if has_data(options):
+        options.usage_error("a network has its states already: data go with edges such as 'A -> B'")
+    _convert(options)
+
+
+def _convert(options: Namespace) -> None:
+    """Read the one format, write the other."""
     from lacunet.estimate.result import KEEP_ALL, Result, read_learned
     from lacunet.formats.errors import FormatError
     from lacunet.formats.files import as_network, read_network, write_network
 
     try:
-        learned = read_learned(options.source)
+        learned = read_learned(options.network)
     except FormatError as error:
-        learned = read_network(options.source)
+        learned = read_network(options.network)
         note(f"the network alone is kept: {error.message}")
-    if isinstance(learned, Result) and (not options.rename or options.target.endswith(KEEP_ALL)):
-        learned.write(options.target)
+    if isinstance(learned, Result) and (not options.rename or options.output.endswith(KEEP_ALL)):
+        learned.write(options.output)
     else:
-        write_network(learned, options.target, rename=options.rename)
+        write_network(learned, options.output, rename=options.rename)
         if isinstance(learned, Result):
-            note(f"{options.target}: the format does not carry how sure the CPTs are; .json does")
-    note(f"{len(as_network(learned).variables)} variables written to {options.target}")
+            note(f"{options.output}: the format does not carry how sure the CPTs are; .json does")
+    note(f"{len(as_network(learned).variables)} variables written to {options.output}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of, network_of, taken
+from lacunet.cli.asked import data_of, taken
+from lacunet.cli.building import network_of
 from lacunet.cli.options import add_network_or_edges, add_output, add_shared
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import counted

@@ -14,7 +14,7 @@ from lacunet.errors import LacunetError
 HELP = "learn from a bundled example where dropping rows gives a wrong answer"
 EXAMPLE = """examples:
   lacunet demo
-  lacunet demo -o screening && lacunet learn screening/truth.bif screening/data.csv
+  lacunet demo -o screening && lacunet query screening/learned.json "Disease | Test=positive"
 """
 
 
@@ -40,7 +40,7 @@ def run(options: Namespace) -> None:
         raise LacunetError(problem, "name another.") from None
     write_network(shown.truth, folder / "truth.bif")
     write_arrow(shown.patients, folder / "data.csv")
-    write_network(shown.result.network, folder / "learned.bif")
+    shown.result.write(folder / "learned.json")
     if options.json:
         report = {
             "rows": shown.patients.num_rows,
@@ -51,4 +51,4 @@ def run(options: Namespace) -> None:
         print(json.dumps(report))
     else:
         print(demonstration_as_text(shown))
-    note(f"the learned network is in {folder / 'learned.bif'}, the data in {folder / 'data.csv'}")
+    note(f"what was learned is in {folder / 'learned.json'}, the data in {folder / 'data.csv'}")

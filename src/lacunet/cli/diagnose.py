@@ -7,7 +7,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lacunet.cli.asked import data_of, network_of
+from lacunet.cli.asked import data_of
+from lacunet.cli.building import network_of
 from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import (
-    example_query,
-    known_and_coded,
-    learned_anew,
-    note_what_is_not_used,
-    queries_of,
-)
-from lacunet.cli.asked import graph_asked, noted_rows
-from lacunet.cli.files import has_data
+from lacunet.cli.answering import known_of
+from lacunet.cli.asked import graph_asked, noted_rows, with_codes_asked
+from lacunet.cli.building import network_of
+from lacunet.cli.files import has_data, is_data_name
 from lacunet.cli.options import (
+    RESULT_HELP,
     add,
-    add_method_arguments,
-    add_network_or_edges,
+    add_data_arguments,
     add_output,
     add_shared,
 )
@@ -34,36 +28,42 @@ if TYPE_CHECKING:
 
 HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
 EXAMPLE = """examples:
-  lacunet effect net.bif rows.csv --query "Ill | do(Smoke)"
-  lacunet effect net.bif rows.csv --query "Ill=severe | do(Smoke), Age=old" --reference never
-  lacunet effect net.bif rows.csv --query "Ill | do(Smoke)" --missingness mechanisms.txt
+  lacunet effect result.json Disease --do Treatment
+  lacunet effect result.json "Ill=severe | Age=old" --do Smoke --reference never
+  lacunet effect net.bif rows.csv Ill --do Smoke --missingness "Ill -> R[Smoke]; Smoke <-> Ill"
 
-The edges of the network are taken as causes. With --missingness GRAPH the effect is recovered by
-the graph's estimand, which allows for hidden common causes (Smoke <-> Ill) and for values that
-are not missing at random; with --method too, the network is learned by it first. Without DATA the
-network's own CPTs answer: with intervals if `lacunet learn --intervals -o FILE.json` has written
-it.
+The edges of the network are taken as causes, and a result answers with its intervals. With
+DATA and --missingness GRAPH the effect is recovered by the graph's estimand, which allows for
+hidden common causes (Smoke <-> Ill) and for values that are not missing at random.
 """
+
+
+OUTCOME = (
+    "the variable that the effect is on, or one state of it; a group stands behind a bar: "
+    '"Ill=severe | Age=old"'
+)
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, "NETWORK [DATA]")
-    asked = "the outcome, the variable that is set, and what is given; may be repeated"
-    add(command, "--query Y|do(X),Z=z", asked, action="append", default=[])
-    add(command, "--reference STATE", "the state of X to compare with (default: its first)")
+    given = f"{RESULT_HELP}; with DATA and --missingness also edges, or a network without CPTs"
+    add(command, "network RESULT", given)
+    command.add_argument("words", metavar="[DATA ...] OUTCOME", nargs="+", help=OUTCOME)
+    add(command, "--do TREATMENT", "the variable that is set")
+    add(command, "--reference STATE", "the state of TREATMENT to compare with (default: its first)")
+    graph = "recover the effect from DATA by this missingness graph: a file, or its text"
+    add(command, "--missingness GRAPH", graph)
     add_output(command, "--forest FILE", "draw the contrasts: .svg, or .pdf and .png (matplotlib)")
     choices = ["difference", "ratio", "odds ratio"]
     add(command, "--measure", "what --forest draws", choices=choices, default="difference")
-    add_shared(command, "--population --json --prior --memory --scratch --intervals")
-    add_method_arguments(command)
+    add_shared(command, "--population --level --json --memory")
+    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
+    add_data_arguments(command)
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the effects, and draw them if that is asked for."""
-    known, coded = known_and_coded(options)
-    asked = [_parsed(coded, text) for text in queries_of(options, coded)]
-    effects, code = _effects(known, asked, options)
+    effects = _effects(options)
 
     def draw() -> None:
         if options.forest:
@@ -74,55 +74,65 @@ def run(options: Namespace) -> int:
 
     as_data = [effect.as_data() for effect in effects]
     deliver(options, json.dumps(as_data) if options.json else "\n\n".join(map(str, effects)), draw)
-    return code
 
 
-def _parsed(network: Network, text: str) -> dict[str, Any]:
+def _effects(options: Namespace) -> list[Effect]:
+    """The effects from a result or a network, or from data by a missingness graph."""
+    from lacunet.formats.files import as_network
+    from lacunet.inference.answer import LEVEL, NO_INTERVALS, NOT_LEARNED
+    from lacunet.uncertainty.effect import effect, effect_by_graph
+
+    more: dict[str, Any] = {"reference": options.reference, "level": options.level or LEVEL}
+    if options.missingness is None:
+        if options.population:
+            options.usage_error("--population is for --missingness GRAPH")
+        known: Any = known_of(options, options.words)
+        if options.level is not None and getattr(known, "uncertainty", None) is None:
+            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
+        asked = [_question(as_network(known), text, options) for text in options.words]
+        return [effect(known, **question, **more) for question in asked]
+    outcomes = [word for word in options.words if not is_data_name(word)]
+    options.data = [word for word in options.words if is_data_name(word)]
+    if not has_data(options):
+        options.usage_error("--missingness needs DATA: the graph recovers the effect from rows")
+    if not outcomes:
+        options.usage_error("name the OUTCOME after the data")
+    network = _network(options)
+    coded = with_codes_asked(options, network)
+    asked = [_question(coded, text, options) for text in outcomes]
+    graph = graph_asked(options, options.missingness, network)
+    more |= {"data": noted_rows(options, graph.network), "population": options.population}
+    note(*graph.check_data(more["data"]))
+    if network.has_cpts:
+        note(f"the CPTs of {options.network} are not used: the data give the effect by the graph")
+    return [effect_by_graph(graph, **question, **more) for question in asked]
+
+
+def _network(options: Namespace) -> Network:
+    """The network that is named, or that edges in its place make of the data."""
+    from lacunet.formats.edges import is_edges
+    from lacunet.formats.files import is_file_of_edges
+
+    options.edges = None
+    if is_edges(options.network) or is_file_of_edges(options.network):
+        options.edges, options.network = options.network, None
+    return network_of(options)
+
+
+def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]:
     """The outcome, the cause that is set and what is given, as `Network.effect` takes them."""
     typed = split_query(text)
     target, outcomes = names_and_states(typed.target, network)
     do, states = names_and_states(typed.do, network)
-    if states:
+    if states or len(target) != 1 or len(do) + (options.do is not None) != 1:
         raise LacunetError(
-            f"the query {text!r} sets one state, {', '.join(typed.do)}; an effect compares all.",
-            f"write do({', '.join(do)}) to compare them with that of --reference; what follows "
-            f"from one is a query: lacunet query ... --query {quote(text)}.",
-        )
-    if len(target) != 1 or len(do) != 1:
-        seen = [] if do else names_and_states(typed.given, network)[0]
-        asked = f"{target[0]} | do({seen[0]})" if len(target) == len(seen) == 1 else None
-        raise LacunetError(
-            f"the query {text!r} does not ask for an effect.",
-            f'as in --query "{asked or example_query("effect", network)}": one outcome, one cause.',
+            f"{text!r} and --do {options.do} do not ask for an effect: that is one outcome, and "
+            "one variable that is set, whose states are compared.",
+            'as in "Ill" --do Smoke, or "Ill | Age=old" --do Smoke.',
         )
     return {
         "target": network.known(target[0]),
-        "do": network.known(do[0]),
+        "do": network.known(options.do or do[0]),
         "evidence": states_in(typed.given, network, takes_sets=True),
         "outcome": outcomes.get(target[0]),
     }
-
-
-def _effects(
-    known: Any, asked: list[dict[str, Any]], options: Namespace
-) -> tuple[list[Effect], int]:
-    """The effects from the graph and rows, from what the rows teach, or from what is known."""
-    from lacunet.inference.answer import LEVEL
-    from lacunet.uncertainty.effect import effect, effect_by_graph
-
-    source = known
-    code = 0
-    level = options.intervals or LEVEL
-    more: dict[str, Any] = {"reference": options.reference, "level": level}
-    if has_data(options) and options.missingness and options.method is None:
-        graph = graph_asked(options, options.missingness, known)
-        more |= {"data": noted_rows(options, graph.network), "population": options.population}
-        note(*graph.check_data(more["data"]))
-        note_what_is_not_used(options, "the effect is estimated anew from the data")
-        return [effect_by_graph(graph, **question, **more) for question in asked], 0
-    if options.population:
-        options.usage_error("--population is for --missingness GRAPH without --method")
-    if has_data(options):
-        options.intervals = level
-        source, code = learned_anew(known, options)
-    return [effect(source, **question, **more) for question in asked], code

@@ -6,7 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of, method_options, network_of, taken
+from lacunet.cli.asked import data_of, method_options, taken
+from lacunet.cli.building import network_of
 from lacunet.cli.files import has_data
 from lacunet.cli.options import (
     add,

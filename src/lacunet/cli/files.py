@@ -9,22 +9,14 @@ from shlex import quote
 
 
 def split_files(options: Namespace) -> None:
-    """Tell the network and what follows it among the files that were typed."""
+    """Tell the network, or edges in its place, and what follows among the files typed."""
     if not hasattr(options, "files"):
         return
-    files = _without_queries(options)
-    is_alone = not options.needs_network and (not files or is_data_name(files[0]))
-    if options.edges is None and not is_alone and _begin_with_edges(files, options):
-        options.edges = files.pop(0)
-    options.network = files.pop(0) if options.edges is None and files and not is_alone else None
-    if options.edges is None and options.network is None and not is_alone:
-        options.usage_error("name a network, or give edges such as 'A -> B' in its place")
+    files = list(options.files)
+    _take_network(files, options)
     for text in files:
-        if hasattr(options, "query") and _looks_asked(text):
-            options.usage_error(
-                f"{text!r} looks like a query: lacunet {options.command} NETWORK "
-                f"{'GRAPH ' * (options.then == 'graph')}--query {quote(text)}"
-            )
+        if hasattr(options, "query") and not os.path.exists(text) and _looks_asked(text):
+            options.usage_error(f"{text!r} looks like a query: give it by --query {quote(text)}")
     if options.then == "graph" and options.network:
         _refuse_graph_or_edges(options)
     if options.then == "data":
@@ -41,6 +33,19 @@ def split_files(options: Namespace) -> None:
         data = [name for name in files if is_data_name(name)]
         more = f"; data go with --data {quote(data[0])}" if data else ""
         options.usage_error(f"name one graph after the network{more}")
+
+
+def _take_network(files: list[str], options: Namespace) -> None:
+    """Take the network, or edges in its place, from the front of the files."""
+    options.network = options.edges = None
+    if not options.needs_network and files and is_data_name(files[0]):
+        return  # data alone stand for their columns
+    if files and _begin_with_edges(files, options):
+        options.edges = files.pop(0)
+    elif files:
+        options.network = files.pop(0)
+    elif options.needs_network:
+        options.usage_error("name a network, or give edges such as 'A -> B' in its place")
 
 
 def _refuse_data_first(options: Namespace, files: Sequence[str]) -> None:
@@ -65,13 +70,12 @@ def _begin_with_edges(files: Sequence[str], options: Namespace) -> bool:
     from lacunet.formats.edges import is_edges
     from lacunet.formats.files import is_file_of_edges
 
-    if not files:
-        return False
+    is_alone = len(files) == 1 and options.sql is None
     if is_edges(files[0]):
-        return options.then == "data" or len(files) > 1
-    if options.then != "data" or not is_file_of_edges(files[0]):
+        return options.then == "data" or not is_alone
+    if not is_file_of_edges(files[0]):
         return False
-    return not is_data_name(files[0]) or len(files) > 1 or options.sql is not None
+    return not is_alone or (options.then == "data" and not is_data_name(files[0]))
 
 
 def _refuse_graph_or_edges(options: Namespace) -> None:
@@ -97,29 +101,6 @@ def is_data_name(name: str) -> bool:
     from lacunet.formats.endings import OF_DATA
 
     return name == "-" or os.path.isdir(name) or name.lower().removesuffix(".gz").endswith(OF_DATA)
-
-
-def _without_queries(options: Namespace) -> list[str]:
-    """The files that were typed; ``P(X | Y=y)`` or ``X | Y=y`` among them is a query.
-
-    So is a bare name behind the network, unless it is a file or could be one.
-    """
-    takes_queries = isinstance(getattr(options, "query", None), list)
-    behind = options.files[options.edges is None :] if options.then == "data" else []
-    asked = [
-        text
-        for text in options.files
-        if not os.path.exists(text) and (_looks_asked(text) or (text in behind and _is_bare(text)))
-    ]
-    if not (takes_queries and asked):
-        return list(options.files)
-    options.query = [*asked, *options.query]
-    return [text for text in options.files if text not in asked]
-
-
-def _is_bare(text: str) -> bool:
-    """Whether a text has nothing that names of files and addresses have."""
-    return text != "-" and not {*text} & {*"./\\*?[]:"}
 
 
 def _looks_asked(text: str) -> bool:

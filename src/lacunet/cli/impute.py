@@ -20,6 +20,7 @@ EXAMPLE = """examples:
       (writes draws-1.csv to draws-20.csv)
 
 A missing number that the network cuts into bins gets the mean of its interval.
+With --delimiter and --decimal, CSV is written as it was read.
 """
 
 
@@ -62,15 +63,16 @@ def run(options: Namespace) -> None:
         refuse_overwriting(options, outputs)
     for output in outputs:
         check_table_name(output)
+    data = data_of(options)
     pieces = completed_pieces(
         read_learned(options.network),
-        data_of(options),
+        data,
         options.draws,
         rng=np.random.default_rng(options.seed),
         proper=not options.fixed_cpts,
         memory=options.memory,
     )
-    deliver_rows(pieces, outputs, as_json=options.json)
+    deliver_rows(pieces, outputs, as_json=options.json, delimiter=data.delimiter)
 
 
 def _numbered(path: str, number: int) -> str:

@@ -9,7 +9,8 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of, method_options, network_of, taken
+from lacunet.cli.asked import data_of, level_asked, method_options, taken
+from lacunet.cli.building import network_of
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -55,7 +56,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
-    add_shared(command, "--json --prior --memory --scratch --intervals --report")
+    add_shared(command, "--json --prior --memory --scratch --intervals --level --report")
     add_method_arguments(command)
 
 
@@ -66,6 +67,7 @@ def run(options: Namespace) -> int:
     from lacunet.memory import memory_budget
     from lacunet.statistics.observations import missing_in, observations
 
+    level_asked(options)
     network = network_of(options)
     if options.output:
         check_target(network, options.output)
@@ -105,7 +107,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             data,
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
-            intervals=options.intervals is not None,
+            intervals=options.intervals,
             **taken(options, "method prior memory scratch"),
             **method_options(options),
         )
@@ -118,7 +120,7 @@ def _shown(result: Result, options: Namespace) -> str:
     """What was learned, as it is printed."""
     from lacunet.report.learned.text import result_as_data, result_as_text
 
-    level = options.intervals if result.uncertainty else None
+    level = level_asked(options) if result.uncertainty else None
     if options.json:
         return json.dumps(result_as_data(result, level))
     return result_as_text(
@@ -158,6 +160,6 @@ def _page(
         result,
         seen,
         source,
-        level=options.intervals,
+        level=level_asked(options),
         missingness=graph_of(graph, result.network) if graph else None,
     )

@@ -15,13 +15,7 @@ DATA_HELP = (
     f"the data: {' '.join(OF_DATA)}, also .csv.gz, globs and folders of parts, or - for CSV from "
     "standard input"
 )
-
-
-EDGES_HELP = (
-    "edges such as 'Age -> Disease; Disease -> Test', a bnlearn model string '[A][B|A]', or a "
-    "file with edges as text, DOT, dagitty or two columns, from and to; then no "
-    "NETWORK is given"
-)
+RESULT_HELP = "a result (.json of lacunet learn), or a network with CPTs: a file or a bundled one"
 
 
 class OutputFile(str):
@@ -49,10 +43,8 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         "folder for temporary files of rows that do not fit in memory (default: the system's)",
         {"metavar": "DIR"},
     ),
-    "--intervals": (
-        "add an interval for every probability, at this level (0.95 if none is given)",
-        {"metavar": "LEVEL", "nargs": "?", "type": level, "const": 0.95},
-    ),
+    "--intervals": ("add an interval for every probability", {"action": "store_true"}),
+    "--level": ("level of intervals (default: 0.95)", {"metavar": "LEVEL", "type": level}),
     "--population": (
         "where the graph says that DATA are a selection (X -> R[*]): a file of rows from the whole "
         "population, with the causes of R[*] as columns",
@@ -121,17 +113,14 @@ def add_network_or_edges(
     Where no network is needed, data alone stand for their columns.
     """
     then = "graph" if "GRAPH" in metavar else "data"
-    edges = ", or edges such as 'A -> B; B -> C'" + " or a file of them" * (then == "data")
-    given = f"{NETWORK_HELP}{edges}; {text}"
+    given = f"{NETWORK_HELP}, or edges such as 'A -> B; B -> C' or a file of them; {text}"
     command.add_argument("files", metavar=metavar, nargs="+", help=given)
-    group = command.add_argument_group("edges in place of a network")
-    add(group, "--edges EDGES", EDGES_HELP)
-    add_shared(group, "--states --bins")
+    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
     command.set_defaults(
         then=then,
         needs_data=not metavar.endswith("]"),
         needs_network=not metavar.startswith("["),
-        in_place=("--edges", "--sql") if then == "data" else ("--edges",),
+        in_place=("--sql",) if then == "data" else (),
     )
     add_data_arguments(command)
 

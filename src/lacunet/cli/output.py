@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lacunet.pages.provenance import Provenance
 
 
-DATA = ("data", "files", "parts")  # the arguments that may name folders
+DATA = ("data", "files", "words")  # the arguments that may name folders
 READ = ("network", "graph", "beside", "data")  # those that name what a page is made of
 
 

@@ -24,15 +24,16 @@ from lacunet.cli.terminal import say_error
 from lacunet.wording import did_you_mean
 
 GROUPS = {
-    "learn from incomplete data": ("learn", "query", "effect", "structure", "explain", "studio"),
-    "look at what is missing": ("diagnose", "recover", "sensitivity"),
-    "use what was learned": ("predict", "impute", "evaluate"),
-    "make and show networks": ("network", "networks", "show", "convert", "simulate"),
-    "count now, learn later": ("count",),
-    "more": ("demo",),
+    "learn from incomplete data": ("learn", "structure"),
+    "ask what was learned": ("query", "effect", "predict", "impute"),
+    "look at the data, the plan and the assumptions": (
+        *("explain", "diagnose", "recover", "sensitivity"),
+    ),
+    "make, show and judge networks": ("simulate", "evaluate", "show", "convert", "count"),
+    "begin": ("studio", "demo"),
 }
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
-IMMEDIATE = (*GROUPS["more"], "networks", "convert", "show", "studio")  # without progress
+IMMEDIATE = ("query", "show", "studio", "demo")  # without progress
 
 REQUIRED = "the following arguments are required: "  # as argparse says it
 NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")

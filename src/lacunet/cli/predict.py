@@ -60,10 +60,15 @@ def run(options: Namespace) -> None:
 
 
 def deliver_rows(
-    pieces: Iterable[tuple[int, Any]], outputs: Sequence[str], *, as_json: bool
+    pieces: Iterable[tuple[int, Any]],
+    outputs: Sequence[str],
+    *,
+    as_json: bool,
+    delimiter: str | None = None,
 ) -> None:
     """Arrow tables, each with the number of its file, to files; to stdout if there are none.
 
+    A ``delimiter`` takes the place of the comma in CSV.
     All files are whole, or none is there. What is printed waits on the disk until all rows are
     done, and the files are there.
     """
@@ -72,7 +77,7 @@ def deliver_rows(
     from contextlib import ExitStack
     from tempfile import TemporaryFile
 
-    from lacunet.data.write import WRITERS, Write, opened_file
+    from lacunet.data.write import Write, opened_file, table_writer
     from lacunet.wording import counted
 
     writes: dict[int, Write] = {}
@@ -83,9 +88,13 @@ def deliver_rows(
                 if as_json:
                     waiting.writelines(line.encode() for line in _json_lines(rows))
                 if index not in writes and outputs:
-                    writes[index] = opened.enter_context(opened_file(outputs[index], rows.schema))
+                    writes[index] = opened.enter_context(
+                        opened_file(outputs[index], rows.schema, delimiter)
+                    )
                 elif not (writes or as_json):
-                    writes[0] = opened.enter_context(WRITERS[".csv"](waiting, rows.schema))
+                    writes[0] = opened.enter_context(
+                        table_writer(".csv", delimiter)(waiting, rows.schema)
+                    )
                 if index in writes:
                     writes[index](rows)
                 count += rows.num_rows if index == 0 else 0

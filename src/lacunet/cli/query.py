@@ -1,4 +1,4 @@
-"""``lacunet query``: what a network says of some variables given others, and how surely."""
+"""``lacunet query``: what a result or a network says of some variables given others."""
 
 from __future__ import annotations
 
@@ -6,82 +6,72 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import known_and_coded, learned_anew, queries_of
-from lacunet.cli.files import has_data
-from lacunet.cli.options import (
-    add,
-    add_method_arguments,
-    add_network_or_edges,
-    add_shared,
-)
+from lacunet.cli.answering import known_of
+from lacunet.cli.options import RESULT_HELP, add, add_shared
 from lacunet.data.typed import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
 
-HELP = "answer queries about a network, or about one learned from data, with intervals"
+HELP = "answer queries from a result or a network, with intervals where the result has them"
 EXAMPLE = """examples:
-  lacunet query learned.bif --query "Disease|Test=positive"
-  lacunet query net.bif rows.csv --query "Disease|Test=positive" --query "Age" --intervals
-  lacunet query learned.bif --query "Disease | do(Treatment=yes), Age=old"
-  lacunet query learned.json --query 'Ill | Stay="1 day, 0:00:00"'
-  lacunet query learned.bif "P(Disease | Test=positive)"
-  lacunet query learned.bif Disease
+  lacunet query result.json "Disease | Test=positive"
+  lacunet query result.json "P(Disease | Test=positive)" Age --level 0.9
+  lacunet query alarm.bif "Disease | do(Treatment=yes), Age=old" --json
+  lacunet query result.json 'Ill | Stay="1 day, 0:00:00"'
 
-Without DATA the network's own CPTs answer. With DATA the CPTs are learned first, as by
-`lacunet learn`; --intervals then says how sure each answer is. What `lacunet learn
---intervals -o FILE.json` has written says so by itself. do(X=x) sets X from outside: edges
-into X are cut. Names and states that hold a comma, a bar or a parenthesis are in quotes.
+A result is what lacunet learn NETWORK DATA --intervals -o result.json writes.
+do(X=x) sets X from outside: edges into X are cut. Names and states that hold a
+comma, a bar or a parenthesis are in quotes.
 """
-
-GIVEN = "what is given stands behind a bar: --query 'X | Y=y, Z=z'"
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_or_edges(command, "NETWORK [DATA]")
-    asked = "the variables asked about, and the states that are given or set; may be repeated"
-    add(command, "--query X,Y|do(W=w),Z=z", asked, action="append", default=[])
+    add(command, "network RESULT", RESULT_HELP)
+    asked = 'what is asked about, and what is given: "Disease | Test=positive"'
+    add(command, "queries QUERY", asked, nargs="+")
+    add_shared(command, "--level")
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
     choices = ("warn", "refuse", "bounds", "ignore")
     add(command, "--unsupported HOW", rests, choices=choices, default="warn")
-    add_shared(command, "--json --prior --memory --scratch --intervals")
-    add_method_arguments(command)
+    add_shared(command, "--json --memory")
 
 
-def run(options: Namespace) -> int:
+def run(options: Namespace) -> None:
     """Print the answers."""
+    from lacunet.formats.files import as_network
     from lacunet.inference.answer import LEVEL
     from lacunet.inference.query import query
 
-    result, coded = known_and_coded(options)
-    texts = [*map(as_probability, queries_of(options, coded))]
-    asked = [asked_query(text, coded) for text in texts]
-    code = 0
-    if has_data(options):
-        result, code = learned_anew(result, options)
+    known = known_of(options, options.queries)
+    texts = [*map(as_probability, options.queries)]
+    asked = [asked_query(text, as_network(known)) for text in texts]
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
-    level = options.intervals or LEVEL
-    answers = [query(result, text, level=level, unsupported=unsupported) for text in texts]
-    if options.intervals is not None and not code:  # an interruption leaves none
+    level = options.level or LEVEL
+    answers = [
+        query(known, text, level=level, unsupported=unsupported, memory=options.memory)
+        for text in texts
+    ]
+    if options.level is not None:
         for answer in answers:
             _ = answer.interval  # asked for: what is wrong with them is said here
     if options.json:
         print(json.dumps([*map(_as_data, asked, answers)]))
     else:
         print("\n\n".join(map(_as_text, answers)))
-    return code
 
 
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
+    from lacunet.inference.answer import labelled
     from lacunet.wording import text_table
 
-    header, rows = answer.rows()
-    table = text_table(header, rows, left=len(answer.scope))
-    return "\n".join([f"{answer.basis.title}\n\n{table}", *answer.notes(), *answer.legend()])
+    shown = labelled(answer)
+    table = text_table(*shown.cells(), left=len(answer.variables))
+    return "\n".join([f"{answer.title}\n\n{table}", *shown.legend])
 
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
@@ -91,7 +81,7 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     data: dict[str, Any] = {
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
-        "answer": answer.tolist(),
+        "answer": answer.probabilities.tolist(),
         "intervals": None if answer.level is None else answer.interval.tolist(),
         "unsupported": answer.unsupported,
     }

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.asked import graph_asked, network_of, noted_rows
+from lacunet.cli.asked import graph_asked, level_asked, noted_rows
+from lacunet.cli.building import network_of
 from lacunet.cli.files import has_data
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
 from lacunet.cli.output import deliver
@@ -57,7 +58,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--assumptions", assumed, action="store_true")
     effort = "search effort: 2 searches twice as long as the default"
     add(command, "--effort E", effort, type=float, default=1.0)
-    add_shared(command, "--intervals --memory --population --json --report")
+    add_shared(command, "--intervals --level --memory --population --json --report")
 
 
 def run(options: Namespace) -> None:
@@ -73,7 +74,7 @@ def run(options: Namespace) -> None:
         note(*graph.check_data(table))
         if options.query and not options.assumptions:
             note("the graph is taken as true; --assumptions holds it against the rows")
-    elif options.intervals is not None:
+    elif options.intervals:
         raise LacunetError("intervals come from data, and none are given.", "give --data ROWS.")
     if options.assumptions and (table is None or not options.query):
         options.usage_error("--assumptions needs --query and --data")
@@ -106,7 +107,10 @@ def _answered(
     from lacunet.missingness.population import known_variables
     from lacunet.report.recovered.reported import reported, with_assumptions
 
-    more = {"level": options.intervals, "assumed": getattr(options, "assumed", ())}
+    more: dict[str, Any] = {
+        "level": level_asked(options),
+        "assumed": getattr(options, "assumed", ()),
+    }
     population = options.population
     if not options.query:
         if population:

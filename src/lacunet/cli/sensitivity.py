@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of, network_of, taken
+from lacunet.cli.asked import data_of, taken
+from lacunet.cli.building import network_of
 from lacunet.cli.options import add, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
 from lacunet.cli.values import names

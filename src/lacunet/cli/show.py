@@ -6,16 +6,20 @@ import json
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import asdict, astuple
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
+from lacunet.wording import text_table
 
 if TYPE_CHECKING:
+    from lacunet.formats.catalogue import Entry
     from lacunet.model.network import Cpt, Network
 
-HELP = "print a network, or the CPTs of some variables, with intervals where the file has them"
+HELP = "print a network or result, the CPTs of some variables, or the list of bundled networks"
 EXAMPLE = """examples:
+  lacunet show                                       lists the bundled networks
   lacunet show learned.bif
   lacunet show learned.bif HR CVP
   lacunet show learned.bif --page learned.html       bars that answer questions, in a browser
@@ -26,7 +30,7 @@ EXAMPLE = """examples:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add(command, "network NETWORK", NETWORK_HELP)
+    add(command, "network NETWORK", NETWORK_HELP, nargs="?")
     add(command, "variables VARIABLE", "whose CPT to print", nargs="*")
     add_output(command, "--page PAGE.html", "write a page that shows beliefs, given evidence")
     add(command, "--beside NETWORK", "another network over the same variables, on the same page")
@@ -42,6 +46,11 @@ def run(options: Namespace) -> None:
 
     if options.beside and not options.page:
         options.usage_error("--beside needs a page to stand on: give --page PAGE.html")
+    if options.network is None:
+        if options.page or options.dot:
+            options.usage_error("name a network")
+        _list_bundled(options)
+        return
     network = read_network(options.network)
     if options.page:
         _write_page(network, options)
@@ -62,6 +71,31 @@ def run(options: Namespace) -> None:
         print(json.dumps(rows))
     else:
         print(render(network).rstrip())
+
+
+def _list_bundled(options: Namespace) -> None:
+    """Print the catalogue of the bundled networks."""
+    from lacunet.formats.catalogue import catalogue
+
+    entries = catalogue()
+    if options.json:
+        print(json.dumps([asdict(entry) for entry in entries]))
+    else:
+        print(catalogue_as_text(entries))
+
+
+def catalogue_as_text(entries: Sequence[Entry]) -> str:
+    """One line for each network; the source is left without alignment, it comes last."""
+    header = ["network", "variables", "edges", "parameters", "largest in-degree"]
+    rows, sources = [], ["source"]
+    for name, *sizes, source in map(astuple, entries):
+        rows.append([name, *(f"{size:,}" for size in sizes)])
+        sources.append(source)
+    lines = text_table(header, rows).splitlines()
+    width = max(map(len, lines))
+    return "\n".join(
+        f"{line.ljust(width)}  {source}" for line, source in zip(lines, sources, strict=True)
+    )
 
 
 def _write_page(network: Network, options: Namespace) -> None:

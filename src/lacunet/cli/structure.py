@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.network import building_of, note_written
+from lacunet.cli.building import building_of, note_written
 from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ import numpy as np
 from lacunet.completion.bounds import evidence_of, row_bounds
 from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import Posteriors, row_posteriors
+from lacunet.data.errors import DataWarning, clipped
 from lacunet.data.evidence import states_and_sets
 from lacunet.data.skips import Skips, by_rules, ruled, skips_of
 from lacunet.data.table import EncodedTable, SetsOf, code_type
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
@@ -30,7 +32,9 @@ from lacunet.memory import Memory
 from lacunet.model.dictionary import sets_among
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
+from lacunet.wording import close_to, question
 
+close_names = lru_cache(maxsize=1024)(close_to)  # rows come with the same columns
 MAX_ROWS_BY_QUERY = 8  # from more on, to solve them together is faster
 
 
@@ -82,8 +86,16 @@ class Predictor:
         ImpossibleEvidenceError
             The network gives what the row shows the probability zero.
         """
+        if not hasattr(row, "items"):  # a series of pandas has them, too
+            raise LacunetError(
+                f"a predictor takes one row as a mapping, not {clipped(row)}.",
+                "give a value for each column: {'Age': 'old', 'Test': None}; for many rows, "
+                "network.predict.",
+            )
         cells = {name: value for name, value in row.items() if name in self.network.states_of}
         absent = [name for name in self.network.variables if name not in cells]
+        if len(cells) < len(row):
+            self._warn_of_slips(row, absent)
         (evidence,) = evidence_of(self._whole, self._shown(self._encoded(cells), absent))
         return marginals(
             self._whole,
@@ -92,6 +104,18 @@ class Predictor:
             unsupported="ignore",  # each answer says it when it is printed
             memory=self._memory,
         )
+
+    def _warn_of_slips(self, row: Mapping[str, object], absent: Sequence[str]) -> None:
+        """Say which columns are taken for missing though one has nearly their name."""
+        for name in row:
+            if name in self.network.states_of or not isinstance(name, str):
+                continue
+            if meant := close_names(name, tuple(absent)):
+                warn(
+                    f"the column {name!r}, which the network does not have, is ignored: "
+                    f"{question(meant)}",
+                    DataWarning,
+                )
 
     def posteriors(
         self,
@@ -197,8 +221,8 @@ def compile(  # noqa: A001
     ...     {"Rain": [0.75, 0.25], "Wet": [[0.75, 0.25], [0.25, 0.75]]},
     ... )
     >>> predictor = compile(rain, "Rain")
-    >>> predictor({"Wet": "no", "Day": 3})["Rain"].tolist()
-    [0.9, 0.1]
+    >>> predictor({"Wet": "no", "Day": 3})["Rain"]["no"]
+    0.9
     """
     network = as_network(network)
     names = checked_targets(network, targets)

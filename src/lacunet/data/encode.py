@@ -23,8 +23,10 @@ from lacunet.data.table import Codes, Labels, code_type
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import spelled
 
-# More distinct texts than this are matched again in each piece instead of being kept.
+# More distinct texts than this, or more characters, are matched again in each piece instead of
+# being kept.
 KEPT_TEXTS = 4096
+KEPT_CHARACTERS = 2**22
 # Fewer rows than this are matched one by one: Arrow would take longer to begin.
 FEW_ROWS = 32
 OTHER_VALUES = "(other values)"
@@ -36,12 +38,35 @@ Indices = NDArray[np.integer[Any]]
 class OddCells:
     """The cells of a column that had spaces around their value, or no known value.
 
-    Those of the latter that equal more than one state are ``ambiguous``.
+    Those of the latter that equal more than one state are ``ambiguous``. Values beyond some number,
+    or some number of characters, are counted together.
     """
 
     stripped: Counter[object] = field(default_factory=Counter)
     refused: Counter[object] = field(default_factory=Counter)
     ambiguous: set[object] = field(default_factory=set)
+    characters: int = 0  # of the texts that are kept
+
+    def count(self, value: object, cells: int, outcome: Outcome, *, is_refused: bool) -> None:
+        """Count cells of one value, which is kept as far as there is room."""
+        counter = self.refused if is_refused else self.stripped
+        if value not in counter:
+            size = len(value) if isinstance(value, str | bytes) else 0
+            if len(counter) >= KEPT_TEXTS or self.characters + size > KEPT_CHARACTERS:
+                counter[OTHER_VALUES] += cells
+                return
+            self.characters += size
+        counter[value] += cells
+        if outcome is Outcome.AMBIGUOUS:
+            self.ambiguous.add(value)
+
+    def add(self, other: OddCells) -> None:
+        """Count the cells of further rows."""
+        for counter, is_refused in ((other.stripped, False), (other.refused, True)):
+            for value, cells in counter.items():
+                is_ambiguous = is_refused and value in other.ambiguous
+                outcome = Outcome.AMBIGUOUS if is_ambiguous else Outcome.UNKNOWN
+                self.count(value, cells, outcome, is_refused=is_refused)
 
 
 class ColumnEncoder:
@@ -117,7 +142,7 @@ class ColumnEncoder:
             texts = pa.concat_arrays([texts, new])
             matches = [*matches, *map(self.matcher.match, new.to_pylist())]
             indices = compute.index_in(cells, value_set=texts)
-            if len(texts) <= KEPT_TEXTS:
+            if len(texts) <= KEPT_TEXTS and texts.nbytes <= KEPT_CHARACTERS:
                 self._texts, self._matches = texts.cast(pa.string()), matches
         return filled(indices, len(texts)), texts, matches
 
@@ -129,11 +154,8 @@ class ColumnEncoder:
         for index in (index for index in odd if counts[index]):
             value, match = cell_at(values, index), matches[index]
             is_refused[index] = match.is_refused
-            counter = self.odd.refused if match.is_refused else self.odd.stripped
-            is_kept = value in counter or len(counter) < KEPT_TEXTS
-            counter[value if is_kept else OTHER_VALUES] += int(counts[index])
-            if match.outcome is Outcome.AMBIGUOUS and is_kept:
-                self.odd.ambiguous.add(value)
+            cells = int(counts[index])
+            self.odd.count(value, cells, match.outcome, is_refused=match.is_refused)
         if self.first_refused is None and is_refused.any():
             self.first_refused = self._rows + int(np.argmax(is_refused[indices]))
 
@@ -308,15 +330,19 @@ def first_wrong(weights: FloatArray) -> int | None:
 
 
 def label_column(column: Column) -> Labels:
-    """The labels of some rows, spelled like states; the code -1 where a cell is missing."""
+    """The labels of some rows; the code -1 where a cell is missing.
+
+    Numbers are spelled like states. A text is a name, whatever it looks like: 1.1 is not 1.10.
+    """
     indices, values = _distinct(column)
     labels: dict[str, int] = {}
-    codes = [
-        -1
-        if value is None or (label := spelled(value)) in MISSING_TOKENS
-        else labels.setdefault(label, len(labels))
-        for value in [*values, None]  # the last is that of nulls
-    ]
+    codes: list[int] = []
+    for value in [*values, None]:  # the last is that of nulls
+        label = value.strip() if isinstance(value, str) else spelled(value)
+        if value is None or label in MISSING_TOKENS:
+            codes.append(-1)
+        else:
+            codes.append(labels.setdefault(label, len(labels)))
     return Labels(tuple(labels), np.array(codes, np.int32)[indices])
 
 

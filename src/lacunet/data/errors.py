@@ -67,6 +67,14 @@ class DataError(LacunetError):
 
     @classmethod
     def unknown_kind(cls, data: object) -> DataError:
+        if isinstance(data, list | tuple) and not all(isinstance(each, str) for each in data):
+            kinds = sorted({type(each).__name__ for each in data})
+            return cls(
+                f"data are a {type(data).__name__} of {', '.join(kinds)}: the names of columns are "
+                "not known, or each row has its own.",
+                "give a dict of lists, {'Age': ['old', None]}, or a table: pandas.DataFrame(rows, "
+                "columns=[...]). A list may hold paths, or Arrow tables.",
+            )
         of = type(data)
         kind = "" if of.__module__ == "builtins" else f"{of.__module__}."
         return cls(

@@ -67,6 +67,10 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
     rule = network.not_asked_of.get(name)
     may_be_empty = None if rule is None else states.index(rule.state)
     candidates = [*_candidates(states, shown, network.codes_of.get(name, {}))]
+    if seen.decimal != "." and is_any_text(plain):  # numerals as the column writes them
+        candidates = [
+            [with_decimal(text, seen.decimal) for text in written] for written in candidates
+        ]
     for wider in _wider(plain):
         values = dict(shown)
         for code in range(len(states)):
@@ -80,6 +84,15 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
             return StateCells(values | {code: candidates[code][0] for code in absent}, None)
     names = {code: texts[0] for code, texts in enumerate(candidates)}
     return StateCells(names | as_texts, pa.string())
+
+
+def with_decimal(text: str, decimal: str) -> str:
+    """A text with its own character before the decimals, if it is a numeral.
+
+    >>> with_decimal("1.5", ","), with_decimal("v.1", ",")
+    ('1,5', 'v.1')
+    """
+    return text if number_of(text) is None else text.replace(".", decimal)
 
 
 def _holds(kind: Any, values: Mapping[int, Any]) -> bool:

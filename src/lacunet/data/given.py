@@ -214,7 +214,8 @@ class Data:
             given["source"] = {name: [value] for name, value in self.source.items()}
         if self.unknown not in get_args(Unknown):
             raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
-        given["latent"], given["fully_observed"] = _names(self.latent), _names(self.fully_observed)
+        for name in ("latent", "fully_observed"):
+            given[name] = _names(name, given[name])
         given["missing"] = _missing(self.missing)
         for name in ("codes", "not_asked"):
             if not isinstance(given[name], Mapping | None):
@@ -461,10 +462,17 @@ def _is_said(value: Any, default: object = None) -> bool:
     return value is not None and value is not default
 
 
-def _names(names: str | Sequence[str]) -> tuple[str, ...]:
+def _names(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
     """The names as strings; a lone string is one name, not its letters."""
     is_one = isinstance(names, str) or not np.iterable(names)
-    return (str(names),) if is_one else tuple(map(str, names))
+    several = [names] if is_one else [*names]
+    for name in several:
+        if name is None or (np.iterable(name) and not isinstance(name, str)):
+            raise DataError(
+                f"{option}= holds {clipped(name)}, which is not the name of a variable.",
+                f"give one name, or a list of names: {option}=['Age', 'Sex'].",
+            )
+    return tuple(map(str, several))
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:

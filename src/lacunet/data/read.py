@@ -198,9 +198,7 @@ class ReadReport:
             self.add_replicates(other.replicate_sums)
         for name, odd in other.odd_in.items():
             cells = self.odd_in.setdefault(name, OddCells())
-            cells.stripped.update(odd.stripped)
-            cells.refused.update(odd.refused)
-            cells.ambiguous |= odd.ambiguous
+            cells.add(odd)
 
     def add_replicates(self, sums: FloatArray) -> None:
         """Take in the replicate weights of other rows, added up."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
@@ -149,11 +150,23 @@ def write_arrow(rows: pa.Table, path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def opened_file(path: str | os.PathLike[str], schema: pa.Schema) -> Iterator[Write]:
-    """A file as `write_table` writes it, for tables that come one after the other."""
-    ending = check_table_name(path)
-    with writing_to(path, DataError) as file, WRITERS[ending](file, schema) as write:
+def opened_file(
+    path: str | os.PathLike[str], schema: pa.Schema, delimiter: str | None = None
+) -> Iterator[Write]:
+    """A file as `write_table` writes it, for tables that come one after the other.
+
+    A ``delimiter`` takes the place of the comma.
+    """
+    writer = table_writer(check_table_name(path), delimiter)
+    with writing_to(path, DataError) as file, writer(file, schema) as write:
         yield write
+
+
+def table_writer(ending: str, delimiter: str | None = None) -> Writer:
+    """What writes a file of this ending, where a ``delimiter`` takes the place of the comma."""
+    if delimiter is None or not ending.startswith(".csv"):
+        return WRITERS[ending]
+    return _text_writer(delimiter, is_gzipped=ending.endswith(".gz"))
 
 
 def check_table_name(path: str | os.PathLike[str]) -> str:
@@ -232,7 +245,8 @@ def _must_quote(rows: pa.Table, delimiter: str) -> bool:
 
     chunks = [getattr(cells, "dictionary", cells) for c in rows.columns for cells in c.chunks]
     texts = (cells for cells in chunks if is_text(cells.type))
-    structural = (compute.match_substring_regex(cells, f'[{delimiter}"\r\n]') for cells in texts)
+    special = f'[{re.escape(delimiter)}"\r\n]'
+    structural = (compute.match_substring_regex(cells, special) for cells in texts)
     return rows.num_columns == 1 or any(compute.any(cells).as_py() for cells in structural)
 
 

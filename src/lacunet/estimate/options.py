@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from math import inf, isinf
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -62,7 +63,10 @@ def check_options(method: Any) -> None:
         is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         bounds = "above 0" if least == ABOVE_ZERO else f"at least {least:g}"
         bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
-        takes = f"{'' if is_number else 'a number, '}{bounds}"
+        noun = "a number"
+        if allowed["kind"] is int:
+            noun, is_number = "a whole number", is_number and isinstance(value, Integral)
+        takes = f"{'' if is_number else f'{noun}, '}{bounds}"
         is_taken = isinf(least) or (is_number and least <= value <= most)
         if allowed["choices"] is not None:
             is_taken, takes = value in allowed["choices"], f"one of {', '.join(allowed['choices'])}"

@@ -50,7 +50,7 @@ def example(name: str) -> Network:
     Parameters
     ----------
     name
-        The name of a bundled network, as "asia" or "alarm"; ``lacunet networks`` lists them.
+        The name of a bundled network, as "asia" or "alarm"; ``lacunet show`` lists them.
 
     Raises
     ------

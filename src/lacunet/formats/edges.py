@@ -130,6 +130,6 @@ def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
             f"learn its CPTs from data first: lacunet.learn(edges, data{more}) (lacunet learn "
-            f"EDGES DATA {keep}); lacunet.Network.from_data(data, edges) (lacunet network DATA "
-            "--edges EDGES -o net.json) gives it without CPTs.",
+            f"EDGES DATA {keep}); lacunet.Network.from_data(data, edges) (lacunet convert EDGES "
+            "DATA -o net.json) gives it without CPTs.",
         )

@@ -1,10 +1,11 @@
-"""The answer to a query: an array of probabilities that knows what it rests on."""
+"""The answer to a query: probabilities by state, with what they rest on."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from html import escape
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,12 +19,14 @@ from lacunet.model.labelled import (
     columns_beside,
     interval_columns,
     interval_legend,
+    probability,
 )
 from lacunet.model.network import FloatArray, NetworkError, Scope
-from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import assigned, conditional, in_quotes
+from lacunet.model.spelling import as_declared, spelled
+from lacunet.wording import assigned, conditional, counted, first_of, in_quotes
 
 LEVEL = 0.95  # of intervals, if no other is asked for
+MOST_STATES = 5  # of the states in an answer's one line
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
@@ -40,7 +43,9 @@ NOT_LEARNED = (
 WITH_REPLICATES = "; learn_structure(strengths=20) (--strengths 20) lets them count the search"
 
 
-Share = float | None | Callable[[], float | None]
+Share = float | FloatArray | None | Callable[[], float | None]
+
+Spread = Callable[[], tuple[FloatArray, FloatArray]]  # intervals and standard errors
 
 
 class Bounds(NamedTuple):
@@ -54,8 +59,9 @@ class AnswerBasis(NamedTuple):
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
     ``heading`` is what is asked as it is written, or what writes it; ``share`` is the share
-    without support, or what computes it; ``spread`` computes the intervals and the standard errors
-    when somebody looks at them; ``lacks_intervals`` says that learning could have given them;
+    without support, or what computes it, or that of each row; ``spread`` computes the intervals
+    and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
+    could have given them;
     ``takes_edges_as_known`` that the edges were learned, and that intervals do not count the search
     for them. What takes long is computed once.
     """
@@ -68,7 +74,7 @@ class AnswerBasis(NamedTuple):
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
     bounds_over: str = "values of the CPT rows without data"
-    spread: Callable[[], tuple[FloatArray, FloatArray]] | None = None
+    spread: Spread | None = None
     lacks_intervals: bool = False
     takes_edges_as_known: bool = False
 
@@ -78,192 +84,92 @@ class AnswerBasis(NamedTuple):
         return self.heading() if callable(self.heading) else self.heading
 
 
-class Answer(np.ndarray[Any, np.dtype[np.float64]]):
-    """The answer to a query: probabilities, an axis for each variable asked about.
+class Answer:
+    """The answer to a query: the probability of each state, with what it rests on.
 
-    Before these come the axes of what is given without a state, as Age in ``P(Ill | Age)``.
-    It is an array; whatever is computed from it is a plain one. Printed, it is labelled. States may
-    be named in place of numbers: ``answer["yes"]``, of two variables ``answer["yes", "no"]`` or
-    ``answer[{"Rain": "yes"}]``. Where states are numbers, a number that could be a state or a place
-    is refused: ``answer["1"]`` is the state, ``np.asarray(answer)[1]`` the place.
+    It is read like a mapping: ``answer["yes"]`` is a number, ``dict(answer)`` has all of them. Of
+    two variables ``answer["yes", "no"]`` or ``answer[{"Rain": "yes", "Wet": "no"}]`` is a number,
+    and ``answer["yes"]`` or ``answer[{"Wet": "no"}]`` the answer about the other variable. States
+    are written as in data: ``answer[1]`` is the state "1", ``answer.probabilities[1]`` the second
+    number. `print` shows the table, with its intervals; ``float(answer)`` is that of
+    ``query("Ill=yes")``, which asks about one state. For arrays there is ``probabilities``,
+    or `numpy.asarray`.
 
     Attributes
     ----------
+    probabilities
+        An array with an axis for each variable asked about. Before these come the axes of what is
+        given without a state, as Age in ``P(Ill | Age)``.
+    variables, states
+        The variable of each axis, and the states along it.
+    interval
+        The interval of each cell (axes of the probabilities, then low and high); computed when it
+        is looked at or printed. Where learning gave none, to look at it is an error.
+    standard_error
+        The standard error of each cell, where there are intervals.
+    level
+        The level of the intervals, None where there are none.
     unsupported
         The share of the answer that rests on CPT rows without data: the posterior probability
         of passing through one; of several rows, the largest. None where the network does not know
         what supports it.
-    interval
-        The interval of each cell (axes of the answer, then low and high); computed when it is
-        looked at or printed. Where learning gave none, to look at it is an error.
-    level
-        The level of the intervals; None where there are none.
-    standard_error
-        The standard error of each cell, where there are intervals.
     bounds
         The lowest and the highest answer over all values of the CPT rows without data, if
         they were asked for; of what a missingness graph does not recover, over all models that fit
         the data. ``bounds_are_exact`` is False where they may be too wide.
+    title
+        What was asked.
 
     Examples
     --------
     >>> basis = AnswerBasis("P(Coin)", ("Coin",), (("head", "tail"),))
-    >>> answer = Answer.of(np.array([0.25, 0.75]), basis)
+    >>> answer = Answer(np.array([0.25, 0.75]), basis)
     >>> print(answer)
     P(Coin)
       head    tail
     0.2500  0.7500
-    >>> float(answer["tail"])
-    0.75
-    >>> answer * 2
+    >>> answer["tail"], dict(answer)
+    (0.75, {'head': 0.25, 'tail': 0.75})
+    >>> np.asarray(answer) * 2
     array([0.5, 1.5])
+    >>> answer
+    <P(Coin): head 0.2500, tail 0.7500>
     """
 
-    _basis: AnswerBasis | None
+    __slots__ = ("_basis", "_table")
 
-    @classmethod
-    def of(cls, table: FloatArray, basis: AnswerBasis) -> Answer:
+    def __init__(self, table: FloatArray, basis: AnswerBasis) -> None:
         """The table, with what it is about."""
-        array = np.asarray(table, dtype=np.float64).view(cls)
-        array._basis = basis
-        return array
-
-    def __array_finalize__(self, parent: object) -> None:
-        self._basis = None
-
-    def __array_wrap__(
-        self, array: Any, context: object = None, return_scalar: bool = False
-    ) -> Any:
-        return array[()] if return_scalar else np.asarray(array)
-
-    def __getitem__(self, key: Any) -> Any:
-        """What numpy would give; a state may be named in place of its number."""
-        if isinstance(key, Mapping):
-            key = self._of_each_axis(key)
-        parts = key if isinstance(key, tuple) else (key,)
-        are_plain = all(isinstance(part, str | int | slice) for part in parts)
-        is_known = self._basis is not None and len(parts) <= self.ndim
-        if any(isinstance(part, str) for part in parts) or (are_plain and is_known):
-            key = tuple(map(self._number, range(len(parts)), parts))
-        return np.asarray(self)[key]
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(np.asarray(self))  # by place, whatever the states are
-
-    def _of_each_axis(self, states: Mapping[str, object]) -> tuple[Any, ...]:
-        """The state of each variable, or all of them where none is named."""
-        if strangers := [name for name in states if name not in self.scope]:
-            raise LacunetError(
-                f"{strangers[0]!r} is not a variable of {self.basis.title}.",
-                f"name states of {', '.join(self.scope)}.",
-            )
-        return tuple(
-            as_declared(spelled(states[name]), declared) if name in states else slice(None)
-            for name, declared in zip(self.scope, self.states, strict=True)
-        )
-
-    def _number(self, axis: int, part: Any) -> Any:
-        """The number of a state that is named; places and slices stay as they are."""
-        if isinstance(part, bool) and axis < self.ndim:
-            part = as_declared(str(part), self.states[axis])
-        elif isinstance(part, int) and axis < self.ndim:
-            return self._index(axis, part)
-        if isinstance(part, (int, slice)):
-            return part
-        if axis >= self.ndim or not isinstance(part, str):
-            raise LacunetError(
-                f"{part!r} does not say a state of what is asked about.",
-                f"name one state for each of {', '.join(self.scope)}, or : for all.",
-            )
-        states = self.states[axis]
-        if part not in states:
-            raise NetworkError.no_such_state(self.scope[axis], part, states)
-        return states.index(part)
-
-    def _index(self, axis: int, number: int) -> int:
-        """The number, unless it may be meant as another state than the one at that place."""
-        states = self.states[axis]
-        label = states[number] if 0 <= number < len(states) else None
-        is_only = len(states) == 1 and number == 0
-        is_same = label is not None and label.lower() in (str(number), str(number == 1).lower())
-        names_number = any(_is_whole(state) or state.lower() in TRUTH_WORDS for state in states)
-        if not names_number or is_same or is_only:
-            return number
-        named = str(number) if str(number) in states else states[0]
-        raise LacunetError(
-            f"{number} may be a state of {self.scope[axis]}, whose states are "
-            f"{', '.join(states)}, or a place in the array.",
-            f'write answer["{named}"] for a state, np.asarray(answer)[{number}] for a place.',
-        )
-
-    def __float__(self) -> float:
-        if self.size == 1 or self._basis is None:
-            return float(np.asarray(self).item())
-        last = {name: states[-1] for name, states in zip(self.scope, self.states, strict=True)}
-        named = ", ".join(map(in_quotes, last.values()))
-        raise TypeError(
-            f"{self.basis.title} is {self.size:,} numbers, not one\n"
-            f"Hint: ask {in_quotes(self.at_states(last).basis.title)}, or take answer[{named}]."
-        )
-
-    def at_states(self, states: Mapping[str, str]) -> Answer:
-        """The answer of these states alone; their variables keep an axis of length one."""
-        if not states:
-            return self
-        basis, axes = self.basis, [*zip(self.scope, self.states, strict=True)]
-        kept = [(states[name],) if name in states else declared for name, declared in axes]
-        both = zip(kept, self.states, strict=True)
-        cut = np.ix_(*([declared.index(state) for state in some] for some, declared in both))
-        names = [assigned(name, states[name]) if name in states else name for name in self.scope]
-        rest = basis.title.removeprefix(f"P({', '.join(self.scope)}")
-        basis = basis._replace(heading=f"P({', '.join(names)}{rest}", states=tuple(kept))
-        if basis.bounds is not None:
-            basis = basis._replace(bounds=Bounds(basis.bounds.low[cut], basis.bounds.high[cut]))
-        if (spread := basis.spread) is not None:
-            basis = basis._replace(spread=lambda: _spread(*spread(), cut))
-        return Answer.of(np.asarray(self)[cut], basis)
-
-    def __reduce__(self) -> Any:
-        if self._basis is None:
-            return np.asarray(self).__reduce__()
-        spread = self._basis.spread and partial(_spread, *self._basis.spread())
-        title, share = self._basis.title, self.unsupported
-        basis = self._basis._replace(heading=title, spread=spread, share=share)
-        return Answer.of, (np.array(self), basis)
-
-    def __copy__(self) -> Answer:
-        copied = self.copy()
-        copied._basis = self._basis
-        return copied
-
-    def __deepcopy__(self, memo: object) -> Answer:
-        return self.__copy__()
+        self._table = np.array(table, dtype=np.float64)
+        self._table.flags.writeable = False
+        self._basis = basis
 
     @property
-    def basis(self) -> AnswerBasis:
-        """What the answer is about and what it rests on."""
-        if self._basis is None:
-            raise LacunetError(
-                "this array was computed from an answer, and does not know what it rests on.",
-                "look at the answer itself.",
-            )
-        return self._basis
+    def probabilities(self) -> FloatArray:
+        """The probabilities, an axis for each of the variables."""
+        return self._table
 
     @property
-    def scope(self) -> Scope:
+    def title(self) -> str:
+        """What was asked, as it is written."""
+        return self._basis.title
+
+    @property
+    def variables(self) -> Scope:
         """The variables asked about, one for each axis."""
-        return self.basis.scope
+        return self._basis.scope
 
     @property
     def states(self) -> States:
         """The states along each axis."""
-        return self.basis.states
+        return self._basis.states
 
     @property
     def unsupported(self) -> float | None:
         """The share of the answer that rests on CPT rows without data; None if not known."""
-        share = self.basis.share
-        return share() if callable(share) else share
+        share = self._basis.share
+        value = share() if callable(share) else share
+        return float(value.max()) if isinstance(value, np.ndarray) else value
 
     @property
     def interval(self) -> FloatArray:
@@ -273,7 +179,7 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
     @property
     def level(self) -> float | None:
         """The level of the intervals; None where there are none."""
-        return self.basis.level
+        return self._basis.level
 
     @property
     def standard_error(self) -> FloatArray:
@@ -281,78 +187,249 @@ class Answer(np.ndarray[Any, np.dtype[np.float64]]):
         return self._spread()[1]
 
     def _spread(self) -> tuple[FloatArray, FloatArray]:
-        if self.basis.spread is None:
-            raise QueryError(*(NO_INTERVALS if self.basis.lacks_intervals else NOT_LEARNED))
-        return self.basis.spread()
+        if self._basis.spread is None:
+            raise QueryError(*(NO_INTERVALS if self._basis.lacks_intervals else NOT_LEARNED))
+        return self._basis.spread()
 
     @property
     def bounds(self) -> Bounds | None:
         """The lowest and the highest answer over all that the data leave open."""
-        return self.basis.bounds
+        return self._basis.bounds
 
     @property
     def bounds_are_exact(self) -> bool | None:
         """Whether the bounds are reached; False where they may be too wide."""
-        return self.basis.bounds_are_exact
+        return self._basis.bounds_are_exact
 
-    def rows(self) -> tuple[list[str], list[list[str]]]:
-        """Header and rows: a row for each cell."""
-        return self._labelled().cells()
+    def keys(self) -> list[Any]:
+        """The states; of several variables, tuples of them."""
+        if len(self.states) == 1:
+            return list(self.states[0])
+        return list(product(*self.states))
 
-    def notes(self) -> list[str]:
-        """What must be read with the numbers."""
-        share = self.unsupported or 0
-        notes = [resting(share)] if share >= SHOWN_SHARE else []
-        if self.basis.takes_edges_as_known:
-            notes.append(EDGES_AS_KNOWN)
-        return notes
+    def values(self) -> list[float]:
+        """The probability of each of the `keys`."""
+        numbers: list[float] = self._table.ravel().tolist()
+        return numbers
 
-    def legend(self) -> list[str]:
-        """What the columns beside the probabilities are."""
-        lines = []
-        if self.level is not None:
-            lines.append(interval_legend(self.level))
-        if self.basis.lacks_intervals:
-            lines.append("No intervals: learn with intervals=True (--intervals).")
-        if self.bounds is not None:
-            kind = "" if self.bounds_are_exact else "outer bounds, perhaps too wide: "
-            lines.append(f"lowest, highest: {kind}over all {self.basis.bounds_over}")
-        return lines
+    def items(self) -> list[tuple[Any, float]]:
+        """Each state, or tuple of states, with its probability."""
+        return list(zip(self.keys(), self.values(), strict=True))
 
-    def _labelled(self) -> Labelled:
-        ends = interval_columns(None if self.level is None else self.interval)
-        if self.bounds is not None:
-            ends |= {"lowest": self.bounds.low, "highest": self.bounds.high}
-        basis = self.basis
-        return Labelled(
-            basis.title,
-            basis.scope,
-            basis.states,
-            np.asarray(self),
-            columns=columns_beside(self.scope, ends),
-            legend=(*self.notes(), *self.legend()),
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.keys())
+
+    def __len__(self) -> int:
+        return self._table.size
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.keys()
+
+    def __getitem__(self, key: object) -> Any:
+        """The number of a state, or the answer that is left where some variables have one."""
+        if isinstance(key, Mapping):
+            state_of = dict(key)
+        else:
+            states = key if isinstance(key, tuple) else (key,)
+            if len(states) > len(self.variables):
+                raise LacunetError(
+                    f"{key!r} names {len(states)} states, but {self.title} has "
+                    f"{counted(len(self.variables), 'variable')}.",
+                    f"name a state for each of {', '.join(self.variables)}.",
+                )
+            state_of = dict(zip(self.variables, states, strict=False))
+        if strangers := [name for name in state_of if name not in self.variables]:
+            raise LacunetError(
+                f"{strangers[0]!r} is not a variable of {self.title}.",
+                f"name states of {', '.join(self.variables)}.",
+            )
+        axes = zip(self.variables, self.states, strict=True)
+        named = {
+            name: _declared(name, state_of[name], states)
+            for name, states in axes
+            if name in state_of
+        }
+        if len(named) < len(self.variables):
+            return _without(self, named)
+        return float(self._table[_places(self._basis, named)])
+
+    def __float__(self) -> float:
+        if self._table.size == 1:
+            return float(self._table.item())
+        last = {name: states[-1] for name, states in zip(self.variables, self.states, strict=True)}
+        named = ", ".join(map(in_quotes, last.values()))
+        raise TypeError(
+            f"{self.title} is {self._table.size:,} numbers, not one\n"
+            f"Hint: ask {in_quotes(_stated(self.title, last))}, or take answer[{named}]."
         )
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """A copy of the probabilities; the array itself with ``copy=False``."""
+        if copy is False:
+            return np.asarray(self._table, dtype=dtype, copy=False)
+        return np.array(self._table, dtype=dtype)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Answer):
+            return NotImplemented
+        same_labels = (self.variables, self.states) == (other.variables, other.states)
+        return same_labels and np.array_equal(self._table, other._table, equal_nan=True)
+
+    def __hash__(self) -> int:
+        return hash((self.variables, self.states, self._table.tobytes()))
+
+    def __reduce__(self) -> Any:
+        basis = self._basis
+        spread = basis.spread and partial(_known_spread, *basis.spread())
+        share = basis.share() if callable(basis.share) else basis.share
+        return Answer, (self._table, basis._replace(heading=self.title, spread=spread, share=share))
+
+    def __copy__(self) -> Answer:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Answer:
+        return self
+
     def __repr__(self) -> str:
-        return str(self)
+        if len(self.variables) != 1:
+            return f"<{self.title}: {counted(len(self), 'probability', 'probabilities')}>"
+        shown = [f"{state} {probability(value)}" for state, value in self.items()]
+        return f"<{self.title}: {first_of(shown, MOST_STATES)}>"
 
     def __str__(self) -> str:
-        return repr(np.asarray(self)) if self._basis is None else self._labelled().text()
+        return labelled(self).text()
 
     def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>" if self._basis is None else self._labelled().html()
+        return labelled(self).html()
 
-    def to_frame(self, library: Library = "pandas", *, tidy: bool = True) -> Any:
+    def to_frame(self, library: Library | None = None, *, tidy: bool = True) -> Any:
         """The probabilities as a dataframe: a row for each cell, or a column for each state.
 
         The tidy frame also has the ends of intervals (low, high) and bounds (lowest, highest).
+        It is of pandas where that is installed, otherwise of PyArrow, unless ``library`` says
+        which: "pandas", "polars" or "pyarrow".
         """
-        return self._labelled().frame(library, tidy=tidy)
+        return labelled(self).frame(library, tidy=tidy)
+
+
+def basis_of(answer: Answer) -> AnswerBasis:
+    """What an answer is about and what it rests on."""
+    return answer._basis
+
+
+def notes_of(answer: Answer) -> list[str]:
+    """What must be read with the numbers."""
+    share = answer.unsupported or 0
+    notes = [resting(share)] if share >= SHOWN_SHARE else []
+    if basis_of(answer).takes_edges_as_known:
+        notes.append(EDGES_AS_KNOWN)
+    return notes
+
+
+def legend_of(answer: Answer) -> list[str]:
+    """What the columns beside the probabilities are."""
+    basis, lines = basis_of(answer), []
+    if answer.level is not None:
+        lines.append(interval_legend(answer.level))
+    if basis.lacks_intervals:
+        lines.append("No intervals: learn with intervals=True (--intervals).")
+    if answer.bounds is not None:
+        kind = "" if answer.bounds_are_exact else "outer bounds, perhaps too wide: "
+        lines.append(f"lowest, highest: {kind}over all {basis.bounds_over}")
+    return lines
+
+
+def labelled(answer: Answer) -> Labelled:
+    """An answer with what stands beside and below it when it is printed."""
+    ends = interval_columns(None if answer.level is None else answer.interval)
+    if answer.bounds is not None:
+        ends |= {"lowest": answer.bounds.low, "highest": answer.bounds.high}
+    return Labelled(
+        answer.title,
+        answer.variables,
+        answer.states,
+        answer.probabilities,
+        columns=columns_beside(answer.variables, ends),
+        legend=(*notes_of(answer), *legend_of(answer)),
+    )
+
+
+def at_states(answer: Answer, states: Mapping[str, str]) -> Answer:
+    """The answer of these states alone; their variables keep an axis of length one."""
+    return _cut(answer, states, keeps_axes=True) if states else answer
+
+
+def _without(answer: Answer, states: Mapping[str, str]) -> Answer:
+    """What is left of an answer where some of its variables have these states."""
+    return _cut(answer, states, keeps_axes=False)
+
+
+def _cut(answer: Answer, states: Mapping[str, str], *, keeps_axes: bool) -> Answer:
+    basis = basis_of(answer)
+    cells = _places(basis, states, keeps_axes=keeps_axes)
+    kept = [
+        (name, (states[name],) if name in states else declared)
+        for name, declared in zip(basis.scope, basis.states, strict=True)
+        if keeps_axes or name not in states
+    ]
+    changed: dict[str, Any] = {
+        "heading": _stated(basis.title, states),
+        "scope": tuple(name for name, _ in kept),
+        "states": tuple(declared for _, declared in kept),
+    }
+    if basis.bounds is not None:
+        changed["bounds"] = Bounds(basis.bounds.low[cells], basis.bounds.high[cells])
+    if isinstance(basis.share, np.ndarray):
+        share = basis.share[cells[: basis.share.ndim]]
+        changed["share"] = share if share.ndim else float(share)
+    if basis.spread is not None:
+        changed["spread"] = partial(_spread_at, basis.spread, cells)
+    return Answer(answer.probabilities[cells], basis._replace(**changed))
+
+
+def _places(
+    basis: AnswerBasis, states: Mapping[str, str], *, keeps_axes: bool = False
+) -> tuple[Any, ...]:
+    """The place along each axis where a state is named, all of the axis where none is."""
+    cells: list[Any] = []
+    for name, declared in zip(basis.scope, basis.states, strict=True):
+        if name not in states:
+            cells.append(slice(None))
+            continue
+        index = declared.index(states[name])
+        cells.append(slice(index, index + 1) if keeps_axes else index)
+    return tuple(cells)
+
+
+def _declared(name: str, state: object, declared: Sequence[str]) -> str:
+    """The state that is meant, written as in data."""
+    if type(state) is str and state in declared:
+        return state
+    written = as_declared(spelled(state), declared)
+    if written not in declared:
+        is_place = isinstance(state, int) and not isinstance(state, bool)
+        by_place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
+        raise NetworkError.no_such_state(name, str(state), declared, by_place)
+    return written
+
+
+def _stated(heading: str, states: Mapping[str, str]) -> str:
+    """What is asked, with the states of some variables that stood without one.
+
+    >>> _stated("P(Rain, Wet | Age, Sex=f)", {"Wet": "yes", "Age": "old"})
+    'P(Rain, Wet=yes | Age=old, Sex=f)'
+    """
+    for name, state in states.items():
+        bare = rf"((?:^|[(,|])\s*){re.escape(name)}(?=\s*(?:[,|)]|$))"
+        if match := re.search(bare, heading):
+            written = f"{match[1]}{assigned(name, state)}"
+            heading = f"{heading[: match.start()]}{written}{heading[match.end() :]}"
+    return heading
 
 
 def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:
     """Answers of one kind as one: a row for each configuration of the variables of ``scope``."""
-    first, shape = answers[0].basis, tuple(map(len, states))
+    first, shape = basis_of(answers[0]), tuple(map(len, states))
 
     def stacked(rows: Iterable[Any]) -> FloatArray:
         cells = np.stack([np.asarray(row) for row in rows])
@@ -368,24 +445,23 @@ def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States
         heading=title,
         scope=(*scope, *first.scope),
         states=(*states, *first.states),
-        share=max(shares, default=None),
+        share=np.reshape(shares, shape) if shares else None,
         bounds=Bounds(*map(stacked, zip(*bounds, strict=True))) if bounds else None,
         bounds_are_exact=all(answer.bounds_are_exact for answer in answers) if bounds else None,
         spread=None if first.level is None else spread,
     )
-    return Answer.of(stacked(answers), basis)
+    return Answer(stacked(answers), basis)
 
 
-def _is_whole(state: str) -> bool:
-    number = number_of(state)
-    return number is not None and number == number.to_integral_value()
-
-
-def _spread(
-    interval: FloatArray, error: FloatArray, cut: Any = slice(None)
-) -> tuple[FloatArray, FloatArray]:
+def _spread_at(spread: Spread, cells: tuple[Any, ...]) -> tuple[FloatArray, FloatArray]:
     """The intervals and the standard errors of some cells."""
-    return interval[cut], error[cut]
+    interval, error = spread()
+    return interval[cells], error[cells]
+
+
+def _known_spread(interval: FloatArray, error: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Intervals and standard errors that were computed."""
+    return interval, error
 
 
 def resting(share: float) -> str:

@@ -20,6 +20,8 @@ from lacunet.inference.answer import (
     WITH_REPLICATES,
     Answer,
     AnswerBasis,
+    at_states,
+    basis_of,
     resting,
     table_of,
     title,
@@ -93,7 +95,7 @@ def query(
 
     Returns
     -------
-    An array of probabilities that prints; ``answer["yes"]`` is the one of a state.
+    The probability of each state, which prints as a table: ``answer["yes"]`` is a number.
 
     Raises
     ------
@@ -122,19 +124,19 @@ def query(
     ...     {"Wet": ["Rain"]},
     ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
     ... )
-    >>> query(rain, "Rain", {"Wet": "yes"})
+    >>> print(query(rain, "Rain", {"Wet": "yes"}))
     P(Rain | Wet=yes)
         no     yes
     0.3333  0.6667
-    >>> float(query(rain, "Rain", {"Wet": "no"})["yes"].round(4))
+    >>> round(query(rain, "Rain", {"Wet": "no"})["yes"], 4)
     0.0526
-    >>> query(rain, "Rain", do={"Wet": "yes"}).round(4)
-    array([0.8, 0.2])
-    >>> float(query(rain, "P(Rain | Wet=no)")["yes"].round(4))
+    >>> query(rain, "Rain", do={"Wet": "yes"})
+    <P(Rain | do(Wet=yes)): no 0.8000, yes 0.2000>
+    >>> round(query(rain, "P(Rain | Wet=no)")["yes"], 4)
     0.0526
     >>> round(float(query(rain, "P(Rain=yes | Wet=no)")), 4)
     0.0526
-    >>> query(rain, "P(Rain | Wet)")
+    >>> print(query(rain, "P(Rain | Wet)"))
     P(Rain | Wet)
     Wet      no     yes
     no   0.9474  0.0526
@@ -166,10 +168,10 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        bases, shares = [a.basis for a in answers], [a.unsupported for a in answers]
+        bases, shares = [*map(basis_of, answers)], [a.unsupported for a in answers]
         _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
-    if answers[0].basis.takes_edges_as_known and not cases[0][1]:
+    if basis_of(answers[0]).takes_edges_as_known and not cases[0][1]:
         warn(f"{EDGES_AS_KNOWN}{WITH_REPLICATES}.")
     return _whole(answers, network, asked)
 
@@ -228,7 +230,7 @@ def answered(
     if has_bounds:
         basis = _with_bounds(basis, question)
     basis = _with_intervals(basis, source, evidence, do, as_level(level))
-    return Answer.of(table, basis).at_states(states)
+    return at_states(Answer(table, basis), states)
 
 
 def _with_intervals(
@@ -359,7 +361,7 @@ def marginals(
     Examples
     --------
     >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
-    >>> marginals(coin)["Coin"]
+    >>> print(marginals(coin)["Coin"])
     P(Coin)
       head    tail
     0.2500  0.7500
@@ -380,7 +382,7 @@ def marginals(
         bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
     bases = [_with_intervals(basis, source, evidence, do, level) for basis in bases]
     return {
-        basis.scope[0]: Answer.of(table, basis) for basis, table in zip(bases, tables, strict=True)
+        basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)
     }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from importlib.util import find_spec
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -115,9 +116,9 @@ class Labelled:
         more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
         return [*more, *self.legend]
 
-    def frame(self, library: Library = "pandas", *, tidy: bool) -> Any:
+    def frame(self, library: Library | None = None, *, tidy: bool) -> Any:
         """The table as a dataframe of pandas, Polars or PyArrow."""
-        if not tidy and library == "pandas":
+        if not tidy and (library or frames_library()) == "pandas":
             return self._wide_pandas()
         return frame_of(self.tidy() if tidy else self._wide(), library)
 
@@ -204,10 +205,16 @@ def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") ->
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def frame_of(columns: Mapping[str, Any] | pa.Table, library: Library) -> Any:
+def frames_library() -> Library:
+    """The library of dataframes that nobody chose: pandas if it is installed, else PyArrow."""
+    return "pandas" if find_spec("pandas") else "pyarrow"
+
+
+def frame_of(columns: Mapping[str, Any] | pa.Table, library: Library | None = None) -> Any:
     """Columns, or a table of PyArrow, as a dataframe of a library."""
     import pyarrow as pa
 
+    library = library or frames_library()
     module = library_named(library)
     table = columns if isinstance(columns, pa.Table) else pa.table(dict(columns))
     if library == "pyarrow":

@@ -122,13 +122,14 @@ class Cpt:
         """The interval of every entry: the axes of the table, then low and high; None without."""
         return None if self.spread is None or self.level is None else self.spread(self.level)
 
-    def to_frame(self, library: Library = "pandas", *, tidy: bool = False) -> Any:
+    def to_frame(self, library: Library | None = None, *, tidy: bool = False) -> Any:
         """The table as a dataframe; the intervals that a CPT prints are there with ``tidy=True``.
 
         Parameters
         ----------
         library
-            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default pandas where it is installed,
+            otherwise PyArrow.
         tidy
             Whether there is a row for each cell (columns: parents, child, ``probability``, and the
             ends of its interval where there are any), or a row for each configuration of the

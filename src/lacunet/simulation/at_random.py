@@ -3,9 +3,9 @@ r"""Mechanisms drawn at random: MCAR, MAR and informed MAR, as in the paper's ex
 Guy Van den Broeck, Karthika Mohan, Arthur Choi, Adnan Darwiche and Judea Pearl, "Efficient
 Algorithms for Bayesian Network Parameter Learning from Incomplete Data" (UAI 2015),
 section 6 and the appendices on MCAR data and on informed deletion. An :math:`m`-fraction of
-the variables is partially observed: :math:`\lfloor m n \rfloor` of them for MAR data, and, as in
-the authors' program, :math:`\lceil m n \rceil` for MCAR data. Which ones, what their mechanisms
-look at and with which probabilities they hide is drawn from ``rng``.
+the variables is partially observed: :math:`\lfloor m n \rfloor` of them for MAR data, but one at
+least, and, as in the authors' program, :math:`\lceil m n \rceil` for MCAR data. Which ones, what
+their mechanisms look at and with which probabilities they hide is drawn from ``rng``.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class MAR:
     Parameters
     ----------
     share
-        The fraction of the variables that are partially observed, rounded down.
+        The fraction of the variables that are partially observed, rounded down but one at least.
     parents
         The number of parents of a mechanism.
     beta
@@ -124,7 +124,7 @@ class InformedMAR:
     Parameters
     ----------
     share
-        The fraction of the variables that are partially observed, rounded down.
+        The fraction of the variables that are partially observed, rounded down but one at least.
     separator
         The number of variables in that set.
     parents
@@ -166,7 +166,10 @@ def _drawn(
     asked: MAR | InformedMAR, network: Network, size: int | None, rng: np.random.Generator
 ) -> Missingness:
     """Mechanisms that look at fully observed variables: at ``size`` of them, or at any."""
-    hidden = _choose(network.variables, floor(variables_in(asked.share, network)), rng)
+    number = floor(variables_in(asked.share, network))
+    if asked.share:  # a third of two variables is one
+        number = max(number, 1)
+    hidden = _choose(network.variables, number, rng)
     observed = tuple(name for name in network.variables if name not in hidden)
     wanted = asked.parents if size is None else size
     if hidden and len(observed) < wanted:

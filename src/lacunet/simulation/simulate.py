@@ -143,21 +143,23 @@ class Simulation:
         """The probabilities of being missing, by the variable that is hidden."""
         return {} if self.missingness is None else self.missingness.mechanisms
 
-    def frame(self, library: Library = "pandas", *, complete: bool = False) -> Any:
+    def frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
         """The rows as a dataframe, with nulls for what is hidden.
 
         Parameters
         ----------
         library
-            "pandas", "polars" or "pyarrow". Columns are categorical, with all states in the
-            network's order.
+            "pandas", "polars" or "pyarrow"; by default pandas where it is installed, otherwise
+            PyArrow. Columns are categorical, with all states in the network's order.
         complete
             The rows before anything was hidden.
         """
         return frame_of(to_arrow(self.complete if complete else self.table, self.network), library)
 
 
-def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library = "pandas") -> Any:
+def sample(
+    network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library | None = None
+) -> Any:
     """Draw complete rows from a network.
 
     Parameters
@@ -169,7 +171,7 @@ def sample(network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
     library
-        "pandas", "polars" or "pyarrow".
+        "pandas", "polars" or "pyarrow"; by default pandas where it is installed, otherwise PyArrow.
 
     Returns
     -------

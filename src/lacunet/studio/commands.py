@@ -79,7 +79,7 @@ def building_words(project: Project, sketch: Sketch) -> Words:
 def network_words(project: Project, folder: str) -> Words:
     """The command that makes the network of the table."""
     sketch = checked_sketch(project.graph)
-    words = ["network", project.data, "--edges", sketch.edges_text]
+    words = ["convert", sketch.edges_typed, project.data]
     words += building_words(project, sketch)
     return [*words, *reading_words(project), "-o", f"{folder}/network.json"]
 
@@ -87,7 +87,7 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += _as_words(_given(intervals=project.level or None))
+    words += ["--intervals", "--level", str(project.level)] if project.level else []
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -115,9 +115,8 @@ def query_words(project: Project, folder: str) -> Words:
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
     words = ["query", f"{folder}/learned.json"]
-    words += _as_words(_given(intervals=project.level or None))
-    for target in targets:
-        words += ["--query", f"{_item(target)}|{given}" if given else _item(target)]
+    words += [f"{_item(target)}|{given}" if given else _item(target) for target in targets]
+    words += _as_words(_given(level=project.level or None))
     return words if targets else []
 
 

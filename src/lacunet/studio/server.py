@@ -33,7 +33,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.registry import METHODS
 from lacunet.estimate.result import Result, read_learned
 from lacunet.formats.files import as_network, read_network
-from lacunet.inference.answer import Answer
+from lacunet.inference.answer import Answer, notes_of
 from lacunet.inference.query import query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network, Scope
@@ -305,10 +305,11 @@ def _settings(project: Project) -> Project:
 
 def _as_data(answer: Answer) -> dict[str, Any]:
     """The answer about one variable as the page shows it."""
-    (name,), (states,) = answer.scope, answer.states
-    ends = [[None, None]] * len(states) if answer.level is None else answer.interval.tolist()
-    rows = [[*row] for row in zip(states, answer.tolist(), *zip(*ends, strict=True), strict=True)]
-    return {"name": name, "rows": rows, "notes": answer.notes()}
+    (name,), size = answer.variables, len(answer)
+    ends = [[None, None]] * size if answer.level is None else answer.interval.tolist()
+    both = zip(answer.items(), ends, strict=True)
+    rows = [[state, value, low, high] for (state, value), (low, high) in both]
+    return {"name": name, "rows": rows, "notes": notes_of(answer)}
 
 
 def _keep_graph(graph: str, level: float, folder: Path) -> None:

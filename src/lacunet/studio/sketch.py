@@ -46,12 +46,18 @@ class Sketch:
 
     @property
     def edges_text(self) -> str:
-        """The network's part, as ``--edges`` takes it; lone variables by their names."""
+        """The network's part, as edges are typed; lone variables by their names."""
         joined = {name for edge in self.edges for name in edge}
         lines = [_for_edges(name) for name in self.variables if name not in joined]
         for child, parents in self.parents_of.items():
             lines.append(f"{', '.join(map(_for_edges, parents))} -> {_for_edges(child)}")
         return "; ".join(lines)
+
+    @property
+    def edges_typed(self) -> str:
+        """The network's part in place of a network; a single name would be that of one."""
+        text = self.edges_text
+        return text if self.edges or ";" in text else f"{text};"
 
     @property
     def mechanisms_text(self) -> str:

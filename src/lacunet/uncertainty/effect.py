@@ -31,7 +31,7 @@ from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
-from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, resting
+from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -161,8 +161,12 @@ class Effect:
         given = "".join(f", {assigned(name, state)}" for name, state in self.given.items())
         return f"P({self.target} | do({self.cause}){given})"
 
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """The contrasts as a data frame, one row each."""
+    def to_frame(self, library: Library | None = None) -> Any:
+        """The contrasts as a dataframe, one row each: differences, ratios, with their intervals.
+
+        It is of pandas where that is installed, otherwise of PyArrow, unless ``library`` says
+        which: "pandas", "polars" or "pyarrow".
+        """
         contrasts, columns = self.contrasts, {}
         for name in Contrast._fields:
             parts: list[Any] = [getattr(contrast, name) for contrast in contrasts]
@@ -488,7 +492,7 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        title_of = zip([answer.basis.title for answer in answers], shares, strict=True)
+        title_of = zip([answer.title for answer in answers], shares, strict=True)
         noted = [f"{title}: {resting(share)}" for title, share in title_of if share >= NOTED_SHARE]
         if noted:
             warn(f"{first_of(noted, 3, '; ')}.")
@@ -499,7 +503,7 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return replace(without, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
-    is_doubtful = answers[0].basis.takes_edges_as_known
+    is_doubtful = basis_of(answers[0]).takes_edges_as_known
     doubts = (f"{EDGES_AS_KNOWN[0].upper()}{EDGES_AS_KNOWN[1:]}.",) if is_doubtful else ()
     together = _Together(tuple(AnsweredQuery.of(network, target, given, do) for do in each))
     variances = uncertainty.covariance.variances(together, uncertainty.spread_of)

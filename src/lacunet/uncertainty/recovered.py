@@ -165,13 +165,13 @@ def answer_to(
         return _identified(verdict, data, interval, population, basis)
     if interval is False:
         estimation = verdict.estimate_with_report(data, population=population)
-        return Answer.of(estimation.table, basis), estimation.warnings
+        return Answer(estimation.table, basis), estimation.warnings
     level = LEVEL if interval is True else as_level(interval)
     both = recovered(verdict, data, population=verdict.population_laws(population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
     basis = basis._replace(level=level, spread=lambda: ends)
-    return Answer.of(both.estimation.table, basis), both.estimation.warnings
+    return Answer(both.estimation.table, basis), both.estimation.warnings
 
 
 def _identified(
@@ -188,14 +188,14 @@ def _identified(
         spread = ends.interval(level), np.maximum(ends.low_error, ends.high_error)
         basis = basis._replace(level=level, spread=lambda: spread)
     if is_one_value(verdict, ends):
-        return Answer.of(ends.low, basis), ()
+        return Answer(ends.low, basis), ()
     basis = basis._replace(
         bounds=Bounds(ends.low, ends.high),
         bounds_are_exact=not ends.is_outer,
         bounds_over="models of the missingness graph that fit the data",
     )
     words = f"{verdict.standing}; its bounds are the lowest and highest values that fit the data"
-    return Answer.of(np.full(ends.low.shape, np.nan), basis), (words,)
+    return Answer(np.full(ends.low.shape, np.nan), basis), (words,)
 
 
 def is_one_value(verdict: Verdict, ends: IdentifiedSet) -> bool:

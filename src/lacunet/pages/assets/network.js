@@ -259,9 +259,9 @@ page.network = (() => {
     const limit = few < live.most_cells && log !== undefined ? few : live.most_cells;
     byId("beyond").replaceChildren(`${left} of ${vars.length} variables would take more than ${limit / 1e6} million cells here (all together ${cells.toPrecision(2)}). `,
       ...(limit < live.most_cells ? [make("button", { type: "button", on: { click: () => { few = live.most_cells; askAgain(); } } }, `try up to ${live.most_cells / 1e6} million: a second per click`), " "] : []),
-      "Ask for one of them with: ", make("code", {}, `lacunet query ${live.file} --query "${vars[state.chosen].name}${given ? "|" + given : ""}"`));
+      "Ask for one of them with: ", make("code", {}, `lacunet query ${live.file} "${vars[state.chosen].name}${given ? "|" + given : ""}"`));
     byId("sure").hidden = !(hasEvidence && live.intervals);
-    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} --intervals --query "${vars[state.chosen].name}|${given}"`;
+    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[state.chosen].name}|${given}"`;
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
       if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
       const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);

@@ -57,8 +57,11 @@ class EstimateTable:
     def _repr_html_(self) -> str:
         return rows_as_html(list(self.columns), self.texts(), self.title)
 
-    def to_frame(self, library: Library = "pandas") -> Any:
-        """The table as a dataframe: ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""
+    def to_frame(self, library: Library | None = None) -> Any:
+        """The table as a dataframe, of pandas where that is installed, otherwise of PyArrow.
+
+        ``library`` says which instead: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
         return frame_of(self.columns, library)
 
     def to_csv(self, path: str | Path | None = None) -> str:

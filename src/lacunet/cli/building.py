@@ -1,14 +1,13 @@
-"""``lacunet network``: edges and data in, a network without CPTs out."""
+"""Networks from what is typed: edges, with the states that data or options give."""
 
 from __future__ import annotations
 
-import re
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.asked import data_of
-from lacunet.cli.options import EDGES_HELP, add, add_data, add_output, add_shared
+from lacunet.cli.files import has_data
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names_in
 from lacunet.errors import LacunetError
@@ -16,41 +15,16 @@ from lacunet.errors import LacunetError
 if TYPE_CHECKING:
     from lacunet.model.network import Network
 
-HELP = "make a network file from data and edges"
-EXAMPLE = """examples:
-  lacunet network patients.csv --edges 'Age, Smoking -> Cancer -> Death' -o patients.json
-  lacunet network patients.csv --edges graph.dot --states 'Stage=I,II,III,IV' -o patients.bif
-  lacunet network patients.csv --edges 'Age -> Cancer' --bins Age=18,40,65,inf -o patients.json
-"""
 
+def network_of(options: Namespace) -> Network:
+    """The network that is named, or that edges, data and states make."""
+    from lacunet.formats.files import read_network
 
-def add_arguments(command: ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    add_data(command)
-    add(command, "--edges EDGES", EDGES_HELP.rpartition(";")[0], required=True)
-    add_output(command, "-o --output OUT", "the network file to write")
-    add_shared(command, "--json --states --bins")
-
-
-def run(options: Namespace) -> None:
-    """Find the states, write the network."""
-    from lacunet.formats.files import check_target, write_network
-    from lacunet.formats.lacunet_json import render
-
-    network = network_from_data(options)
-    if options.output:
-        check_target(network, options.output)
-        write_network(network, options.output)
-    print(render(network).rstrip() if options.json else network)
-    if options.output:
-        note_written(network, options.output)
-
-
-def note_written(network: Network, path: str) -> None:
-    """Say where the network is, and what the file does not keep."""
-    note(f"the network is in {path}")
-    if network.cuts_of and ".json" not in path:
-        note("cut points are kept in .json files only: new numbers will not be cut")
+    if options.network is not None:
+        return read_network(options.network)
+    if has_data(options):
+        return network_from_data(options)
+    return network_without_data(options)
 
 
 def network_from_data(options: Namespace) -> Network:
@@ -64,8 +38,7 @@ def network_from_data(options: Namespace) -> Network:
     if options.edges is None:
         built = network_of_columns(data, states, bins)
     else:
-        edges = edges_asked(options.edges)
-        built = find_network(data, edges, states, bins=bins)
+        built = find_network(data, edges_asked(options.edges), states, bins=bins)
     note(built.summary, *(text for text in built.remarks if text not in built.left_out.values()))
     options.left_out = built.left_out
     return built.network
@@ -90,14 +63,8 @@ def network_without_data(options: Namespace) -> Network:
 
 def edges_asked(text: str) -> str | Path:
     """The file of this name, if there is one; else the text itself."""
-    from lacunet.wording import near_files
-
     is_name = "\n" not in text and len(text) < 256
-    if is_name and Path(text).is_file():
-        return Path(text)
-    if re.fullmatch(r"[^\s;,>]+\.(txt|csv|tsv|dot|gv|dag|edges)", text):
-        raise LacunetError(f"--edges: there is no file {text}.", near_files(text))
-    return text
+    return Path(text) if is_name and Path(text).is_file() else text
 
 
 def building_of(options: Namespace) -> tuple[dict[str, list[str]], dict[str, Any]]:
@@ -119,3 +86,10 @@ def _parted(text: str, example: str) -> tuple[str, str]:
     if not (name and values):
         raise LacunetError(f"{text!r} does not name a variable and its values.", f"as in {example}")
     return name, values
+
+
+def note_written(network: Network, path: str) -> None:
+    """Say where the network is, and what the file does not keep."""
+    note(f"the network is in {path}")
+    if network.cuts_of and ".json" not in path:
+        note("cut points are kept in .json files only: new numbers will not be cut")
