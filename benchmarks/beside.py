@@ -62,13 +62,17 @@ def parts(rows: int, files: int) -> str:
 
 def held(method: object, rows: int, rate: float = 0.7, **options: object) -> Callable[[], object]:
     def work() -> object:
-        return lc.learn(bare("alarm"), drawn("alarm", rows, 0.3, rate).table, method, 2, **options)
+        return lc.learn(
+            bare("alarm"), drawn("alarm", rows, 0.3, rate).table, method, pseudo_counts=1, **options
+        )
 
     return work
 
 
 def mar_held(method: str, *, intervals: bool) -> Callable[[], object]:
-    return lambda: lc.learn(bare("alarm"), mar(100_000).table, method, 2, intervals=intervals)
+    return lambda: lc.learn(
+        bare("alarm"), mar(100_000).table, method, pseudo_counts=1, intervals=intervals
+    )
 
 
 def mar_frame(method: str, *, intervals: bool) -> Callable[[], object]:
@@ -76,16 +80,20 @@ def mar_frame(method: str, *, intervals: bool) -> Callable[[], object]:
     def frame() -> object:
         return mar(100_000).frame()
 
-    return lambda: lc.learn(bare("alarm"), frame(), method, 2, intervals=intervals)
+    return lambda: lc.learn(bare("alarm"), frame(), method, pseudo_counts=1, intervals=intervals)
 
 
 def streamed(method: str, rows: int = 10**6, **options: object) -> Callable[[], object]:
-    return lambda: lc.learn(bare("alarm"), parts(rows, 8), method, 2, memory=2**26, **options)
+    return lambda: lc.learn(
+        bare("alarm"), parts(rows, 8), method, pseudo_counts=1, memory=2**26, **options
+    )
 
 
 def half_missing(rows: int, iterations: int) -> Callable[[], object]:
     em = lc.EM(max_iterations=iterations, restarts=1)
-    return lambda: lc.learn(bare("alarm"), drawn("alarm", rows, 1.0, 0.5).table, em, 2)
+    return lambda: lc.learn(
+        bare("alarm"), drawn("alarm", rows, 1.0, 0.5).table, em, pseudo_counts=1
+    )
 
 
 @cache
@@ -95,7 +103,9 @@ def one_row() -> object:
 
 @cache
 def learned(name: str) -> lc.Network:
-    return lc.learn(bare(name), drawn(name, 10**3, 0.3, 0.7).table, "direct-mar", 2).network
+    return lc.learn(
+        bare(name), drawn(name, 10**3, 0.3, 0.7).table, "direct-mar", pseudo_counts=1
+    ).network
 
 
 @cache
@@ -143,8 +153,12 @@ CASES: dict[str, Callable[[], object]] = {
     "pandas, direct-mar, intervals": mar_frame("direct-mar", intervals=True),
     "pandas, em": mar_frame("em", intervals=False),
     "pandas, em, intervals": mar_frame("em", intervals=True),
-    "Parquet, direct-mcar": lambda: lc.learn(bare("alarm"), parts(10**6, 8), "direct-mcar", 2),
-    "Parquet, factored-mar": lambda: lc.learn(bare("alarm"), parts(10**6, 8), "factored-mar", 2),
+    "Parquet, direct-mcar": lambda: lc.learn(
+        bare("alarm"), parts(10**6, 8), "direct-mcar", pseudo_counts=1
+    ),
+    "Parquet, factored-mar": lambda: lc.learn(
+        bare("alarm"), parts(10**6, 8), "factored-mar", pseudo_counts=1
+    ),
     "streamed, direct-mcar": streamed("direct-mcar"),
     "streamed, direct-mcar, intervals": streamed("direct-mcar", intervals=True),
     "streamed, direct-mar": streamed("direct-mar"),
@@ -172,7 +186,7 @@ CASES: dict[str, Callable[[], object]] = {
         bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table
     ),
     "factored-mar, munin1, 10^3": lambda: lc.learn(
-        bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table, "factored-mar", 2
+        bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table, "factored-mar", pseudo_counts=1
     ),
     "diagnose, alarm, 10^5": lambda: lc.diagnose(
         bare("alarm"), drawn("alarm", 10**5, 0.3, 0.7).table

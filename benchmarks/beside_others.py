@@ -43,7 +43,7 @@ Learner = Callable[[lc.Network, EncodedTable], lc.Network]
 
 
 def ours(method: Any) -> Learner:
-    return lambda network, table: lc.learn(network, table, method=method, prior=2).network
+    return lambda network, table: lc.learn(network, table, method=method, pseudo_counts=1).network
 
 
 def frame_of(network: lc.Network, table: EncodedTable) -> Any:
@@ -205,7 +205,7 @@ def filled_in(network: lc.Network, table: EncodedTable) -> lc.Network:
     """Every missing value replaced by the most frequent one of its column, then counted."""
     frame = frame_of(network, table)
     frame = frame.fillna(frame.mode().iloc[0])
-    return lc.learn(network, frame, "listwise", 2).network
+    return lc.learn(network, frame, "listwise", pseudo_counts=1).network
 
 
 def screening() -> None:

@@ -37,12 +37,14 @@ def main(sizes: list[int]) -> None:
         compiling = seconds(
             lambda table=table: engine_of(compile_problems(network, table), MEMORY), repeats
         )
-        seeding = seconds(lambda t=table: learn(network, t, FactoredMAR(), 2), repeats)
+        seeding = seconds(
+            lambda t=table: learn(network, t, FactoredMAR(), pseudo_counts=1), repeats
+        )
         one, several = (
-            seconds(lambda t=table, em=em: learn(network, t, em, 2), repeats)
+            seconds(lambda t=table, em=em: learn(network, t, em, pseudo_counts=1), repeats)
             for em in (EM(restarts=1), EM())
         )
-        ended = learn(network, table, EM(restarts=1), 2).ended
+        ended = learn(network, table, EM(restarts=1), pseudo_counts=1).ended
         peer = pyagrum_em(table) if size == PEER_ROWS else None
         rows.append(
             [

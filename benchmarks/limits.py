@@ -81,7 +81,7 @@ def measured(name: str, file: Path, method: str) -> list[str]:
 def run(name: str, file: str, method: str) -> None:
     network = network_of(name).with_tables(None)
     before, wall, cpu = peak(), perf_counter(), process_time()
-    result = lc.learn(network, file, method, 2, memory=BUDGET, time_limit=SECONDS)
+    result = lc.learn(network, file, method, pseudo_counts=1, memory=BUDGET, time_limit=SECONDS)
     figures = {"wall": perf_counter() - wall, "cpu": process_time() - cpu}
     ended = f"{result.ended.reason}, {result.ended.iterations} steps" if result.ended else "seed"
     print(json.dumps({"before": before, "peak": peak(), "ended": ended, **figures}))

@@ -107,7 +107,7 @@ def run(options: argparse.Namespace) -> dict[str, float]:
             parquet.read_table(path)
     else:
         budget = int(options.memory * 2**30)
-        learn(example("alarm"), options.folder, options.one, 2, memory=budget)
+        learn(example("alarm"), options.folder, options.one, pseudo_counts=1, memory=budget)
     status = Path("/proc/self/status").read_text()  # ru_maxrss would inherit the parent's
     peak = int(status.split("VmHWM:")[1].split()[0]) * 1024
     seconds, processor = perf_counter() - start, process_time() - processor

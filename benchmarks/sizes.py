@@ -45,10 +45,10 @@ def timed(name: str, network: lc.Network, rows: int, rate: float) -> tuple[float
     """The processor time of a fit, and its iterations."""
     hide = lc.MCAR(share=SHARES.get(name, 1.0), rate=rate)
     bare = network.with_tables(None)
-    lc.learn(bare, lc.simulate(network, 100, hide, rng=0).table, METHODS[name], 2)
+    lc.learn(bare, lc.simulate(network, 100, hide, rng=0).table, METHODS[name], pseudo_counts=1)
     table = lc.simulate(network, rows, hide, rng=1).table
     began = process_time()
-    result = lc.learn(bare, table, METHODS[name], 2)
+    result = lc.learn(bare, table, METHODS[name], pseudo_counts=1)
     return process_time() - began, str(getattr(result.ended, "iterations", ""))
 
 

@@ -85,7 +85,7 @@ def main() -> None:
     network = lc.example("alarm").with_tables(None)
     work: dict[str, Callable[[], object]] = {"groupBy": lambda: grouped(network, frame)}
     for method in options.methods:
-        work[method] = lambda method=method: lc.learn(network, frame, method, 2)  # type: ignore[misc]
+        work[method] = lambda method=method: lc.learn(network, frame, method, pseudo_counts=1)  # type: ignore[misc]
     print(f"{frame.count():,} rows, Spark {pyspark.__version__}")
     print("| | seconds | processor | driver, GiB | JVM, GiB |\n|---|---:|---:|---:|---:|")
     for name, run in work.items():

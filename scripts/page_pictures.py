@@ -137,7 +137,7 @@ def main(folder: Path) -> None:
     codes = {"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}}
     network = lc.Network.from_data(survey, "Sex, Age -> HighCholesterol", codes=codes)
     data = lc.Data(survey, weight="Weight", strata="Stratum", cluster="Unit")
-    result = lc.learn(network, data, "em", prior=1, intervals=True)
+    result = lc.learn(network, data, "em", pseudo_counts=0, intervals=True)
     cpt_forest(result, "HighCholesterol").write(folder / "figure-cholesterol.svg")
 
 

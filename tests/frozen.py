@@ -171,19 +171,21 @@ def _methods() -> None:  # noqa: C901
 
     def large_em() -> Quantities:
         network, rows = golden("child-mar").network, rows_of("child-mar")
-        return cpts(learned(network, rows, "em", prior=2, tolerance=1e-9, max_iterations=20_000))
+        return cpts(
+            learned(network, rows, "em", pseudo_counts=1, tolerance=1e-9, max_iterations=20_000)
+        )
 
     problem("em under a given prior, child-mar", large_em)
 
     def loopy() -> Quantities:
         case = "fire-alarm-mar"
-        return cpts(learned(golden(case).network, rows_of(case), "em-bp", prior=2, **EM))
+        return cpts(learned(golden(case).network, rows_of(case), "em-bp", pseudo_counts=1, **EM))
 
     problem("em-bp, fire-alarm-mar", loopy)
 
     def likelihood() -> Quantities:
         case = "asia-mar"
-        return cpts(learned(golden(case).network, rows_of(case), "em", prior=1, **EM))
+        return cpts(learned(golden(case).network, rows_of(case), "em", pseudo_counts=0, **EM))
 
     problem("em, maximum likelihood, asia-mar", likelihood)
 
@@ -236,7 +238,7 @@ def _graphs() -> None:
 
     def by_likelihood() -> Quantities:
         graph = lc.MissingnessGraph.parse("Disease -> R[Disease]", SCREENING, data=screening())
-        return cpts(learned(SCREENING, screening(), "em", missingness=graph, prior=2, **EM))
+        return cpts(learned(SCREENING, screening(), "em", missingness=graph, pseudo_counts=1, **EM))
 
     problem("em on a graph that hides by itself, screening", by_likelihood)
 
@@ -340,7 +342,7 @@ def _surveys() -> None:
 
 @cache
 def screened() -> lc.Result:
-    return learned(SCREENING, screening(), "em", prior=2, intervals=True, **EM)
+    return learned(SCREENING, screening(), "em", pseudo_counts=1, intervals=True, **EM)
 
 
 def _answers() -> None:  # noqa: C901
@@ -388,7 +390,7 @@ def _answers() -> None:  # noqa: C901
     def tilts() -> Quantities:
         found = lc.sensitivity(
             SCREENING, screening(), "Disease", "yes", {"Test": "positive"}, "Disease",
-            deltas=[-1.0, 0.0, 1.0], prior=1,
+            deltas=[-1.0, 0.0, 1.0], pseudo_counts=0,
         )  # fmt: skip
         return {"answers": found.answers, "intervals": found.intervals}
 

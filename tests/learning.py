@@ -21,7 +21,7 @@ class Task:
 
     network: Network
     table: EncodedTable
-    prior: float = 2.0
+    pseudo_counts: float = 1.0
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     memory: int = 8 * 2**30
     progress: Progress = silent
@@ -30,8 +30,8 @@ class Task:
 def learned_by(method: Method, task: Task) -> Learned:
     """Look, plan, count, run."""
     limit = Deadline.within(getattr(method, "time_limit", None))
-    setting = Setting(task.prior, task.rng, task.memory, task.progress, limit)
+    setting = Setting(task.pseudo_counts, task.rng, task.memory, task.progress, limit)
     rows = Held(task.table)
-    plan = planned(method, task.network, rows.look(), task.prior)
+    plan = planned(method, task.network, rows.look(), task.pseudo_counts)
     statistics = rows.gather(gathering(plan, setting, None, 0), setting.progress)
     return run(plan, statistics, setting)

@@ -24,7 +24,7 @@ EXACT = {"rtol": 1e-9, "atol": 1e-12}  # sums in another order, divided once or 
 
 
 def learned(
-    name: str, network: Network, table: EncodedTable, prior: float = 2.0, **options: Any
+    name: str, network: Network, table: EncodedTable, pseudo_counts: float = 1.0, **options: Any
 ) -> Learned:
     if name.startswith("informed"):
         options["separator"] = table.fully_observed
@@ -34,7 +34,7 @@ def learned(
         options["missingness"] = MissingnessGraph(
             network, dict.fromkeys(table.partially_observed, ())
         )
-    return learned_by(method_named(name, **options), Task(network, table, prior))
+    return learned_by(method_named(name, **options), Task(network, table, pseudo_counts))
 
 
 def assert_same(one: Learned, two: Learned) -> None:
@@ -83,8 +83,8 @@ def test_complete_data_give_the_plain_frequencies(name: str, data: st.DataObject
 def test_every_row_of_a_cpt_is_a_distribution(name: str, data: st.DataObject) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=data.draw(st.booleans())))
-    prior = data.draw(st.sampled_from([1.0, 1.5, 2.0, 10.0]))
-    for cpt in learned(name, network, table, prior).tables.values():
+    pseudo_counts = data.draw(st.sampled_from([1.0, 1.5, 2.0, 10.0]))
+    for cpt in learned(name, network, table, pseudo_counts).tables.values():
         assert (cpt >= 0).all()
         np.testing.assert_allclose(cpt.sum(axis=-1), 1, rtol=1e-12)
 

@@ -25,7 +25,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
 from lacunet.estimate.count import count, count_into
 from lacunet.estimate.learn import learn
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.estimate.registry import METHODS
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
@@ -48,7 +48,7 @@ class Case:
     method: str
     folder: Path
     rng: np.random.Generator = field(repr=False)
-    prior: Any = 2.0
+    pseudo_counts: Any = 1.0
 
     @property
     def rows(self) -> pa.Table:
@@ -73,7 +73,13 @@ class Case:
     def learned(self, data: Any, **how: Any) -> Result:
         """The result from data in whatever form, with intervals."""
         weight = None if self.table.weights is None else WEIGHT
-        how = {"weight": weight, "memory": MEMORY, "intervals": True, "prior": self.prior, **how}
+        how = {
+            "weight": weight,
+            "memory": MEMORY,
+            "intervals": True,
+            "pseudo_counts": self.pseudo_counts,
+            **how,
+        }
         return learn(self.network, data, self.method, **self.options, **how)
 
     def parts(self, number: int) -> list[pa.Table]:
@@ -220,10 +226,10 @@ def assert_same(found: Result, expected: Result) -> None:
     assert (found.rows, found.missing) == (expected.rows, expected.missing)
     assert found.total == pytest.approx(expected.total, rel=1e-12)
     assert found.why == expected.why
-    if isinstance(expected.prior, LearnedPrior):
-        assert isinstance(found.prior, LearnedPrior)
-        for name, pseudo in expected.prior.items():
-            np.testing.assert_allclose(found.prior[name], pseudo, rtol=1e-9)
+    if isinstance(expected.pseudo_counts, PseudoCounts):
+        assert isinstance(found.pseudo_counts, PseudoCounts)
+        for name, pseudo in expected.pseudo_counts.items():
+            np.testing.assert_allclose(found.pseudo_counts[name], pseudo, rtol=1e-9)
     # EM moves freely where no row shows a variable: there rounding grows, and rows in memory in
     # another order give CPTs that differ by some 1e-12 too.
     hides_any = any(missing == expected.rows for missing in expected.missing.values())
@@ -273,7 +279,9 @@ def random_case(path: str, method: str, seed: int, folder: Path) -> Case:
 def test_another_order_of_rows_chooses_nothing(seed: int, tmp_path: Path) -> None:
     case = random_case("shuffled", "auto", seed, tmp_path)
     mixed = case.table.take(case.rng.permutation(case.table.rows))
-    one, two = (learn(case.network, rows, "auto", 2.0) for rows in (case.table, mixed))
+    one, two = (
+        learn(case.network, rows, "auto", pseudo_counts=1.0) for rows in (case.table, mixed)
+    )
     steps = [None if own.ended is None else own.ended.iterations for own in (one, two)]
     assert steps[0] == steps[1]
     for name in case.network.variables:
@@ -284,18 +292,18 @@ def test_another_order_of_rows_chooses_nothing(seed: int, tmp_path: Path) -> Non
 
 # All rows of one row of a CPT agree, but for rounding, which once moved the end of its interval.
 def test_rounding_does_not_say_whether_all_rows_agree(tmp_path: Path) -> None:
-    case = replace(random_case("SQLite", "em-bp", 7, tmp_path), prior="learn")
+    case = replace(random_case("SQLite", "em-bp", 7, tmp_path), pseudo_counts="learn")
     assert_same(SLOW_PATHS["SQLite"](case), case.learned(case.rows))
 
 
 @pytest.mark.parametrize("path", QUICK_PATHS)
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("prior", [2.0, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [1.0, "learn"])
 def test_every_path_gives_what_rows_in_memory_give(
-    path: str, method: str, prior: Any, tmp_path: Path
+    path: str, method: str, pseudo_counts: Any, tmp_path: Path
 ) -> None:
     for seed in range(SEEDS):
-        case = replace(random_case(path, method, seed, tmp_path), prior=prior)
+        case = replace(random_case(path, method, seed, tmp_path), pseudo_counts=pseudo_counts)
         assert_same(QUICK_PATHS[path](case), case.learned(case.rows))
 
 
@@ -306,6 +314,6 @@ def test_every_path_gives_what_rows_in_memory_give_in_many_cases(
     path: str, method: str, tmp_path: Path
 ) -> None:
     for seed in range(SEEDS, 12) if path in QUICK_PATHS else range(2):
-        prior = (2.0, "learn")[seed % 2]
-        case = replace(random_case(path, method, seed, tmp_path), prior=prior)
+        pseudo_counts = (2.0, "learn")[seed % 2]
+        case = replace(random_case(path, method, seed, tmp_path), pseudo_counts=pseudo_counts)
         assert_same(SLOW_PATHS[path](case), case.learned(case.rows))

@@ -146,7 +146,7 @@ def test_the_forest_of_a_cpt_has_the_intervals_of_the_result() -> None:
 def test_the_forest_of_answers_takes_their_intervals_and_share_without_data() -> None:
     network = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
     rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
-    result = lc.learn(network, rows, prior=1, method="direct-mcar", intervals=True)
+    result = lc.learn(network, rows, pseudo_counts=0, method="direct-mcar", intervals=True)
     answer = result.query("MI", unsupported="ignore")
     words = texts(answers_forest({"heart attack": answer, "other": 0.2}))
     assert "heart attack" in words

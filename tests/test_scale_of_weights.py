@@ -102,7 +102,7 @@ def test_one_row_is_one_row_whatever_all_weigh(method: str) -> None:
 
     def learned(weight: float) -> lc.Result:
         data = lc.Data(frame, weight=np.full(len(frame), weight))
-        return lc.learn(network, data, method, "learn", intervals=True)
+        return lc.learn(network, data, method, pseudo_counts="learn", intervals=True)
 
     first = learned(1.0)
     for weight in (7.3, 1 / 30_000):
@@ -119,7 +119,7 @@ def test_ten_rows_are_ten_rows_whatever_all_weigh(weight: float) -> None:
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     rows = {"A": [0, 1] * 5, "B": [0, 1, 0, None, 1, 0, None, 0, 0, 1]}
     one, other = (
-        lc.learn(network, lc.Data(rows, weight=np.full(10, own)), "auto", 1.0)
+        lc.learn(network, lc.Data(rows, weight=np.full(10, own)), "auto", pseudo_counts=0.0)
         for own in (1.0, weight)
     )
     assert other.why == one.why
@@ -165,7 +165,7 @@ def by_graph(data: lc.Data) -> list[Any]:
 
 
 def by_counts(data: lc.Data) -> list[Any]:
-    result = lc.learn(NETWORK, lc.count(NETWORK, data), "em", intervals=True, prior="learn")
+    result = lc.learn(NETWORK, lc.count(NETWORK, data), "em", intervals=True, pseudo_counts="learn")
     return [result.interval(name).tolist() for name in NETWORK.variables]
 
 

@@ -275,7 +275,7 @@ def test_reasons_are_what_each_column_adds_to_the_log_odds() -> None:
 def test_a_weight_counts_as_so_many_rows(method: str) -> None:
     X, y = asia_rows(60, 4, 0.2)
     weights = np.random.default_rng(0).integers(0, 4, 60)
-    model = BayesianNetworkClassifier(method=method, prior=2.0)
+    model = BayesianNetworkClassifier(method=method, pseudo_counts=1.0)
     many, more = X.loc[X.index.repeat(weights)], y.loc[y.index.repeat(weights)]
     np.testing.assert_allclose(
         model.fit(X, y, sample_weight=weights).predict_proba(X),

@@ -3,7 +3,7 @@
 >>> import lacunet as lc
 >>> network = lc.Network({"A": ["no", "yes"], "B": ["no", "yes"]}, {"B": ["A"]})
 >>> rows = {"A": ["yes", "no", None, "yes"], "B": ["yes", "no", "no", None]}
->>> result = lc.learn(network, rows, method="direct-mcar", prior=1)
+>>> result = lc.learn(network, rows, method="direct-mcar", pseudo_counts=0)
 >>> result.network.cpt("B").table.tolist()
 [[1.0, 0.0], [0.0, 1.0]]
 """

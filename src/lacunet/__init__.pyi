@@ -30,7 +30,6 @@ from .estimate.explain import Explanation as Explanation
 from .estimate.explain import explain as explain
 from .estimate.learn import learn as learn
 from .estimate.mgraph import MGraph as MGraph
-from .estimate.prior import LearnedPrior as LearnedPrior
 from .estimate.result import Interrupted as Interrupted
 from .estimate.result import Result as Result
 from .estimate.result import read_result as read_result

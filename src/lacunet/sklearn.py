@@ -83,14 +83,14 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         edges: Edges = None,
         *,
         method: Any = "auto",
-        prior: Any = None,
+        pseudo_counts: Any = None,
         bins: int = 5,
         codes: Any = None,
         not_asked: Any = None,
     ) -> None:
         self.edges = edges
         self.method = method
-        self.prior = prior
+        self.pseudo_counts = pseudo_counts
         self.bins = bins
         self.codes = codes
         self.not_asked = not_asked
@@ -116,7 +116,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         of the class.
     target
         The name of the class variable.
-    method, prior
+    method, pseudo_counts
         As for `lacunet.learn`.
     bins
         The number of intervals for columns of numbers with more than ten different values.
@@ -145,14 +145,19 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         *,
         target: str = "class",
         method: Any = "auto",
-        prior: Any = None,
+        pseudo_counts: Any = None,
         bins: int = 5,
         calibrate: bool = True,
         codes: Any = None,
         not_asked: Any = None,
     ) -> None:
         super().__init__(
-            edges, method=method, prior=prior, bins=bins, codes=codes, not_asked=not_asked
+            edges,
+            method=method,
+            pseudo_counts=pseudo_counts,
+            bins=bins,
+            codes=codes,
+            not_asked=not_asked,
         )
         self.target = target
         self.calibrate = calibrate
@@ -269,7 +274,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         None for the tree of the strongest pairwise dependences (Chow and Liu), as far as rows show
         both; "learn" for edges found by `lacunet.learn_structure`; or the edges themselves over
         the names of the columns (``x0, x1, ...`` for arrays).
-    method, prior
+    method, pseudo_counts
         As for `lacunet.learn`.
     bins
         The number of intervals for columns of numbers with more than ten different values; a
@@ -564,7 +569,9 @@ def _table(
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
-        return learn(network, table, estimator.method, estimator.prior).network
+        return learn(
+            network, table, estimator.method, pseudo_counts=estimator.pseudo_counts
+        ).network
 
 
 def _tree(
@@ -622,7 +629,7 @@ def _log_posteriors(predictor: Predictor, table: EncodedTable) -> FloatArray:
     if np.isnan(posteriors).any():
         raise LacunetError(
             "the network gives some row the probability zero: nothing can be predicted.",
-            "fit with prior=2 or more, so that no probability is zero.",
+            "fit with pseudo_counts=1 or more, so that no probability is zero.",
         )
     with np.errstate(divide="ignore"):
         return np.log(posteriors)

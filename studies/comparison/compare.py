@@ -21,7 +21,7 @@ from lacunet.errors import LacunetError
 from lacunet.estimate.deletion.forms import FORMS, Informed
 from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Method
-from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.registry import method_named, options_of
 from lacunet.evaluate import divergence, fit
 from lacunet.memory import Memory, memory_budget
@@ -46,13 +46,13 @@ LEVEL = 1e-9  # nats: rounding, not a difference between methods
 class Case:
     """A user's network and pattern of missing values, to draw learning problems from.
 
-    ``prior`` is that of the user, for the truth and for every method.
+    ``pseudo_counts`` are those of the user, for the truth and for every method.
     """
 
     truth: Network
     missingness: Missingness
     rows: int
-    prior: AskedPrior | None
+    pseudo_counts: AskedPseudoCounts | None
 
     @property
     def methods(self) -> Scope:
@@ -130,16 +130,16 @@ def case_of(
     network: Network,
     table: EncodedTable,
     truth: str = "factored-mar",
-    prior: AskedPrior | None = None,
+    pseudo_counts: AskedPseudoCounts | None = None,
     rows: int | None = None,
     separator: Scope | None = None,
     *,
     memory: Memory = None,
 ) -> Case:
     """The case that the user's data are: what is taken as the truth, and what hides values."""
-    learned = learn(network, table, truth, prior, memory=memory).network
+    learned = learn(network, table, truth, pseudo_counts=pseudo_counts, memory=memory).network
     missingness = replace(fitted_mechanisms(network, table), separator=separator)
-    return Case(learned, missingness, rows or table.row_count, prior)
+    return Case(learned, missingness, rows or table.row_count, pseudo_counts)
 
 
 def compare(
@@ -199,7 +199,14 @@ def _trial(
             method = timed_method(plain, limit, separator=separator)
             began = perf_counter()
             network = case.truth.with_tables(None)
-            result = learn(network, table, method, case.prior, rng=learning, memory=memory)
+            result = learn(
+                network,
+                table,
+                method,
+                pseudo_counts=case.pseudo_counts,
+                rng=learning,
+                memory=memory,
+            )
             seconds = perf_counter() - began
     except LacunetError as error:
         return Trial(name, hidden, message=error.message)

@@ -23,7 +23,8 @@ class Learner:
     the values went missing. ``limit_decides`` if the limit not only stops the method but
     tells it what to do. ``is_anytime`` if one run keeps what it had at shorter limits.
     ``finds`` is "structure" where the network itself is learned, from the states alone; a
-    ``method`` that is empty is known from print only. The paper's ``prior`` is 2.
+    ``method`` that is empty is known from print only. The paper has one pseudo-count
+    per cell.
     """
 
     name: str
@@ -35,7 +36,7 @@ class Learner:
     limit_decides: bool = False
     is_anytime: bool = False
     finds: str = "cpts"
-    prior: Any = 2.0
+    pseudo_counts: Any = 1.0
 
     def build(
         self,
@@ -92,7 +93,7 @@ LEARNERS = {
         Learner("em-5000", "F-MAR+EM/5000", "em", TO_THE_END),
         Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
         Learner("auto", "auto", "auto", limit_decides=True),
-        Learner("default", "default", "auto", limit_decides=True, prior="learn"),
+        Learner("default", "default", "auto", limit_decides=True, pseudo_counts="learn"),
         Learner("mgraph", "mgraph", "mgraph", needs="missingness"),
         Learner("complete", "(complete)", "direct-mcar", learns_from="complete"),
     )

@@ -213,7 +213,7 @@ def warm_up() -> None:
     """Import what learning and judging import when first called: no clock may count that."""
     problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1)), 20, 0, test_rows=2)
     drawn = problem.draw()
-    for learner in {(one.method, one.prior): one for one in LEARNERS.values()}.values():
+    for learner in {(one.method, one.pseudo_counts): one for one in LEARNERS.values()}.values():
         with suppress(LacunetError):
             solve([Cell(problem, learner, 1.0)], drawn)
 

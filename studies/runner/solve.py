@@ -59,7 +59,7 @@ def _solve(job: Sequence[Cell], drawn: Drawn, tell: Tell) -> list[Outcome]:
     method = learner.build(cell.limit, drawn.separator, drawn.graph, marks)
     tell("learning")
     marks.began = began = process_time()
-    result = learn(network, table, method, learner.prior, rng=rng)
+    result = learn(network, table, method, pseudo_counts=learner.pseudo_counts, rng=rng)
     seconds = process_time() - began
     marks.keep()
     tell("judging")

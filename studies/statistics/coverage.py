@@ -46,7 +46,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
         lambda rng: hide_cells(sample(survey, 2000, rng), missing, rng),
         {
             "direct-mar": {"method": "direct-mar"},
-            "direct-mar, prior 1": {"method": "direct-mar", "prior": 1.0},
+            "direct-mar, no pseudo-counts": {"method": "direct-mar", "pseudo_counts": 0.0},
             "factored-mar": {"method": "factored-mar"},
             "em": {"method": "em"},
         },
@@ -57,9 +57,9 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
             survey,
             lambda rng, n=rows: hide_cells(sample(survey, n, rng), missing, rng),
             {
-                f"{method}, prior {prior}": {"method": method, "prior": prior}
+                f"{method}, pseudo-counts {added}": {"method": method, "pseudo_counts": added}
                 for method in ("direct-mar", "em")
-                for prior in (2, "learn")
+                for added in (1, "learn")
             },
         )
     several = {name: lc.example(name) for name in ("cancer", "asia", "sachs", "child")}
@@ -81,7 +81,10 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
             truth,
             draw,
             {
-                f"{method}, prior learn": {"method": method, "prior": "learn"}
+                f"{method}, pseudo-counts learned": {
+                    "method": method,
+                    "pseudo_counts": "learn",
+                }
                 for method in ("auto", "em", "direct-mar", "factored-mar")
             },
         )
@@ -158,7 +161,7 @@ def study(file: Path, sets: int, only: list[str], asked: list[str]) -> None:
             if not is_asked or (problem, method, seed) in done:
                 continue
             table = draw(np.random.default_rng([17, seed]))
-            result = lc.learn(bare, table, intervals=True, **{"prior": 2.0} | options)
+            result = lc.learn(bare, table, intervals=True, **{"pseudo_counts": 1.0} | options)
             entries, answers = judged(truth, result)
             line = {"problem": problem, "method": method, "set": seed}
             line |= {"recipe": result.uncertainty.recipe}
@@ -221,7 +224,7 @@ def cost() -> None:
             for _ in range(4):
                 for intervals, taken in times.items():
                     began = process_time()
-                    result = lc.learn(bare, data, method, 2, intervals=intervals)
+                    result = lc.learn(bare, data, method, pseudo_counts=1, intervals=intervals)
                     taken.append(process_time() - began)
             began = process_time()
             result.query("CATECHOL", {"BP": "LOW"})

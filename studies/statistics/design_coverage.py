@@ -50,7 +50,7 @@ def covers(rows: dict[str, np.ndarray], method: str, design: dict[str, str]) -> 
     used = {name: own for name, own in rows.items() if name in (*NETWORK.variables, "Weight")}
     used |= {column: rows[column] for column in design.values()}
     data = lc.Data(used, weight="Weight", **design)
-    result = lc.learn(NETWORK, data, method, prior=1, intervals=True)
+    result = lc.learn(NETWORK, data, method, pseudo_counts=0, intervals=True)
     bounds = [result.interval("Smokes")[1], *result.interval("Ill")[:, 1]]
     truths = [SMOKES, *ILL]
     return [bool(low <= truth <= high) for (low, high), truth in zip(bounds, truths, strict=True)]

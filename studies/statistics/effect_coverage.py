@@ -51,7 +51,9 @@ def ways(study: Study, rows: Any, seed: int) -> Iterator[tuple[str, Effect]]:
     yield "the graph's estimand", graph.effect("Y", do="X", data=rows)
     for method in (lc.MGraph(missingness=graph), lc.EM(missingness=graph)):
         if not graph.hidden:
-            result = lc.learn(graph.network, rows, method, 2, intervals=True, rng=seed)
+            result = lc.learn(
+                graph.network, rows, method, pseudo_counts=1, intervals=True, rng=seed
+            )
             yield f"learned, {method.name}", result.effect("Y", do="X")
 
 

@@ -86,12 +86,14 @@ def ends(
     layout = engine.problems.layout
     rows, rng = CptRows.of(layout), np.random.default_rng(1)
     closed = layout.flat(
-        lc.learn(network, to_arrow(table, network), "factored-mar", 2).network.tables_of
+        lc.learn(
+            network, to_arrow(table, network), "factored-mar", pseudo_counts=1
+        ).network.tables_of
     )
     limits = Limits(1e-4, 500)
 
     def top(start: np.ndarray) -> float:
-        return climb(engine, start, 2.0, limits).log_posterior
+        return climb(engine, start, 1.0, limits).log_posterior
 
     perturbed = [top(perturbed_cells(closed, rows, rng)) for _ in range(OTHERS)]
     return top(closed), perturbed, [top(random_cells(rows, rng)) for _ in range(OTHERS)]

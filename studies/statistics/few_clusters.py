@@ -54,7 +54,7 @@ def main() -> None:
     sets, clusters, each = map(int, numbers)
     warnings.simplefilter("ignore")
     everyone = drawn(np.random.default_rng(99), 4000, 250, float(correlation))
-    truth = lc.learn(NETWORK, everyone, "direct-mcar", 1.0).network
+    truth = lc.learn(NETWORK, everyone, "direct-mcar", pseudo_counts=0.0).network
     covered = []
     for index in range(sets):
         rng = np.random.default_rng([int(seed), index])

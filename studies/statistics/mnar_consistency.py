@@ -41,7 +41,7 @@ GRAPHS = {
 }
 METHODS = ("mgraph", "em", "direct-mcar")
 STYLE = {"mgraph": "o-", "em": "s--", "direct-mcar": "^:"}
-PRIOR = 2.0
+PSEUDO_COUNTS = 1.0
 
 
 def graph_of(name: str) -> MissingnessGraph:
@@ -126,7 +126,9 @@ def study(rows_list: list[int], seeds: int) -> list[tuple[str, str, int, float]]
                     graph, truth, shows, rows, np.random.default_rng([2, at, rows, seed])
                 )
                 for method in METHODS:
-                    learned = learn(graph.network, table, method_of(method, graph), PRIOR).network
+                    learned = learn(
+                        graph.network, table, method_of(method, graph), pseudo_counts=PSEUDO_COUNTS
+                    ).network
                     errors[method].append(error(truth, dict(learned.tables_of)))
             for method in METHODS:
                 results.append((name, method, rows, float(np.mean(errors[method]))))

@@ -34,13 +34,13 @@ def divergences(
     learned, seconds = [], []
     for method in METHODS:
         if method == "em on graph":
-            network = lc.learn(truth, table, "em", 2, missingness=graph).network
+            network = lc.learn(truth, table, "em", pseudo_counts=1, missingness=graph).network
         elif method == "mgraph":
             network = lc.learn(
-                truth, table, "mgraph", 2, missingness=graph, otherwise="factored-mar"
+                truth, table, "mgraph", pseudo_counts=1, missingness=graph, otherwise="factored-mar"
             ).network
         else:
-            network = lc.learn(truth, table, "em", 2).network
+            network = lc.learn(truth, table, "em", pseudo_counts=1).network
         learned.append(lc.kl_divergence(truth, network))
         seconds.append(perf_counter() - began)
         began = perf_counter()

@@ -35,7 +35,7 @@ import numpy as np
 import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.prior import Components, learn_prior, log_likelihood
+from lacunet.estimate.pseudo_counts import Components, learn_pseudo_counts, log_likelihood
 from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
@@ -153,13 +153,13 @@ def rules(expected: Tables, shown: Tables) -> dict[str, Tables | float]:
         "2": 1.0,
         "0.5 for all": 0.5,
         "one strength by likelihood": one_strength(shown),
-        "alike only": learn_prior(expected, components=ALIKE_ONLY),
-        "ten components": learn_prior(both, components=TEN),
-        "margin for equal shares": learn_prior(expected, components=TowardsMargin()),
-        "half margin, half equal": learn_prior(expected, components=HalfTowardsMargin()),
-        "margin for neighbours": learn_prior(expected, components=MarginForNeighbours()),
-        "margin too": learn_prior(expected, components=MARGIN_TOO),
-        "learned": learn_prior(expected),
+        "alike only": learn_pseudo_counts(expected, components=ALIKE_ONLY),
+        "ten components": learn_pseudo_counts(both, components=TEN),
+        "margin for equal shares": learn_pseudo_counts(expected, components=TowardsMargin()),
+        "half margin, half equal": learn_pseudo_counts(expected, components=HalfTowardsMargin()),
+        "margin for neighbours": learn_pseudo_counts(expected, components=MarginForNeighbours()),
+        "margin too": learn_pseudo_counts(expected, components=MARGIN_TOO),
+        "learned": learn_pseudo_counts(expected),
     }
 
 
@@ -170,7 +170,7 @@ def by_rules(network: Network, table: EncodedTable, judge: Judge) -> dict[str, f
     statistics = Held(table).gather(Gathering(needs, bare))
     engine = engine_of(statistics.problems, MEMORY)
     layout: Layout = engine.problems.layout
-    first = lc.learn(bare, table, "em", prior=2).network
+    first = lc.learn(bare, table, "em", pseudo_counts=1).network
     start = layout.flat({name: first.cpt(name).table for name in bare.variables})
     expected = layout.tables(engine.expect(start).counts)
     shown = {name: statistics.counts[bare.family(name)].dense() for name in bare.variables}
@@ -184,7 +184,7 @@ def by_rules(network: Network, table: EncodedTable, judge: Judge) -> dict[str, f
 
 
 def fitted(engine: Engine, start: FloatArray, pseudo: float | FloatArray) -> FloatArray:
-    return climb(engine, start, 1 + pseudo, Limits(1e-4, 500)).cells
+    return climb(engine, start, pseudo, Limits(1e-4, 500)).cells
 
 
 def measured(
@@ -198,17 +198,17 @@ def measured(
     """The divergences of one problem, by methods and by rules."""
     bare, table = network.with_tables(None), drawn.table
     by_method, seconds, ended, words = {}, {}, {}, ""
-    for name, prior in product(methods, (2, "learn")):
-        key = f"{name} {'learned' if prior == 'learn' else prior}"
+    for name, pseudo_counts in product(methods, (1, "learn")):
+        key = f"{name} {'learned' if pseudo_counts == 'learn' else pseudo_counts}"
         options = {"missingness": drawn.graph} if missing == "mnar" else {}
         if name == "mgraph":
             options["otherwise"] = "em"
         began = process_time()
-        result = lc.learn(bare, table, name, prior, **options)
+        result = lc.learn(bare, table, name, pseudo_counts=pseudo_counts, **options)
         seconds[key] = process_time() - began
         by_method[key] = judge(result.network)
         ended[key] = "" if result.ended is None else result.ended.reason
-        words = str(result.prior) if prior == "learn" and not words else words
+        words = str(result.pseudo_counts) if pseudo_counts == "learn" and not words else words
     found = {"methods": by_method, "seconds": seconds, "ended": ended, "words": words}
     return found | ({"rules": by_rules(network, table, judge)} if with_rules else {})
 
@@ -349,17 +349,20 @@ def report(lines: Iterable[dict]) -> None:
             ]
             print(text_table(["em", *parts], every, left=1))
         methods = dict.fromkeys(key.split()[0] for key in problems[0]["methods"])
-        pairs = {name: (f"{name} learned", f"{name} 2") for name in methods}
+        pairs = {name: (f"{name} learned", f"{name} 1") for name in methods}
         if {"auto", "em"} <= set(methods):
-            pairs |= {f"auto, em: prior {p}": (f"auto {p}", f"em {p}") for p in ("2", "learned")}
+            pairs |= {
+                f"auto, em: pseudo-counts {added}": (f"auto {added}", f"em {added}")
+                for added in ("1", "learned")
+            }
         every = [
             [name, *(summary(part, "methods", *pair) for part in parts.values())]
             for name, pair in pairs.items()
         ]
-        print("\nlearned prior, against prior 2")
+        print("\nlearned pseudo-counts, against 1 per cell")
         print(text_table(["method", *parts], every, left=1))
         for name in methods:
-            taken = [[own["seconds"][f"{name} {p}"] for p in ("2", "learned")] for own in problems]
+            taken = [[own["seconds"][f"{name} {p}"] for p in ("1", "learned")] for own in problems]
             two, learned = np.array(taken).T
             print(
                 f"processor seconds of {name}: {np.median(two):.4f} and {np.median(learned):.4f} "

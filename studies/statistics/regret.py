@@ -128,7 +128,7 @@ def measured(
         method = EM(start=start) if name == "em" else method_named(name)
         began = process_time()
         try:
-            result = learn(network, table, method, 2.0, memory=MEMORY)
+            result = learn(network, table, method, pseudo_counts=1.0, memory=MEMORY)
         except lc.LacunetError:
             continue  # no row is complete
         seconds[name] = process_time() - began
@@ -138,7 +138,7 @@ def measured(
             start, seed = learned, layout.flat(dict(learned.tables_of))
     seconds["em"] += seconds["factored-mar"]
     counts = engine.expect(seed).counts
-    divergences["one-step"] = judge(maximise(counts, CptRows.of(layout), 2.0))
+    divergences["one-step"] = judge(maximise(counts, CptRows.of(layout), 1.0))
     return {
         "rows": table.rows,
         "reads": engine.reads,

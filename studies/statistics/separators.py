@@ -34,9 +34,10 @@ def divergences(setting: str, rows: int, seed: int) -> list[float]:
         {"missingness": drawn.graph},
     ]
     networks = [
-        lc.learn(alarm, drawn.table, "informed-direct", 2, **how).network for how in informed
+        lc.learn(alarm, drawn.table, "informed-direct", pseudo_counts=1, **how).network
+        for how in informed
     ]
-    networks.append(lc.learn(alarm, drawn.table, "direct-mar", 2).network)
+    networks.append(lc.learn(alarm, drawn.table, "direct-mar", pseudo_counts=1).network)
     causes, parents = drawn.graph.causes, observed_parents(alarm, drawn.table)
     return [
         *(lc.kl_divergence(alarm, network) for network in networks),

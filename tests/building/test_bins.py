@@ -122,7 +122,7 @@ def test_the_summary_tells_what_is_cut_from_what_is_given() -> None:
 def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path) -> None:
     network = lc.Network.from_data(AGES, "Age -> Ill", bins={"Age": [0, 30, 60, np.inf]})
     assert network.states("Age") == ("[0,30)", "[30,60)", ">=60")
-    learned = lc.learn(network, AGES, "direct-mcar", prior=1).network
+    learned = lc.learn(network, AGES, "direct-mcar", pseudo_counts=0).network
     np.testing.assert_allclose(learned.cpt("Age").table, [2 / 8, 3 / 8, 3 / 8])
     learned.write(tmp_path / "net.json")
     again = lc.read_network(tmp_path / "net.json")
@@ -131,7 +131,7 @@ def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path
     for new in (pd.DataFrame({"Age": [25, 99], "Ill": [None, "yes"]}), None):
         rows = tmp_path / "new.csv"
         rows.write_text("Age,Ill\n25,\n99.5,yes\n")
-        counted = lc.learn(again, rows if new is None else new, "direct-mcar", prior=1)
+        counted = lc.learn(again, rows if new is None else new, "direct-mcar", pseudo_counts=0)
         np.testing.assert_allclose(counted.network.cpt("Age").table, [0.5, 0, 0.5])
     np.testing.assert_array_equal(again.query("Ill", {"Age": 45}), again.cpt("Ill").table[1])
     assert lc.discretise(pd.DataFrame({"Age": [29.9, 30]}), again)["Age"].tolist() == [

@@ -80,7 +80,7 @@ def test_truth_values_have_codes(keys: tuple[Any, Any], kind: str, tmp_path: Pat
     codes = dict(zip(keys, ("ja", "nein"), strict=True))
     network = lc.Network.from_data(data, "Ill -> Sex", codes={"Ill": codes})
     assert network.states("Ill") == ("ja", "nein")
-    learned = lc.learn(network, data, "direct-mcar", prior=1)
+    learned = lc.learn(network, data, "direct-mcar", pseudo_counts=0)
     assert learned.cpt("Ill").table.tolist() == [0.25, 0.75]
 
 

@@ -216,7 +216,7 @@ def test_texts_that_differ_in_how_a_number_is_written_are_refused_in_one_error()
     states = in_columns(refused.value.hint, "states")
     network = lc.Network.from_data(rows, "Code -> Ill; Dose", states=states)
     assert {name: network.states(name) for name in states} == KEPT_APART
-    learned = lc.learn(network, rows, "direct-mcar", prior=1).network
+    learned = lc.learn(network, rows, "direct-mcar", pseudo_counts=0).network
     assert learned.cpt("Ill").table.max(axis=-1).tolist() == [1.0] * 4  # each code has one answer
     merged = lc.Data(rows, codes=in_columns(refused.value.hint, "codes"))
     network = lc.Network.from_data(merged, "Code -> Ill; Dose")
@@ -263,7 +263,7 @@ def test_declared_categories_are_kept_apart(kind: str) -> None:
     rows = {"Code": column, "Ill": ["p", "q", "r", "s"] * 3}
     network = lc.Network.from_data(rows, "Code -> Ill")
     assert network.states("Code") == tuple(declared)
-    learned = lc.learn(network, rows, "direct-mcar", prior=1).network
+    learned = lc.learn(network, rows, "direct-mcar", pseudo_counts=0).network
     assert learned.cpt("Ill").table.argmax(axis=-1).tolist() == [0, 3, 1, 2]
     assert learned.cpt("Ill").table.max(axis=-1).tolist() == [1.0] * 4
 
@@ -292,7 +292,7 @@ def test_the_states_found_are_those_that_the_same_column_is_read_with(
         else pl.DataFrame({"A": column})
     )
     network = find_network(rows, "A").network
-    result = lc.learn(network, rows, "direct-mcar", prior=1)
+    result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0)
     missing = int(column.isna().sum()) if isinstance(column, pd.Series) else column.null_count()
     assert result.missing == {"A": missing}
     # Every state that occurs has its share; a category that does not occur has none.
@@ -491,7 +491,7 @@ def test_categories_without_an_order_are_kept_apart_too(kind: str, tmp_path: Pat
     rows = categories_in(kind, tmp_path)
     network = lc.Network.from_data(rows, "Code -> Ill")
     assert network.states("Code") == ("3.5", "3.50", "12")
-    table = lc.learn(network, rows, "direct-mcar", prior=1).network.cpt("Ill").table
+    table = lc.learn(network, rows, "direct-mcar", pseudo_counts=0).network.cpt("Ill").table
     assert table.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
 
 

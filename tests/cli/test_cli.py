@@ -66,8 +66,8 @@ def test_the_golden_cpts_come_through_files(
             str(data),
             "--method",
             method,
-            "--prior",
-            "2",
+            "--pseudo-counts",
+            "1",
             "-o",
             str(out),
             "--json",
@@ -88,7 +88,7 @@ def test_learning_prints_what_every_cpt_rests_on(rain: tuple[str, str], capsys: 
     out = capsys.readouterr().out
     assert "3 CPTs" in out
     assert "3 rows" in out
-    assert "prior 2" in out
+    assert "pseudo-counts 1" in out
     assert "2 of 9 cells (22.2%)" in out
     assert "2 of 3" in out
 
@@ -115,7 +115,7 @@ def test_a_bad_output_name_is_refused_before_anything_is_read(
 def test_nothing_is_written_when_learning_fails(
     rain: tuple[str, str], tmp_path: Path, capsys: Captured
 ) -> None:
-    assert main(["learn", *rain, "--prior", "1e16", "-o", str(tmp_path / "out.bif")]) == 1
+    assert main(["learn", *rain, "--pseudo-counts", "1e16", "-o", str(tmp_path / "out.bif")]) == 1
     assert "1e+16" in capsys.readouterr().err
     assert not (tmp_path / "out.bif").exists()
 

@@ -53,7 +53,7 @@ def test_warnings_are_lines_of_json_in_a_log(
         (["--weight", "Weigth"], 1, "'Weigth'", ""),
         (["--missingness", "Rain -> R[Snow]", "--method", "mgraph"], 1, "Snow", ""),
         (["--priro", "1"], 2, "--priro", "--help"),
-        (["--prior", "much"], 2, "'much'", "--help"),
+        (["--pseudo-counts", "much"], 2, "'much'", "--help"),
     ],
 )
 def test_an_error_is_one_line_of_json_in_a_log(

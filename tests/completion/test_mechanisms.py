@@ -247,7 +247,7 @@ def test_mechanisms_whose_causes_all_rows_showed_are_evidence_about_these_causes
     graph = MissingnessGraph.parse(OBSERVED_CAUSES, OBSERVED)
     model = random_model(graph, np.random.default_rng(8))
     law = model.manifest()
-    result = lc.learn(OBSERVED, law, method, prior=1.0, missingness=graph, **options)
+    result = lc.learn(OBSERVED, law, method, pseudo_counts=0.0, missingness=graph, **options)
     result.write(tmp_path / "kept.json")
     kept = lc.read_result(tmp_path / "kept.json")
     choices = [(*OBSERVED.states(name), None) for name in OBSERVED.variables]
@@ -274,7 +274,7 @@ def test_rows_that_show_all_causes_are_completed_as_without_mechanisms(method: s
     # the old always answer, and without a prior it is impossible that they do not
     rows = {"Age": ["y"] * 6 + ["o"] * 4, "Ill": ["n", "n", "i", None, None, None, *"niii"]}
     network = Network({"Age": ["y", "o"], "Ill": ["n", "i"]}, {"Ill": ["Age"]})
-    result = lc.learn(network, rows, method, missingness="Age -> R[Ill]", prior=1.0)
+    result = lc.learn(network, rows, method, missingness="Age -> R[Ill]", pseudo_counts=0.0)
     np.testing.assert_allclose(result.mechanisms["Ill"].table, [[0.5, 0.5], [0, 1]])
     plain = result.network.with_mechanisms(None)
     new = {"Age": ["y", "o"] * 10, "Ill": [None] * 20}

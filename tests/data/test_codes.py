@@ -237,7 +237,7 @@ def test_em_learns_from_sets_what_the_likelihood_says() -> None:
     """
     network = lc.Network({"A": ["a", "b", "c"]}, codes={"A": {"b or c": ["b", "c"]}})
     rows = {"A": ["a"] * 30 + ["b"] * 20 + ["b or c"] * 50}
-    result = lc.learn(network, rows, lc.EM(tolerance=1e-10, start="random"), prior=1)
+    result = lc.learn(network, rows, lc.EM(tolerance=1e-10, start="random"), pseudo_counts=0)
     np.testing.assert_allclose(result.network.cpt("A").table[0], 0.3, atol=1e-9)
     assert (
         result.log_likelihood(rows) >= 30 * np.log(0.3) + 20 * np.log(0.7) + 50 * np.log(0.7) - 1e-6

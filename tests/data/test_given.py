@@ -155,7 +155,7 @@ def test_a_series_of_pandas_is_never_taken_by_position(
 def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:
     rows = pd.DataFrame({"A": ["0", "1"] * 50, "Wt": [1.0, 3.0] * 50})
     chosen = rows[rows.index % 4 > 1].sort_index(ascending=False)
-    by_series = lc.learn("A", chosen[["A"]], "listwise", prior=1, weight=rows["Wt"])
+    by_series = lc.learn("A", chosen[["A"]], "listwise", pseudo_counts=0, weight=rows["Wt"])
     np.testing.assert_allclose(by_series.network.cpt("A").table, [0.25, 0.75], rtol=1e-12)
     rows_of_file = lc.Data({"A": rows["A"].tolist()}, weight=rows["Wt"])  # numbered from 0
     assert read_table(rows_of_file, lc.Network({"A": ["0", "1"]})).weights is not None

@@ -51,12 +51,12 @@ def test_the_effect_of_an_intervention_under_a_tilt_is_adjusted_for_its_cause(
     delta: float,
 ) -> None:
     after = np.array(AGE) @ truth(delta)  # by the back door of Age
-    tilted = lc.sensitivity(TRIAL, trial(), EFFECT, mechanism="Ill", deltas=delta, prior=1)
+    tilted = lc.sensitivity(TRIAL, trial(), EFFECT, mechanism="Ill", deltas=delta, pseudo_counts=0)
     index = tilted.deltas.index(delta)
     assert tilted.method == "em"
     assert tilted.answers[index] == pytest.approx(after[1] - after[0], abs=1e-4)
     one = lc.sensitivity(
-        TRIAL, trial(), "Ill=yes | do(Drug=yes)", mechanism="Ill", deltas=delta, prior=1
+        TRIAL, trial(), "Ill=yes | do(Drug=yes)", mechanism="Ill", deltas=delta, pseudo_counts=0
     )
     assert one.answers[index] == pytest.approx(after[1], abs=1e-4)
     # What is seen among those who take it is another number.
@@ -68,7 +68,7 @@ def test_the_effect_of_an_intervention_under_a_tilt_is_adjusted_for_its_cause(
 def test_the_difference_of_two_shares_under_a_tilt_is_that_of_their_truths(method: str) -> None:
     text = "P(Ill=yes | Age=o, Drug=yes) - P(Ill=yes | Age=y, Drug=yes)"
     tilted = lc.sensitivity(
-        TRIAL, trial(), text, mechanism="Ill", deltas=log(2), method=method, prior=1
+        TRIAL, trial(), text, mechanism="Ill", deltas=log(2), method=method, pseudo_counts=0
     )
     cells = truth(log(2))
     assert tilted.answers[-1] == pytest.approx(cells[1, 1] - cells[0, 1], abs=1e-4)

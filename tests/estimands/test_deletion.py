@@ -45,7 +45,7 @@ def test_the_term_of_a_direct_form_comes_to_its_cpts(
         for k, name in enumerate("ABCD")
     }
     table = read_table(rows, NETWORK)
-    result = lc.learn(NETWORK, rows, method, prior=1)
+    result = lc.learn(NETWORK, rows, method, pseudo_counts=0)
     for name in NETWORK.variables:
         family = NETWORK.family(name)
         term = estimand(family, PARTIALLY, given).term

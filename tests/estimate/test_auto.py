@@ -16,12 +16,12 @@ from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.method import Learned
-from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.model.network import Network
 from learning import Task, learned_by
 
 CASE = golden("alarm-mar")
-TASK = Task(CASE.network, CASE.table, 2.0)
+TASK = Task(CASE.network, CASE.table, 1.0)
 
 
 def assert_same(one: Learned, two: Learned) -> None:
@@ -35,16 +35,16 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     table = type(complete)(complete.cardinality_of, columns)
     learned = learned_by(Auto(), replace(TASK, table=table))
     assert learned.why == (
-        "No value is missing. Chosen: the frequencies, with the prior's pseudo-counts added."
+        "No value is missing. Chosen: the frequencies, with pseudo-counts added."
     )
     assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
-    plain = learned_by(Auto(), replace(TASK, table=table, prior=1.0))
+    plain = learned_by(Auto(), replace(TASK, table=table, pseudo_counts=0.0))
     assert plain.why == "No value is missing. Chosen: the plain frequencies."
 
 
-@pytest.mark.parametrize("prior", [2.0, 1.0, "learn"])
-def test_with_holes_it_is_em_to_convergence_and_says_so(prior: AskedPrior) -> None:
-    task = replace(TASK, prior=prior, rng=np.random.default_rng(4))
+@pytest.mark.parametrize("pseudo_counts", [1.0, 0.0, "learn"])
+def test_with_holes_it_is_em_to_convergence_and_says_so(pseudo_counts: AskedPseudoCounts) -> None:
+    task = replace(TASK, pseudo_counts=pseudo_counts, rng=np.random.default_rng(4))
     learned = learned_by(Auto(), task)
     by_em = learned_by(EM(), replace(task, rng=np.random.default_rng(4)))
     assert_same(learned, by_em)
@@ -83,7 +83,7 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
         "B": np.array([2, 2, 0] * 5 + [2, 2, 1] * 5, np.uint8),
     }
     table = EncodedTable({"A": 2, "B": 2}, columns)
-    learned = learned_by(Auto(), Task(network, table, 2.0))
+    learned = learned_by(Auto(), Task(network, table, 1.0))
     assert learned.why.startswith(
         "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is observed whole "
         "in no row. Chosen: factored-mar "
@@ -126,7 +126,7 @@ def test_a_row_that_stands_for_several_is_as_many_copies_of_it_bit_for_bit() -> 
     number = copies.astype(float)
     once = replace(table, weights=number, copies=Copies(number, number))
     copied = table.take(np.random.default_rng(3).permutation(np.repeat(np.arange(300), copies)))
-    one, two = (learned_by(Auto(), Task(case.network, t, 2.0)) for t in (once, copied))
+    one, two = (learned_by(Auto(), Task(case.network, t, 1.0)) for t in (once, copied))
     assert_same(one, two)
 
 

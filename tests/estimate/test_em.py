@@ -23,7 +23,7 @@ from lacunet.estimate.em.fit import Fitting, Seeds
 from lacunet.estimate.em.method import EM, LoopyEM
 from lacunet.estimate.em.start import CptRows, maximise, random_cells
 from lacunet.estimate.learn import learn
-from lacunet.estimate.method import Ended, Learned, MethodError, Prior, agreed
+from lacunet.estimate.method import Ended, Learned, MethodError, UsedPseudoCounts, agreed
 from lacunet.evaluate import kl_divergence
 from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
@@ -37,8 +37,8 @@ from learning import Task, learned_by
 from strategies import networks, tables
 
 
-def task(prior: float = 2.0, seed: int = 0) -> Task:
-    return Task(APPENDIX, appendix_table(), prior, np.random.default_rng(seed))
+def task(pseudo_counts: float = 1.0, seed: int = 0) -> Task:
+    return Task(APPENDIX, appendix_table(), pseudo_counts, np.random.default_rng(seed))
 
 
 def steps(number: int, **options: Any) -> EM:
@@ -67,25 +67,25 @@ def tables_with_latents(draw: st.DrawFn, network: Network) -> EncodedTable:
     return EncodedTable(table.cardinality_of, columns, table.weights)
 
 
-def priors(cells: int) -> st.SearchStrategy[Prior]:
-    """One concentration for all cells, or one for each."""
+def all_pseudo_counts(cells: int) -> st.SearchStrategy[UsedPseudoCounts]:
+    """One number for all cells, or one for each."""
     each = st.integers(0, 99).map(
-        lambda seed: np.random.default_rng(seed).choice([1, 1.1, 3], cells)
+        lambda seed: np.random.default_rng(seed).choice([0, 0.1, 2], cells)
     )
-    return st.one_of(st.sampled_from([1.0, 1.5, 2.0]), each)
+    return st.one_of(st.sampled_from([0.0, 0.5, 1.0]), each)
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_the_log_posterior_never_goes_down(data: st.DataObject) -> None:
     network = data.draw(networks())
-    prior = data.draw(priors(layout_of(network.with_tables(None)).cells))
+    pseudo_counts = data.draw(all_pseudo_counts(layout_of(network.with_tables(None)).cells))
     table = data.draw(tables_with_latents(network))
     engine = engine_of(compile_problems(network, table), 2**30)
     start = random_cells(CptRows.of(engine.problems.layout), np.random.default_rng(0))
     for accelerate in (False, True):
         limits = Limits(1e-8, 60, accelerate=accelerate)
-        trace = np.array(climb(engine, start, prior, limits).trace)
+        trace = np.array(climb(engine, start, pseudo_counts, limits).trace)
         assert np.isfinite(trace).all()
         assert (np.diff(trace) >= -1e-10 * np.abs(trace[:-1]) - 1e-10).all()
 
@@ -95,7 +95,7 @@ def test_accelerated_em_ends_where_plain_em_does_in_a_quarter_of_the_expectation
     plain, fast = (
         learned_by(
             EM(tolerance=1e-7, max_iterations=5000, restarts=1, accelerate=accelerate),
-            Task(case.network, case.table, 2.0),
+            Task(case.network, case.table, 1.0),
         )
         for accelerate in (False, True)
     )
@@ -115,7 +115,7 @@ def test_along_a_ridge_accelerated_em_takes_a_tenth_of_the_expectations() -> Non
         random_cells(CptRows.of(engine.problems.layout), np.random.default_rng(s)) for s in range(8)
     ]
     plain, fast = (
-        [climb(engine, start, 2.0, Limits(1e-7, 20_000, accelerate=accelerate)) for start in starts]
+        [climb(engine, start, 1.0, Limits(1e-7, 20_000, accelerate=accelerate)) for start in starts]
         for accelerate in (False, True)
     )
     assert {found.reason for found in [*plain, *fast]} == {"converged"}
@@ -167,10 +167,10 @@ def test_one_step_is_one_enumerated_expectation_from_the_seed(data: st.DataObjec
     smooth = {cpt.child: 0.8 * cpt.table + 0.2 / cpt.table.shape[-1] for cpt in network.cpts}
     seed = network.with_tables(smooth)
     table = data.draw(tables_with_latents(network))
-    learned = learned_by(steps(1, start=seed), Task(network, table, 2.0))
+    learned = learned_by(steps(1, start=seed), Task(network, table, 1.0))
     counts, log_likelihood = enumerated(seed, table.scaled())
     for name, own in counts.items():
-        expected, _ = posterior_mode(own, 1, 2.0)
+        expected, _ = posterior_mode(own, 1, 1.0)
         np.testing.assert_allclose(learned.tables[name], expected, rtol=1e-10)
     log_prior = sum(np.log(cpt.table).sum() for cpt in seed.cpts)
     np.testing.assert_allclose(ended(learned).trace[0], log_likelihood + log_prior)
@@ -184,13 +184,13 @@ def test_maximising_all_families_at_once_is_the_posterior_mode_of_each(
 ) -> None:
     network = data.draw(networks())
     layout = layout_of(network.with_tables(None))
-    prior = data.draw(priors(layout.cells))
+    pseudo_counts = data.draw(all_pseudo_counts(layout.cells))
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     counts = rng.integers(0, 3, layout.cells).astype(float)
-    found = layout.tables(maximise(counts, CptRows.of(layout), prior))
-    prior_of = layout.tables(np.broadcast_to(prior, layout.cells))
+    found = layout.tables(maximise(counts, CptRows.of(layout), pseudo_counts))
+    pseudo_of = layout.tables(np.broadcast_to(pseudo_counts, layout.cells))
     for name, own in layout.tables(counts).items():
-        expected, _ = posterior_mode(own, 1, prior_of[name])
+        expected, _ = posterior_mode(own, 1, pseudo_of[name])
         np.testing.assert_allclose(found[name], expected, rtol=1e-12)
 
 
@@ -255,7 +255,7 @@ def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start() 
     # The paper's first setting; EM from the closed form alone ends 13.5 nats below the optimum.
     truth = example("fire-alarm")
     drawn = simulate(truth, 1000, MAR(0.3, 2, (1.0, 0.5)), rng=np.random.default_rng(405))
-    problem = Task(truth, drawn.table, 2.0)
+    problem = Task(truth, drawn.table, 1.0)
     alone = learned_by(EM(restarts=1), problem)
     learned = learned_by(EM(), problem)
     assert ended(learned).log_posterior > ended(alone).log_posterior + 13
@@ -268,7 +268,7 @@ def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start() 
 def test_optima_that_the_data_hardly_tell_apart_are_told_and_in_the_intervals(seed: int) -> None:
     # One row for each state of H, else alike: nothing says which state is which.
     rows, rng = twins_with([0, 1]), np.random.default_rng(seed)
-    result = learn(TWINS, rows, EM("random", restarts=10), 2, rng=rng, intervals=True)
+    result = learn(TWINS, rows, EM("random", restarts=10), pseudo_counts=1, rng=rng, intervals=True)
     truth = {name: TWINS.cpt(name).table for name in "ABC"}
     for name, table in truth.items():
         assert any("another start" in text for text in result.families[name].warnings)
@@ -294,9 +294,9 @@ def test_a_restart_redraws_only_what_hidden_variables_touch() -> None:
     columns = {name: np.array([0, 1, 1], np.uint8) for name in "AXY"}
     columns["H"] = np.full(3, 2, dtype=np.uint8)
     table = EncodedTable(dict.fromkeys("HAXY", 2), columns)
-    starts = learned_by(EM(max_iterations=0, restarts=3), Task(network, table, 2.0))
+    starts = learned_by(EM(max_iterations=0, restarts=3), Task(network, table, 1.0))
     for name in "XY":  # as the closed form gives them
-        closed = learned_by(EM(max_iterations=0, restarts=1), Task(network, table, 2.0))
+        closed = learned_by(EM(max_iterations=0, restarts=1), Task(network, table, 1.0))
         np.testing.assert_array_equal(starts.tables[name], closed.tables[name])
 
 
@@ -316,7 +316,7 @@ def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
 def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
     case = golden("alarm-mar")
     runs = [
-        learned_by(EM(), Task(case.network, case.table, 2.0, np.random.default_rng(3)))
+        learned_by(EM(), Task(case.network, case.table, 1.0, np.random.default_rng(3)))
         for _ in range(2)
     ]
     assert same_bits(*runs)
@@ -376,7 +376,7 @@ def test_a_seed_that_rules_out_a_row_is_refused_with_the_row() -> None:
     columns = {"A": np.array([2], np.uint8), "B": np.array([1], np.uint8)}
     table = EncodedTable({"A": 2, "B": 2}, columns)
     with pytest.raises(ImpossibleDataError, match=r"miss \['A'\] and show B=1"):
-        learned_by(EM(start=seed), Task(network, table, 2.0))
+        learned_by(EM(start=seed), Task(network, table, 1.0))
 
 
 def test_a_seed_of_another_structure_is_refused() -> None:
@@ -405,14 +405,14 @@ def test_options_out_of_range_are_refused(options: dict, message: str) -> None:
 
 def test_maximum_likelihood_without_a_step_says_that_pseudo_counts_are_kept() -> None:
     rows = {"A": ["x"] * 6 + ["y"] * 2, "B": ["u", "v"] * 3 + ["u", None]}
-    result = learn("A -> B", rows, "em", 1, max_iterations=0)
+    result = learn("A -> B", rows, "em", pseudo_counts=0, max_iterations=0)
     np.testing.assert_allclose(result.cpt("A").table, [7 / 10, 3 / 10])  # one pseudo-count each
     assert result.ended is not None
-    assert any("hold the pseudo-counts" in note for note in result.ended.notes)
+    assert any("hold one pseudo-count per cell" in note for note in result.ended.notes)
 
 
 def test_maximum_likelihood_starts_from_a_smoothed_seed_and_says_so() -> None:
-    learned = learned_by(EM(), task(prior=1.0))
+    learned = learned_by(EM(), task(pseudo_counts=0.0))
     assert any("smoothed" in note for note in ended(learned).notes)
 
 
@@ -472,11 +472,13 @@ def test_a_start_near_the_optimum_is_left_if_many_rows_tell_it_from_there() -> N
     rows = {"A": ["0", "1", "0", "1", None, None], "B": ["0", "0", "1", "1", "0", "1"]}
     counts = np.array([8.0, 12.0, 4.0, 6.0, 450.0, 520.0])
     network, data = lc.Network(states, {"B": ["A"]}), lc.Data(rows, counts=1e4 * counts)
-    (end,) = (lc.learn(network, data, lc.EM(tolerance=1e-11, max_iterations=10**5), 1),)
+    (end,) = (
+        lc.learn(network, data, lc.EM(tolerance=1e-11, max_iterations=10**5), pseudo_counts=0),
+    )
     near = end.network.with_tables(
         {name: end.cpt(name).table + 1e-3 * np.array([1, -1]) for name in network.variables}
     )
-    found = lc.learn(network, data, lc.EM(start=near, restarts=1), 1)
+    found = lc.learn(network, data, lc.EM(start=near, restarts=1), pseudo_counts=0)
     for name in network.variables:
         np.testing.assert_allclose(found.cpt(name).table, end.cpt(name).table, atol=1e-4)
 

@@ -20,7 +20,7 @@ def test_em_from_the_closed_form_ends_where_the_golden_file_says(name: str) -> N
     )
     learned = learned_by(
         EM(start=seed, tolerance=1e-9, max_iterations=100_000, restarts=1),
-        Task(case.network, case.table, prior=2.0),
+        Task(case.network, case.table, pseudo_counts=1.0),
     )
     assert learned.ended is not None
     assert learned.ended.reason == "converged"
@@ -38,7 +38,7 @@ def test_em_seeded_by_name_ends_at_the_same_place(name: str) -> None:
     case = golden(name)
     learned = learned_by(
         EM(tolerance=1e-9, max_iterations=100_000, restarts=1),
-        Task(case.network, case.table, prior=2.0),
+        Task(case.network, case.table, pseudo_counts=1.0),
     )
     assert case.expected_em is not None
     for variable, cpt in case.expected_em["cpts"].items():

@@ -43,18 +43,21 @@ GRAPHS = [
 
 
 def em_on(
-    graph: MissingnessGraph, table: EncodedTable, prior: float = 2.0, method: EM | None = None
+    graph: MissingnessGraph,
+    table: EncodedTable,
+    pseudo_counts: float = 1.0,
+    method: EM | None = None,
 ) -> Result:
     """EM on the graph from what it recovers and, where that gives nothing, factored-mar."""
     own = replace(method or EM(), missingness=graph)
-    return learn(graph.network, table, own, prior)
+    return learn(graph.network, table, own, pseudo_counts=pseudo_counts)
 
 
 def with_all_mechanisms(graph: MissingnessGraph, table: EncodedTable) -> Network:
     """EM on the network that has the ignorable mechanisms as nodes, too."""
     made = augmented(graph, table.partially_observed, leave_out_ignorable=False)
     rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
-    return learn(made.network, rows, TO_THE_END, prior=2).network
+    return learn(made.network, rows, TO_THE_END, pseudo_counts=1).network
 
 
 def test_it_says_whether_mechanisms_have_a_part_in_the_likelihood() -> None:
@@ -74,7 +77,7 @@ def test_it_says_whether_mechanisms_have_a_part_in_the_likelihood() -> None:
 def test_the_law_of_an_mnar_graph_gives_the_truth_back(network: Network, text: str) -> None:
     graph = MissingnessGraph.parse(text, network)
     model = random_model(graph, np.random.default_rng(5))
-    found = em_on(graph, model.manifest(), prior=1, method=TO_THE_END)
+    found = em_on(graph, model.manifest(), pseudo_counts=0, method=TO_THE_END)
     assert not any("identified" in warning for warning in found.warnings)
     for name in network.variables:
         truth = model.truth([name], network.parents(name))
@@ -85,7 +88,7 @@ def test_the_law_of_an_mnar_graph_gives_the_truth_back(network: Network, text: s
 def test_the_mechanisms_are_learned_too() -> None:
     graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[X]", PAIR)
     model = random_model(graph, np.random.default_rng(5))
-    found = em_on(graph, model.manifest(), prior=1, method=TO_THE_END)
+    found = em_on(graph, model.manifest(), pseudo_counts=0, method=TO_THE_END)
     axes = [model.nodes.index(node) for node in ("X", Mechanism("Y"))]
     gone = tuple(at for at in range(model.joint.ndim) if at not in axes)
     joint = model.joint.sum(axis=gone)
@@ -96,7 +99,7 @@ def test_the_mechanisms_are_learned_too() -> None:
 def test_mechanisms_name_the_states_of_their_parents() -> None:
     ages = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     graph = MissingnessGraph.parse("Ill -> R[Age]; Age -> R[Ill]; R[Age] -> R[Ill]", ages)
-    found = em_on(graph, random_model(graph, np.random.default_rng(5)).manifest(), prior=1)
+    found = em_on(graph, random_model(graph, np.random.default_rng(5)).manifest(), pseudo_counts=0)
     hides = found.mechanisms["Ill"]
     assert hides.parents == ("Age", "R[Age]")
     assert hides.states == (("young", "old"), *[("missing", "shown")] * 2)
@@ -105,7 +108,7 @@ def test_mechanisms_name_the_states_of_their_parents() -> None:
 def test_where_it_ends_is_a_fixed_point_of_em_by_enumeration() -> None:
     graph = MissingnessGraph.parse("X, Z -> R[Y]; Y -> R[X]; R[Y], Z -> R[Z]", CHAIN)
     table = _rows(graph, 200)
-    found = em_on(graph, table, prior=2, method=TO_THE_END)
+    found = em_on(graph, table, pseudo_counts=1, method=TO_THE_END)
     made = augmented(graph, table.partially_observed)
     whole = made.network.with_tables(
         dict(found.network.tables_of or {})
@@ -143,9 +146,9 @@ def test_a_mechanism_too_large_for_memory_is_left_out_with_those_it_causes() -> 
     partially = table.partially_observed
     (stage,) = mechanism_stages(graph, partially, augmented(graph, partially))
     statistics = gather(Gathering(stage.needs, graph.network), [table])
-    assert set(stage.solve(statistics, Learned(), Setting(2.0)).mechanisms) == set("ZWV")
+    assert set(stage.solve(statistics, Learned(), Setting(1.0)).mechanisms) == set("ZWV")
     # 8 cells of R[Z], 4 of the others, each of 24 bytes, in an eighth of the memory
-    found = stage.solve(statistics, Learned(), Setting(2.0, memory=8 * 24 * 7))
+    found = stage.solve(statistics, Learned(), Setting(1.0, memory=8 * 24 * 7))
     assert set(found.mechanisms) == {"V"}
     assert "'W', 'Z'" in found.notes[0]
 
@@ -154,7 +157,7 @@ def test_under_mar_it_is_plain_em() -> None:
     drawn = simulate(
         _five_with_cpts(), 400, MAR(share=0.4, parents=1, beta=(1, 1)), rng=np.random.default_rng(4)
     )
-    plain = learn(drawn.network, drawn.table, TO_THE_END, prior=2)
+    plain = learn(drawn.network, drawn.table, TO_THE_END, pseudo_counts=1)
     graph = drawn.graph
     short = em_on(graph, drawn.table, method=TO_THE_END).network
     for found in (short, with_all_mechanisms(graph, drawn.table)):
@@ -278,8 +281,10 @@ def _rows(graph: MissingnessGraph, rows: int) -> EncodedTable:
 
 def test_without_a_prior_it_starts_from_recovered_cpts_without_zeros() -> None:
     rows = {"X": ["0", "0", "1", None, None], "Y": ["0", "0", "0", "1", "1"]}
-    plain = learn(PAIR, rows, "em", 1)
-    on_graph = learn(PAIR, rows, "em", 1, missingness="R[X]")  # P(Y=1 | X) = 0 where X is shown
+    plain = learn(PAIR, rows, "em", pseudo_counts=0)
+    on_graph = learn(
+        PAIR, rows, "em", pseudo_counts=0, missingness="R[X]"
+    )  # P(Y=1 | X) = 0 where X is shown
     assert plain.ended
     assert on_graph.ended
     assert on_graph.ended.log_likelihood == pytest.approx(plain.ended.log_likelihood, rel=1e-6)
@@ -359,7 +364,7 @@ def test_it_ends_where_the_law_is_and_not_where_steps_are_short(seed: int) -> No
     # Where steps are first below 1e-4, a CPT is off by .069, or .009.
     model = slow_model(seed)
     graph, data = model.graph, exact_rows(model, 1e6)
-    found = lc.learn(graph.network, data, "em", 1, missingness=graph)
+    found = lc.learn(graph.network, data, "em", pseudo_counts=0, missingness=graph)
     assert found.ended.reason == "converged"
     for name in graph.network.variables:
         truth = model.truth([name], graph.network.parents(name))
@@ -371,7 +376,7 @@ def test_intervals_are_those_of_where_em_arrives(seed: int, limit: int) -> None:
     model = slow_model(seed)
     graph, data = model.graph, exact_rows(model, 1e6)
     method = lc.EM(missingness=graph, max_iterations=limit)
-    found = lc.learn(graph.network, data, method, 1, intervals=True)
+    found = lc.learn(graph.network, data, method, pseudo_counts=0, intervals=True)
     assert any("not arrived" in note for note in found.notes) is (limit < 5000)
     for name in graph.network.variables:
         truth = model.truth([name], graph.network.parents(name))
@@ -404,7 +409,7 @@ def test_what_em_would_lose_by_edges_for_a_hidden_cause_is_by_the_formula_of_the
     for seed in (1, 2, 3):
         model = random_model(graph, np.random.default_rng(seed))
         data = exact_rows(model, 1e5)
-        found = lc.learn(network, data, "em", 1, missingness=graph, intervals=True)
+        found = lc.learn(network, data, "em", pseudo_counts=0, missingness=graph, intervals=True)
         for name in network.variables:
             truth = model.truth([name], network.parents(name))
             np.testing.assert_allclose(found.cpt(name).table, truth, atol=1e-9)

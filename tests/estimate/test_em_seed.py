@@ -28,7 +28,7 @@ def latent_task(seed: int) -> Task:
     drawn = sample(CLASSES, 3000, np.random.default_rng(1))
     columns = {**drawn.columns, "H": np.full(3000, 2, dtype=np.uint8)}
     table = EncodedTable(drawn.cardinality_of, columns)
-    return Task(CLASSES.with_tables(None), table, 2.0, np.random.default_rng(seed))
+    return Task(CLASSES.with_tables(None), table, 1.0, np.random.default_rng(seed))
 
 
 def assert_finds_the_classes(learned: Learned) -> None:
@@ -64,7 +64,7 @@ def test_a_seed_network_may_list_everything_in_another_order() -> None:
             for name, table in seed.tables_of.items()
         },
     )
-    task = Task(case.network, case.table, 2.0)
+    task = Task(case.network, case.table, 1.0)
     one, two = (learned_by(EM(start=start, max_iterations=3), task) for start in (seed, turned))
     for name, table in one.tables.items():
         np.testing.assert_array_equal(two.tables[name], table)
@@ -73,7 +73,7 @@ def test_a_seed_network_may_list_everything_in_another_order() -> None:
 def test_a_seed_network_of_another_structure_is_refused() -> None:
     case = golden("fire-alarm-mar")
     with pytest.raises(MethodError, match="structure must be the same"):
-        learned_by(EM(start=CLASSES), Task(case.network, case.table, 2.0))
+        learned_by(EM(start=CLASSES), Task(case.network, case.table, 1.0))
 
 
 def latent_rows(seed: int, rows: int = 600) -> dict[str, list[str]]:
@@ -99,7 +99,7 @@ def test_seeds_and_row_orders_agree_on_the_states_of_a_latent_variable(start: st
     rows = latent_rows(7)
     turned = {name: column[::-1] for name, column in rows.items()}
     first, *others = [
-        learned_classes(table, rng=seed, start=start, prior=2, tolerance=1e-7)
+        learned_classes(table, rng=seed, start=start, pseudo_counts=1, tolerance=1e-7)
         for seed in range(5)
         for table in (rows, turned)
     ]
@@ -119,12 +119,12 @@ def test_classes_of_one_size_are_ordered_by_the_first_column() -> None:
     counts = [1000 * weight for weight in weights]
     data = lc.Data(columns, latent=["H"], counts=counts)
     for seed in range(6):
-        found = lc.learn(CLASSES.with_tables(None), data, "em", prior=1, rng=seed)
+        found = lc.learn(CLASSES.with_tables(None), data, "em", pseudo_counts=0, rng=seed)
         np.testing.assert_allclose(found.cpt("A").table, [[0.9, 0.1], [0.1, 0.9]], atol=0.01)
 
 
 def test_a_prior_that_names_the_states_of_a_latent_variable_is_heard() -> None:
-    rows, prior = latent_rows(3), {"A": [[1.0, 19.0], [19.0, 1.0]]}
+    rows, pseudo_counts = latent_rows(3), {"A": [[1.0, 19.0], [19.0, 1.0]]}
     for seed in range(4):
-        found = learned_classes(rows, rng=seed, prior=prior)
+        found = learned_classes(rows, rng=seed, pseudo_counts=pseudo_counts)
         assert found.cpt("A").table[0, 1] > found.cpt("A").table[1, 1]

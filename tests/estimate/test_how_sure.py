@@ -30,16 +30,16 @@ def patients() -> object:
     return lc.simulate(SCREENING, 2_000, missing, rng=np.random.default_rng(3)).table
 
 
-@pytest.mark.parametrize("prior", [1, 2, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [0, 1, "learn"])
 @pytest.mark.parametrize("method", ["em", "auto", "factored-mar"])
 def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_agree_on(
-    method: str, prior: object
+    method: str, pseudo_counts: object
 ) -> None:
     asia = lc.example("asia")
     hiding = MCAR(share=0.5, rate=0.4)
     for seed in range(2):
         rows = lc.simulate(asia, 300, hiding, rng=np.random.default_rng(seed)).table
-        result = lc.learn(asia, rows, method, prior, intervals=True)
+        result = lc.learn(asia, rows, method, pseudo_counts=pseudo_counts, intervals=True)
         truth, both = asia.cpt("either").table, result.interval("either")
         is_shown = result.families["either"].support[..., None] > 0
         assert is_shown.sum() >= 2
@@ -49,15 +49,15 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_
         np.testing.assert_allclose(answer.interval, both[0, 1], atol=1e-9)
 
 
-@pytest.mark.parametrize("prior", [2, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [1, "learn"])
 @pytest.mark.parametrize("method", ["em", lc.EM(max_iterations=1)], ids=["em", "one step"])
 def test_what_is_impossible_or_certain_is_in_the_interval_of_an_answer(
-    method: str | lc.EM, prior: object
+    method: str | lc.EM, pseudo_counts: object
 ) -> None:
     asia = lc.example("asia")
     for seed in range(2):
         rows = lc.simulate(asia, 300, MCAR(share=0.5, rate=0.4), rng=seed).table
-        result = lc.learn(asia, rows, method, prior, intervals=True)
+        result = lc.learn(asia, rows, method, pseudo_counts=pseudo_counts, intervals=True)
         for evidence in ({"lung": "yes"}, {"lung": "no", "tub": "no", "dysp": "yes"}):
             right = asia.query("either", evidence)
             asked = result.query("either", evidence, unsupported="ignore")
@@ -78,7 +78,7 @@ def test_every_entry_has_an_interval_that_holds_it(method: str, patients: object
 
 
 def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: object) -> None:
-    result = lc.learn(SCREENING, patients, "direct-mcar", prior=1, intervals=True)
+    result = lc.learn(SCREENING, patients, "direct-mcar", pseudo_counts=0, intervals=True)
     share = result.network.cpt("Age").table
     np.testing.assert_allclose(
         result.standard_error("Age"), np.sqrt(share * (1 - share) / 2_000), rtol=1e-9
@@ -171,7 +171,9 @@ def test_replicates_make_as_many_steps_as_all_rows_from_what_chance_drew_for_the
 ) -> None:
     climbs: list[Climb] = []
     two_steps = lc.EM(start, max_iterations=2, restarts=3, visit=climbs.append)
-    result = lc.learn(THREE_SIGNS, signs_of_a_latent_cause(), two_steps, 2, intervals=True)
+    result = lc.learn(
+        THREE_SIGNS, signs_of_a_latent_cause(), two_steps, pseudo_counts=1, intervals=True
+    )
     ends = [climb for climb in climbs if climb.reason]
     whole, replicates = ends[:3], ends[3:]
     assert [climb.iterations for climb in ends] == [2] * (3 + 30)
@@ -201,10 +203,12 @@ def test_intervals_take_their_time_after_a_time_limit(weight: object) -> None:
 
     limited = lc.EM(time_limit=1000.0, accelerate=False, restarts=1, visit=slowly)
     with timed_by(lambda: now[0]):
-        cut = lc.learn(SURVEY, scarce_rows(), limited, 2, weight, intervals=True)
+        cut = lc.learn(
+            SURVEY, scarce_rows(), limited, pseudo_counts=1, weight=weight, intervals=True
+        )
     assert cut.ended.reason == "time limit"
     as_many = lc.EM(max_iterations=cut.ended.iterations, accelerate=False, restarts=1)
-    steps = lc.learn(SURVEY, scarce_rows(), as_many, 2, weight, intervals=True)
+    steps = lc.learn(SURVEY, scarce_rows(), as_many, pseudo_counts=1, weight=weight, intervals=True)
     for name in SURVEY.variables:
         np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
 
@@ -424,7 +428,9 @@ def test_a_latent_variable_has_the_effective_size_that_its_intervals_rest_on() -
     states = {"C": ["a", "b"]} | {name: ["n", "y"] for name in shown}
     network = lc.Network(states, {name: ["C"] for name in shown})
     result = lc.learn(network, lc.Data(shown, latent="C"), "em", intervals=True)
-    assert "prior 2\n" in str(result)  # no row shows any family: there are no counts to learn from
+    assert "pseudo-counts 1\n" in str(
+        result
+    )  # no row shows any family: there are no counts to learn from
     size = result.families["C"].effective_size
     assert size is not None
     p = result.cpt("C").table[0]
@@ -437,5 +443,5 @@ def test_intervals_are_printed_with_what_they_are_of(patients: EncodedTable) -> 
     smoothed = lc.learn(SCREENING, patients, "em", intervals=True)
     assert "pseudo-counts:" in result_as_text(smoothed, 0.95)
     assert "curvature" in result_as_text(smoothed, 0.95)
-    plain = lc.learn(SCREENING, patients, "direct-mcar", prior=1, intervals=True)
+    plain = lc.learn(SCREENING, patients, "direct-mcar", pseudo_counts=0, intervals=True)
     assert "pseudo-counts:" not in result_as_text(plain, 0.95)

@@ -24,7 +24,7 @@ GRAPH = MissingnessGraph(CASE.network, CASE.expected["mechanism_parents"])
 
 @pytest.mark.parametrize("method", ["informed-direct", "informed-factored"])
 def test_a_graph_gives_each_family_its_own_separator(method: str) -> None:
-    task = Task(CASE.network, CASE.table, 2.0)
+    task = Task(CASE.network, CASE.table, 1.0)
     by_graph = learned_by(method_named(method, missingness=GRAPH), task)
     for name in CASE.network.variables:
         own = separator(GRAPH, CASE.network.family(name), CASE.table.fully_observed)
@@ -36,7 +36,7 @@ def test_a_graph_that_is_not_mar_for_a_family_is_refused_with_the_path() -> None
     graph = MissingnessGraph.parse("Alarm -> R[Alarm]; Report -> R[Leaving]", CASE.network)
     with pytest.raises(SeparatorError, match="Alarm -> R\\[Alarm\\]"):
         learned_by(
-            method_named("informed-direct", missingness=graph), Task(CASE.network, CASE.table, 2.0)
+            method_named("informed-direct", missingness=graph), Task(CASE.network, CASE.table, 1.0)
         )
 
 

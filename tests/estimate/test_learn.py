@@ -22,7 +22,7 @@ ROWS = {
 
 
 def test_a_result_tells_what_it_is() -> None:
-    result = lc.learn(RAIN, ROWS, "direct-mcar", 2)
+    result = lc.learn(RAIN, ROWS, "direct-mcar", pseudo_counts=1)
     assert repr(result) == "<Result: 3 CPTs by direct-mcar from 4 rows, 2 warnings>"
     assert result.missing == {"Rain": 0, "Sprinkler": 1, "Wet": 1}
     assert result.network.parents_of == RAIN.parents_of
@@ -30,7 +30,7 @@ def test_a_result_tells_what_it_is() -> None:
 
 
 def test_the_report_on_a_family_prints_in_a_few_lines() -> None:
-    result = lc.learn(RAIN, ROWS, "direct-mcar", 2)
+    result = lc.learn(RAIN, ROWS, "direct-mcar", pseudo_counts=1)
     first, estimand, rows, unsupported, warning = str(result.families["Wet"]).splitlines()
     assert first == "Wet given Rain, Sprinkler"
     assert estimand.strip() == result.families["Wet"].estimand
@@ -105,10 +105,10 @@ def test_memory_takes_sizes_with_their_unit() -> None:
         ({"method": "MLE"}, "'MLE'"),
         ({"method": "EM"}, "'em'"),
         ({"method": "factored_mar"}, "'factored-mar'"),
-        ({"prior": 0.5}, "prior is 0.5"),
-        ({"prior": "2"}, "prior is '2'"),
-        ({"prior": float("nan")}, "prior is nan"),
-        ({"prior": True}, "prior is True"),
+        ({"pseudo_counts": -0.5}, "pseudo_counts is -0.5"),
+        ({"pseudo_counts": "2"}, "pseudo_counts is '2'"),
+        ({"pseudo_counts": float("nan")}, "pseudo_counts is nan"),
+        ({"pseudo_counts": True}, "pseudo_counts is True"),
         ({"memory": "500"}, "'500'"),
         ({"memory": "much"}, "memory is 'much'"),
         ({"memory": 0.5}, r"memory is 0\.5"),
@@ -135,10 +135,10 @@ def test_what_makes_no_sense_is_refused_before_data_are_read(
         lc.learn(**(others | arguments))
 
 
-def test_the_prior_may_be_any_real_number() -> None:
-    prior: Any = np.int64(2)
-    given = lc.learn(RAIN, ROWS, "em", prior=prior)
-    assert given.network == lc.learn(RAIN, ROWS, "em", prior=2.0).network
+def test_pseudo_counts_may_be_any_real_number() -> None:
+    pseudo_counts: Any = np.int64(1)
+    given = lc.learn(RAIN, ROWS, "em", pseudo_counts=pseudo_counts)
+    assert given.network == lc.learn(RAIN, ROWS, "em", pseudo_counts=1.0).network
 
 
 PAIRS = [("Rain", "Wet")]

@@ -12,6 +12,7 @@ from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
 from lacunet.estimate.learn import gathering
 from lacunet.estimate.method import MethodError, Setting, planned, run
 from lacunet.estimate.mgraph import MGraph
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.estimate.result import Interrupted
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
@@ -40,7 +41,7 @@ CHAIN = Network(
 def test_every_family_of_an_exact_law_is_recovered(text: str) -> None:
     graph = MissingnessGraph.parse(text, CHAIN)
     model = random_model(graph, np.random.default_rng(8))
-    learned = learned_by(MGraph(graph), Task(CHAIN, model.manifest(), prior=1.0))
+    learned = learned_by(MGraph(graph), Task(CHAIN, model.manifest(), pseudo_counts=0.0))
     for name in CHAIN.variables:
         truth = model.truth([name], CHAIN.parents(name))
         np.testing.assert_allclose(learned.tables[name], truth, rtol=0, atol=1e-9)
@@ -51,7 +52,7 @@ def test_complete_data_give_the_plain_frequencies_under_the_prior() -> None:
     rng = np.random.default_rng(0)
     codes = {name: rng.integers(0, CHAIN.cardinality(name), 200).astype(np.uint8) for name in "XYZ"}
     table = EncodedTable({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
-    learned = learned_by(MGraph(MissingnessGraph(CHAIN, {})), Task(CHAIN, table, prior=2.0))
+    learned = learned_by(MGraph(MissingnessGraph(CHAIN, {})), Task(CHAIN, table, pseudo_counts=1.0))
     counts = np.ones((2, 3, 2))  # one pseudo-count a cell
     np.add.at(counts, (codes["X"], codes["Y"], codes["Z"]), 1)
     expected = counts / counts.sum(axis=-1, keepdims=True)
@@ -64,7 +65,7 @@ def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) ->
     drawn = random_model(graph, np.random.default_rng(8)).manifest()
     counts = np.rint(2000 * drawn.row_weights / drawn.total)
     table = EncodedTable(drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts))
-    rows, setting = Held(table), Setting(2.0)
+    rows, setting = Held(table), Setting(1.0)
     plan = planned(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
     statistics = rows.gather(gathering(plan, setting, None, seed=1))
     whole = run(plan, statistics, setting)
@@ -94,7 +95,7 @@ def test_pseudo_counts_go_on_the_effective_size() -> None:
     rows = np.array([[0, 0]] * 6 + [[1, 0]] * 2 + [[0, 1]] + [[1, 1]] * 3 + [[2, 1]] * 4)
     columns = {"A": rows[:, 0].astype(np.uint8), "B": rows[:, 1].astype(np.uint8)}
     table = EncodedTable({"A": 2, "B": 2}, columns)
-    learned = learned_by(MGraph(graph), Task(network, table, prior=2.0))
+    learned = learned_by(MGraph(graph), Task(network, table, pseudo_counts=1.0))
     # P(A) = (6 + 2 * 1, 2 + 2 * 3) / 16 on an effective size of 16^2 / (8 + 4 * 4).
     size = 16**2 / 24
     expected = (size * np.array([0.5, 0.5]) + 1) / (size + 2)
@@ -102,8 +103,8 @@ def test_pseudo_counts_go_on_the_effective_size() -> None:
     assert learned.families["A"].rows_shown == 12
 
 
-@pytest.mark.parametrize("prior", [2.0, 8.0, "learn"])
-def test_intervals_are_of_what_the_rows_say_without_pseudo_counts(prior: Any) -> None:
+@pytest.mark.parametrize("pseudo_counts", [1.0, 7.0, "learn"])
+def test_intervals_are_of_what_the_rows_say_without_pseudo_counts(pseudo_counts: Any) -> None:
     rng = np.random.default_rng(4)
     drawn = {name: rng.integers(0, CHAIN.cardinality(name), 400) for name in "XYZ"}
     rows = {name: codes.astype(str).astype(object) for name, codes in drawn.items()}
@@ -111,8 +112,10 @@ def test_intervals_are_of_what_the_rows_say_without_pseudo_counts(prior: Any) ->
     rows["Z"][rng.random(400) < 0.4 * drawn["Y"]] = None  # where Y is 2, a fifth is left
     graph = MissingnessGraph.parse("X -> R[Y]; Y -> R[Z]", CHAIN)
     alone, with_prior = (
-        lc.learn(CHAIN, rows, "mgraph", given, missingness=graph, intervals=True).uncertainty
-        for given in (1.0, prior)
+        lc.learn(
+            CHAIN, rows, "mgraph", pseudo_counts=given, missingness=graph, intervals=True
+        ).uncertainty
+        for given in (0.0, pseudo_counts)
     )
     assert alone is not None
     assert with_prior is not None
@@ -133,7 +136,9 @@ CENSORED = MissingnessGraph.parse("Y -> R[Y]", CHAIN)
 
 
 def censored_task() -> Task:
-    return Task(CHAIN, random_model(CENSORED, np.random.default_rng(1)).manifest(), prior=1.0)
+    return Task(
+        CHAIN, random_model(CENSORED, np.random.default_rng(1)).manifest(), pseudo_counts=0.0
+    )
 
 
 def test_a_family_that_is_not_recoverable_is_refused_with_its_reason() -> None:
@@ -154,15 +159,15 @@ def test_what_is_left_at_the_prior_holds_pseudo_counts_that_were_given() -> None
     rows = {"A": ["0", "1"] * 50, "B": ["0", "1", None, "1"] * 25}
     given = {"B": [[18, 2], [12, 8]]}
     graph = {"missingness": "B -> R[B]", "otherwise": "prior"}
-    result = lc.learn("A -> B", rows, "mgraph", given, **graph)
+    result = lc.learn("A -> B", rows, "mgraph", pseudo_counts=given, **graph)
     np.testing.assert_allclose(result.network.cpt("B").table, [[0.9, 0.1], [0.6, 0.4]])
-    assert isinstance(result.prior, lc.LearnedPrior)
-    np.testing.assert_array_equal(result.prior["B"], given["B"])
+    assert isinstance(result.pseudo_counts, PseudoCounts)
+    np.testing.assert_array_equal(result.pseudo_counts["B"], given["B"])
     assert result.families["B"].fallback == "prior"
-    uniform = lc.learn("A -> B", rows, "mgraph", "learn", **graph)
+    uniform = lc.learn("A -> B", rows, "mgraph", pseudo_counts="learn", **graph)
     np.testing.assert_array_equal(uniform.network.cpt("B").table, 0.5)
-    assert isinstance(uniform.prior, lc.LearnedPrior)
-    assert uniform.prior.kept == ("B",)
+    assert isinstance(uniform.pseudo_counts, PseudoCounts)
+    assert uniform.pseudo_counts.kept == ("B",)
 
 
 def test_it_may_be_learned_by_another_method_and_is_marked() -> None:
@@ -228,7 +233,7 @@ def test_informed_deletion_refuses_the_graph_of_another_network(
     table = random_model(graph, np.random.default_rng(8)).manifest()
     other = Network(CHAIN.states_of, {"Y": ["X"], "Z": ["Y"]})
     with pytest.raises(MissingnessGraphError, match="'Z'"):
-        learned_by(kind(missingness=graph), Task(other, table, prior=1.0))
+        learned_by(kind(missingness=graph), Task(other, table, pseudo_counts=0.0))
 
 
 @pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
@@ -238,12 +243,12 @@ def test_informed_deletion_takes_a_separator_or_a_graph_not_both(
     graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
     table = random_model(graph, np.random.default_rng(8)).manifest()
     with pytest.raises(MethodError, match="missingness"):
-        learned_by(kind(separator=("X",), missingness=graph), Task(CHAIN, table, prior=1.0))
+        learned_by(kind(separator=("X",), missingness=graph), Task(CHAIN, table, pseudo_counts=0.0))
 
 
 def test_a_text_is_no_missingness_graph() -> None:
     graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
-    task = Task(CHAIN, random_model(graph, np.random.default_rng(8)).manifest(), prior=1.0)
+    task = Task(CHAIN, random_model(graph, np.random.default_rng(8)).manifest(), pseudo_counts=0.0)
     with pytest.raises(MethodError, match=r"'X -> R\[Y\]'"):
         MGraph("X -> R[Y]")  # type: ignore[arg-type]
     with pytest.raises(MethodError, match=r"'g.txt'"):
@@ -262,7 +267,7 @@ def test_another_method_stands_in_where_an_estimand_finds_no_rows() -> None:
     network = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
     graph = MissingnessGraph.parse("R[X]; R[Y]", network)
     columns = {"X": np.array([0, 1, 2, 2], np.uint8), "Y": np.array([2, 2, 0, 1], np.uint8)}
-    task = Task(network, EncodedTable({"X": 2, "Y": 2}, columns), prior=2.0)
+    task = Task(network, EncodedTable({"X": 2, "Y": 2}, columns), pseudo_counts=1.0)
     for otherwise, marked in (("em", GRAPH_EM), ("prior", "prior"), ("refuse", "prior")):
         learned = learned_by(MGraph(graph, otherwise=otherwise), task)
         assert learned.families["Y"].fallback == marked
@@ -279,7 +284,9 @@ def test_another_method_stands_in_where_the_data_contradict_the_estimand() -> No
     shown = random_cpt(rng, [2, 2, 2])
     shown[:, 1] = [0, 1]  # R[X3] = 1 implies R[X1] = 1
     law = random_model(graph, rng, {Mechanism("X1"): shown}).manifest()
-    learned = learned_by(MGraph(graph, otherwise="direct-mcar"), Task(network, law, prior=1.0))
+    learned = learned_by(
+        MGraph(graph, otherwise="direct-mcar"), Task(network, law, pseudo_counts=0.0)
+    )
     assert learned.families["X1"].fallback == "direct-mcar"
     assert "X1 alone" in learned.families["X1"].warnings[0]
     assert learned.families["X2"].fallback == ""
@@ -291,7 +298,7 @@ def test_a_variable_that_happens_to_have_no_gap_is_learned_all_the_same() -> Non
     codes = {name: rng.integers(0, CHAIN.cardinality(name), 50).astype(np.uint8) for name in "XYZ"}
     codes["Y"][:5] = 3
     table = EncodedTable({name: CHAIN.cardinality(name) for name in "XYZ"}, codes)
-    learned = learned_by(MGraph(graph), Task(CHAIN, table, prior=1.0))
+    learned = learned_by(MGraph(graph), Task(CHAIN, table, pseudo_counts=0.0))
     np.testing.assert_allclose(learned.tables["X"], np.bincount(codes["X"]) / 50)
 
 

@@ -40,7 +40,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_registered_form_learns_explains_and_reports_like_any_other() -> None:
-    result = lc.learn(RAIN, ROWS, "shrunk", prior=1)
+    result = lc.learn(RAIN, ROWS, "shrunk", pseudo_counts=0)
     # P(Rain): half of (2/3, 1/3), half uniform.
     np.testing.assert_allclose(result.network.cpt("Rain").table, [7 / 12, 5 / 12])
     assert result.families["Wet"].unsupported == 3

@@ -247,9 +247,11 @@ def test_what_a_rule_excludes_is_no_pseudo_count_against_the_rows() -> None:
         not_asked={"Now": "Smoked=no"},
     )
     rows = {"Smoked": ["no", "no", "yes", "yes"], "Now": [None, None, "no", "yes"]}
-    assert not lc.learn(network, rows, "direct-mar", 2).families["Now"].warnings  # two against two
-    (warning,) = lc.learn(network, rows, "direct-mar", 3).families["Now"].warnings
-    assert "prior's 4" in warning
+    assert (
+        not lc.learn(network, rows, "direct-mar", pseudo_counts=1).families["Now"].warnings
+    )  # two against two
+    (warning,) = lc.learn(network, rows, "direct-mar", pseudo_counts=2).families["Now"].warnings
+    assert "the 4 pseudo" in warning
 
 
 @pytest.mark.parametrize("share_unseen", [0.0, 0.3])
@@ -292,7 +294,7 @@ def test_tilts_by_em_allow_for_who_was_not_asked(share_unseen: float) -> None:
         law = np.exp([*minimize(surprise, np.zeros(4)).x[1:3], 0.0])
         return float(law[2] / law.sum())
 
-    options = {"given": [], "deltas": [-1.0, 1.0], "method": "em", "prior": 1, "groups": 2}
+    options = {"given": [], "deltas": [-1.0, 1.0], "method": "em", "pseudo_counts": 0, "groups": 2}
     found = lc.sensitivity(network, rows, "Now", "c", {"Smoked": "yes"}, "Now", **options)
     np.testing.assert_allclose(found.answers, [answer(d) for d in found.deltas], atol=2e-5)
     assert not any("was asked" in word for word in found.words)

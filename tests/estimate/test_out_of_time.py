@@ -14,7 +14,7 @@ import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError, timed_by
-from lacunet.estimate import prior
+from lacunet.estimate import pseudo_counts
 from lacunet.estimate.deletion import forms
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
 from lacunet.estimate.em import stage
@@ -47,7 +47,7 @@ def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_group
     unreached = {asked.family for asked in needs.groupings}
     assert unreached
     assert not late.reduced
-    found = run(plan, late, Setting(2.0))
+    found = run(plan, late, Setting(1.0))
     expected = learned_by(FactoredMCAR(), Task(ASIA, table))
     for name in ASIA.variables:
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
@@ -99,7 +99,7 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     lines = [",".join(["no", "yes", ""][code] for code in row) for row in cells]
     file.write_text("\n".join(["A,X,B,Y", *lines]))
     form = InformedFactored(missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs))
-    late = Setting(2.0, deadline=LONG_AGO)
+    late = Setting(1.0, deadline=LONG_AGO)
     held = carry_out(form.plan(pairs, Look(("X", "Y"))), Held(read_table(file, pairs)), late)
     with observations(file, pairs, 2**30) as streamed:
         assert isinstance(streamed, Streamed)
@@ -181,15 +181,15 @@ def test_compiling_stops_between_its_steps(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.MonkeyPatch) -> None:
-    learned, times = prior.learn_prior, [0]
+    learned, times = pseudo_counts.learn_pseudo_counts, [0]
 
     def once_more(*given: Any, **said: Any) -> Any:
         times[0] += 1
         return learned(*given, **said)
 
-    monkeypatch.setattr(prior, "learn_prior", once_more)
+    monkeypatch.setattr(pseudo_counts, "learn_pseudo_counts", once_more)
     monkeypatch.setattr(stage, "engine_of", lambda *_: (_ for _ in ()).throw(OutOfTimeError))
-    lc.learn(ASIA, rows(3), "em", "learn", time_limit=600.0)
+    lc.learn(ASIA, rows(3), "em", pseudo_counts="learn", time_limit=600.0)
     assert times[0] == 1
 
 
@@ -206,7 +206,7 @@ def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.Monke
 )
 def test_em_without_a_step_says_what_it_would_have_started_from(options: dict[str, Any]) -> None:
     explained = lc.explain(ASIA, rows(1), "em", **options)
-    result = lc.learn(ASIA, rows(1), "em", prior=2.0, **options)
+    result = lc.learn(ASIA, rows(1), "em", pseudo_counts=1.0, **options)
     assert result.ended is not None
     assert not result.ended.iterations
     assert ("EM makes no step" in str(explained)) == ("time_limit" in options)  # else it is certain
@@ -218,9 +218,9 @@ def test_em_without_a_step_says_what_it_would_have_started_from(options: dict[st
 
 def test_a_prior_that_there_was_no_time_to_learn_is_not_called_learned() -> None:
     result = lc.learn(ASIA, rows(1), "em")
-    assert isinstance(result.prior, prior.LearnedPrior)
-    assert "was learned from the counts" in result.methods_text()
-    kept = replace(result, prior=result.prior.keeping(ASIA.variables))
+    assert isinstance(result.pseudo_counts, pseudo_counts.PseudoCounts)
+    assert "were learned from the counts" in result.methods_text()
+    kept = replace(result, pseudo_counts=result.pseudo_counts.keeping(ASIA.variables))
     assert "learned from the counts" not in kept.methods_text()
     assert "added one pseudo-count to each cell" in kept.methods_text()
 

@@ -15,6 +15,7 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.write import to_arrow, write_table
 from lacunet.estimate import learn as learning
 from lacunet.estimate.method import Learned, Plan, Setting
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.estimate.registry import METHODS
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.statistics.gather import Gathering, Needs, Statistics
@@ -94,21 +95,25 @@ def assert_as_explained(
     way: str,
     data: Any,
     memory: int | None = None,
-    prior: Any = 2.0,
+    pseudo_counts: Any = 1.0,
 ) -> None:
     method, options = WAYS[way]
-    told = lc.explain(NETWORK, data, method, prior, memory=memory, **options)
+    told = lc.explain(NETWORK, data, method, pseudo_counts=pseudo_counts, memory=memory, **options)
     watched = Watched(monkeypatch)
-    result = lc.learn(NETWORK, data, method, prior, memory=memory, **options)
+    result = lc.learn(NETWORK, data, method, pseudo_counts=pseudo_counts, memory=memory, **options)
     (ran,), (asked,) = watched.plans, watched.needs
     assert told.stages == tuple(stage.name for stage in ran.stages)
     assert told.plan.partially == ran.partially
     assert told.assumption == told.as_data()["assumption"] == result.assumption
     assert told.assumption in str(told)
     assert str(pickle.loads(pickle.dumps(told))) == str(told)
-    assert told.plan.prior == ran.prior == prior
-    assert told.plan.prior_from == ran.prior_from
-    assert bool(ran.prior_from) == (prior == "learn") == isinstance(result.prior, lc.LearnedPrior)
+    assert told.plan.pseudo_counts == ran.pseudo_counts == pseudo_counts
+    assert told.plan.learned_from == ran.learned_from
+    assert (
+        bool(ran.learned_from)
+        == (pseudo_counts == "learn")
+        == isinstance(result.pseudo_counts, PseudoCounts)
+    )
     needs = told.plan.needs()
     assert (needs.families, needs.complete, needs.rows) == (
         asked.families,
@@ -127,19 +132,21 @@ def assert_as_explained(
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("prior", [2.0, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [1.0, "learn"])
 def test_what_is_explained_is_what_is_learned(
-    way: str, prior: Any, monkeypatch: pytest.MonkeyPatch
+    way: str, pseudo_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert_as_explained(monkeypatch, way, rows_of(way), prior=prior)
+    assert_as_explained(monkeypatch, way, rows_of(way), pseudo_counts=pseudo_counts)
 
 
-@pytest.mark.parametrize("prior", [1.0, 2.0, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [0.0, 1.0, "learn"])
 @pytest.mark.parametrize("rows", [1, 5, 9])
 def test_a_few_rows_are_learned_as_explained(
-    rows: int, prior: Any, monkeypatch: pytest.MonkeyPatch
+    rows: int, pseudo_counts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert_as_explained(monkeypatch, "auto", rows_of("auto").take(slice(0, rows)), prior=prior)
+    assert_as_explained(
+        monkeypatch, "auto", rows_of("auto").take(slice(0, rows)), pseudo_counts=pseudo_counts
+    )
 
 
 @pytest.mark.parametrize(

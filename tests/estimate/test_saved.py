@@ -66,13 +66,15 @@ def assert_same(one: Any, two: Any) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("prior", [2.0, "learn"])
-def test_a_result_of_every_method_comes_back_whole(method: str, prior: Any, tmp_path: Path) -> None:
-    result = learned(method, prior=prior, intervals=True)
+@pytest.mark.parametrize("pseudo_counts", [1.0, "learn"])
+def test_a_result_of_every_method_comes_back_whole(
+    method: str, pseudo_counts: Any, tmp_path: Path
+) -> None:
+    result = learned(method, pseudo_counts=pseudo_counts, intervals=True)
     result.write(tmp_path / "result.json")
     back = lc.read_result(tmp_path / "result.json")
     assert_same(back, result)
-    assert str(back.prior) == str(result.prior)
+    assert str(back.pseudo_counts) == str(result.pseudo_counts)
     assert (str(back), back.methods_text()) == (str(result), result.methods_text())
     for name, report in result.families.items():
         own = back.families[name]

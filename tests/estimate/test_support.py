@@ -60,7 +60,7 @@ def test_the_mass_that_falls_back_is_the_share_of_the_rows(name: str) -> None:
 @pytest.mark.parametrize("name", ["direct-mcar", "em", "auto"])
 def test_rows_that_are_mostly_prior_are_told(name: str) -> None:
     rows = {"Group": ["a"] * 9 + ["b"], "Sex": ["f"] * 10, "Edu": ["low"] * 10, "Job": ["no"] * 10}
-    report = lc.learn(SKIP, rows, name, prior=3.0).families["Edu"]
+    report = lc.learn(SKIP, rows, name, pseudo_counts=2.0).families["Edu"]
     assert any("1 of 6 CPT rows" in w for w in report.warnings)
 
 
@@ -93,7 +93,7 @@ def test_what_em_learns_of_a_variable_from_sets_of_states_is_supported() -> None
     codes = {"Age": {"<50": ["<40", "40-49"], "40+": ["40-49", "50+"]}}
     network = lc.Network({"Age": ["<40", "40-49", "50+"], "Sex": ["f", "m"]}, codes=codes)
     rows = {"Age": ["<50"] * 30 + ["40+"] * 20, "Sex": ["f", "m"] * 25}  # all may be 40 to 49
-    result = lc.learn(network, rows, "em", 1)
+    result = lc.learn(network, rows, "em", pseudo_counts=0)
     np.testing.assert_allclose(result.cpt("Age").table, [0, 1, 0], atol=1e-3)
     assert result.query("Age").unsupported == 0
     assert result.ended

@@ -69,7 +69,7 @@ def test_drawn_parameters_are_correlated_as_queries_know(method: str) -> None:
 @pytest.mark.parametrize("method", ["em", "direct-mcar", "direct-mar", "factored-mar"])
 def test_what_was_never_seen_is_drawn_as_so_few_rows_leave_it_open(method: str) -> None:
     rows = {"A": ["0"] * 50, "B": ["0"] * 50, "C": ["0", "1"] * 20 + [None] * 10}
-    result = lc.learn(CHAIN, rows, method, prior=1, intervals=True)
+    result = lc.learn(CHAIN, rows, method, pseudo_counts=0, intervals=True)
     assert result.network.cpt("A").table[1] == 0
     drawn = [n.cpt("A").table[1] for n in parameter_draws(result, 400, np.random.default_rng(1))]
     # Beta(.5, 50.5) has the mean .0098 and the standard deviation .0137: three standard errors.
@@ -79,7 +79,7 @@ def test_what_was_never_seen_is_drawn_as_so_few_rows_leave_it_open(method: str) 
 def test_what_a_rule_excludes_is_never_drawn() -> None:
     rows = {"Smoked": ["no", "yes", "yes"] * 20, "Now": [None, "yes", None] * 20}
     network = lc.Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
-    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     possible = network.possible("Now")
     for drawn in parameter_draws(result, 20, np.random.default_rng(1)):
         assert not drawn.cpt("Now").table[~possible].any()
@@ -220,7 +220,7 @@ def test_a_result_is_learned_again_only_from_its_own_rows() -> None:
         assert len(result.impute(rows(8), draws=2)) == 2
 
 
-@pytest.mark.parametrize("options", [{}, {"rng": 3}, {"prior": 2.0}])
+@pytest.mark.parametrize("options", [{}, {"rng": 3}, {"pseudo_counts": 1.0}])
 def test_hidden_states_keep_their_names_when_a_result_is_learned_again(
     options: dict[str, Any],
 ) -> None:
@@ -284,7 +284,7 @@ def test_pooled_intervals_cover_the_truth(number: int, share: float) -> None:
     sets, hits = 400, np.zeros(2)
     for seed in range(sets):
         table = _rows(number, share, seed)
-        result = lc.learn(CHAIN, table, "em", 2, intervals=True)
+        result = lc.learn(CHAIN, table, "em", pseudo_counts=1, intervals=True)
         rng = np.random.default_rng([seed, 1])
         found = []
         for network in parameter_draws(result, 20, rng):
@@ -306,19 +306,23 @@ def test_pooled_intervals_cover_the_truth(number: int, share: float) -> None:
 
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mcar"])
-@pytest.mark.parametrize("concentration", [1, 2])
+@pytest.mark.parametrize("pseudo", [0, 1])
 def test_pseudo_counts_of_each_cell_are_drawn_from_as_their_number_is(
-    method: str, concentration: int
+    method: str, pseudo: int
 ) -> None:
     network = lc.Network({"A": ["a", "b"], "B": ["x", "y", "z"]}, {"B": ["A"]})
     rows = {
         "A": ["a"] * 20 + ["b"] * 4 + [None] * 6,
         "B": ["x"] * 12 + ["y"] * 8 + [None] * 4 + ["x"] * 6,
     }
-    each = {v: np.full(network.shape(network.family(v)), concentration - 1.0) for v in "AB"}
+    each = {v: np.full(network.shape(network.family(v)), pseudo) for v in "AB"}
     by_number, by_cell = (
-        lc.learn(network, rows, method, prior, intervals=True).impute(rows, draws=3, rng=1)
-        for prior in (concentration, each)
+        lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True).impute(
+            rows,
+            draws=3,
+            rng=1,
+        )
+        for pseudo_counts in (pseudo, each)
     )
     assert by_cell == by_number
 

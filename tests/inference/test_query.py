@@ -636,7 +636,7 @@ def test_codes_are_read_beside_mechanisms() -> None:
     states = {"A": ["one", "two", "three"], "B": ["0", "1"]}
     codes = {"A": {1: "one", 2: "two", 3: "three", 4: ["two", "three"]}}
     network = lc.Network(states, {"B": ["A"]}, codes=codes)
-    result = lc.learn(network, rows, "em", prior=2, missingness="A -> R[B]; R[A]")
+    result = lc.learn(network, rows, "em", pseudo_counts=1, missingness="A -> R[B]; R[A]")
     predictor = result.compile("B")
     by_name, by_code = (predictor({"A": own})["B"] for own in ("two", 2))
     np.testing.assert_array_equal(by_name, by_code)

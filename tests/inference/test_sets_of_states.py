@@ -119,7 +119,7 @@ def test_em_ends_where_a_step_by_the_joint_law_stays_and_no_lower_than_it_began(
     start = random_network(rng)
     table = random_table(start, rng, rows=12).scaled()
     method = lc.EM(start=start, tolerance=1e-11, restarts=1)
-    learned = lc.learn(start, table, method, prior=2.0).network
+    learned = lc.learn(start, table, method, pseudo_counts=1.0).network
     posteriors = []
     for network in (start, learned):
         counts, log_likelihood = expected(network, table)

@@ -293,7 +293,7 @@ def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
     network = Network.from_data(
         rows, "Age -> Smoked; Age -> Now; Smoked -> Now", not_asked={"Now": "Smoked=no"}
     )
-    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     answer = result.query("Now", {"Age": "kid"}, unsupported="bounds")
     # Three of four kids have smoked, and no row shows whether they do now.
     np.testing.assert_allclose(answer.bounds, [[0, 0, 1 / 4], [3 / 4, 3 / 4, 1 / 4]], atol=1e-12)

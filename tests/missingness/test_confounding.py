@@ -133,7 +133,7 @@ def chain_rows() -> tuple[pd.DataFrame, FloatArray]:
 def test_a_back_door_through_a_hidden_cause_is_not_taken_for_the_effect() -> None:
     rows, truth = chain_rows()
     graph = MissingnessGraph.parse("S <-> I; R[I]", CHAIN)
-    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", prior=1.0)
+    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", pseudo_counts=0.0)
     with pytest.raises(QueryError, match="'S' and 'I'"):
         query(result, "I", do={"T": "1"})
     with pytest.raises(QueryError, match="'S' and 'I'"):
@@ -146,7 +146,7 @@ def test_a_back_door_through_a_hidden_cause_is_not_taken_for_the_effect() -> Non
 def test_learning_and_answers_say_once_that_cpts_do_not_describe_a_hidden_cause() -> None:
     rows, _ = chain_rows()
     graph = MissingnessGraph.parse("S <-> I; R[I]", CHAIN)
-    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", prior=1.0)
+    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", pseudo_counts=0.0)
     assert sum("S <-> I" in note for note in result.notes) == 1
     with pytest.warns(LacunetWarning, match="S <-> I") as said:
         query(result, "I", {"S": "0"})

@@ -279,7 +279,9 @@ def test_a_point_that_the_states_identify_has_the_error_of_maximum_likelihood() 
     rows = EncodedTable(law.cardinality_of, columns, number, copies=copies)
     found = graph.recover(["Y"], ["X"]).identified_set(rows)
     assert found.width < 1e-6
-    result = lc.learn(graph.network, rows, lc.EM(missingness=graph), prior=1, intervals=True)
+    result = lc.learn(
+        graph.network, rows, lc.EM(missingness=graph), pseudo_counts=0, intervals=True
+    )
     errors = result.standard_error("Y")
     np.testing.assert_allclose(found.low_error, errors, rtol=0.05)
     np.testing.assert_allclose(found.high_error, errors, rtol=0.05)

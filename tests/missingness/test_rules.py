@@ -76,7 +76,7 @@ def test_what_is_learned_with_a_graph_is_the_law(
 ) -> None:
     graph = lc.MissingnessGraph.parse(text, network)
     data = lc.Data(rows_of(smoked_is_missing), weight="w", not_asked=RULE)
-    result = lc.learn(network, data, method, prior=1.0, missingness=graph, **options)
+    result = lc.learn(network, data, method, pseudo_counts=0.0, missingness=graph, **options)
     for name, table in (("Smoked", SMOKED), ("Now", NOW), ("Ill", ILL)):
         np.testing.assert_allclose(result.cpt(name).table, table, atol=1e-7)
 
@@ -85,7 +85,7 @@ def test_rows_that_miss_what_the_rule_looks_at_are_completed_by_the_law() -> Non
     rows = rows_of(SMOKED_IS_MISSING)
     text = CASES[1][1]
     data = lc.Data(rows, weight="w")
-    result = lc.learn(NETWORK, data, "em", prior=1.0, missingness=text, **EM_TO_THE_END)
+    result = lc.learn(NETWORK, data, "em", pseudo_counts=0.0, missingness=text, **EM_TO_THE_END)
     new = {"Smoked": [None] * 20, "Now": [None] * 20, "Ill": ["yes", "no"] * 10}
     with pytest.warns(lc.LacunetWarning, match="not recoverable"):
         found = result.predict(new, "Smoked")["Smoked=no"]
@@ -107,7 +107,7 @@ def test_an_empty_cell_is_not_hidden_where_it_may_be_one_that_was_not_asked(
     smoked_is_missing: float, text: str
 ) -> None:
     data = lc.Data(rows_of(smoked_is_missing), weight="w")
-    result = lc.learn(NETWORK, data, "em", prior=1.0, missingness=text, **EM_TO_THE_END)
+    result = lc.learn(NETWORK, data, "em", pseudo_counts=0.0, missingness=text, **EM_TO_THE_END)
     alone = result.network.query("Smoked", {"Ill": "yes"})
     row = {"Smoked": "no", "Now": None, "Ill": "yes"}  # its target is no evidence
     np.testing.assert_allclose(result.compile("Smoked")(row)["Smoked"], alone, atol=1e-9)
@@ -195,7 +195,7 @@ def test_a_rule_alone_is_not_said_to_hide_values(smoked_is_missing: float) -> No
 def test_who_misses_whether_a_question_was_asked_hears_that_it_is_not_missing_at_random() -> None:
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w")
     with pytest.warns(lc.LacunetWarning, match="rows miss Smoked, .* whether Now was asked"):
-        result = lc.learn(NETWORK, data, "em", prior=1.0)
+        result = lc.learn(NETWORK, data, "em", pseudo_counts=0.0)
     assert any("rows miss Smoked" in own for own in result.warnings)
     biased = abs(result.cpt("Smoked").table - SMOKED).max()
     assert biased > 0.03  # the graph of the tests above has 1e-7

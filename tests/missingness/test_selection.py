@@ -200,9 +200,9 @@ def test_em_gives_what_a_selection_leaves_from_the_law_of_the_recorded_rows() ->
     model = random_model(graph, np.random.default_rng(0), {SELECTION: by_both})
     law, truth = model.manifest(), model.truth(["C"], ["A", "B"])
     to_the_end = {"tolerance": 1e-11, "max_iterations": 20_000, "restarts": 1}
-    found = learn(network, law, EM(missingness=graph, **to_the_end), prior=1)
+    found = learn(network, law, EM(missingness=graph, **to_the_end), pseudo_counts=0)
     np.testing.assert_allclose(found.network.cpt("C").table, truth, rtol=0, atol=1e-7)
-    plain = learn(network, law, EM(**to_the_end), prior=1)
+    plain = learn(network, law, EM(**to_the_end), pseudo_counts=0)
     assert np.abs(plain.network.cpt("C").table - truth).max() > 0.05
     assert found.families["C"].warnings == ()
     for name in "AB":
@@ -213,7 +213,7 @@ def test_the_likelihood_of_em_is_that_given_that_rows_were_recorded() -> None:
     network = Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
     graph = MissingnessGraph.parse("A, B -> R[*]", network)
     law = random_model(graph, np.random.default_rng(1)).manifest()
-    found = learn(network, law, EM(missingness=graph), prior=1).ended
+    found = learn(network, law, EM(missingness=graph), pseudo_counts=0).ended
     shares = law.weights / law.total
     size = law.total**2 / float((law.weights**2).sum())  # weights count as so many rows
     entropy = float(size * (shares * np.log(shares)).sum())  # any law fits: all is open
@@ -480,7 +480,7 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
     codes = np.indices(cells.shape).reshape(3, -1).astype(np.uint8)
     columns = dict(zip("ABC", codes, strict=True))
     table = EncodedTable({"A": 2, "B": 2, "C": 2}, columns, 1e6 * cells.ravel())
-    result = learn(network, table, EM(missingness=graph), prior=1.0)
+    result = learn(network, table, EM(missingness=graph), pseudo_counts=0.0)
     result.write(tmp_path / "result.json")
     truth = law / law.sum(axis=2)[..., None]  # P(C | A, B, R[*]=1)
     rows = pa.table({"A": ["0", "0", "1", "1"], "B": ["no", "yes"] * 2, "C": pa.nulls(4, "string")})

@@ -31,7 +31,7 @@ SOURCE = Provenance(
 
 
 def learned(network: Network, table: EncodedTable, method: Any = "factored-mar") -> Result:
-    return lc.learn(network, table, method=method, prior=2)
+    return lc.learn(network, table, method=method, pseudo_counts=1)
 
 
 HOSTILE = '</script><img src=x onerror="alert(1)">\u202e\'&"'

@@ -184,8 +184,8 @@ def test_what_moved_is_told_against_the_beliefs_without_evidence(browser: Any, a
     )
     with Opened(browser, asia, after="#asia=yes") as opened:
         assert opened.page.inner_text("#moved").startswith(f"moved most: tub = yes +{move:.3f}")
-        prior = opened.bar("tub", "yes").locator(".prior")
-        assert float(prior.evaluate("e => parseFloat(e.style.left)")) == pytest.approx(1.04)
+        before = opened.bar("tub", "yes").locator(".prior")
+        assert float(before.evaluate("e => parseFloat(e.style.left)")) == pytest.approx(1.04)
 
 
 def test_a_long_improbable_question_does_not_underflow(browser: Any, tmp_path: Path) -> None:
@@ -446,7 +446,7 @@ def test_the_example_of_children_who_were_never_asked(browser: Any, tmp_path: Pa
         "Age": ["kid"] * 400 + ["adult"] * 600,
         "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
     }
-    result = lc.learn(network, rows, prior=1, method="direct-mcar")
+    result = lc.learn(network, rows, pseudo_counts=0, method="direct-mcar")
     write_page(tmp_path / "page.html", learned_page(result))
     with Opened(browser, tmp_path / "page.html") as opened:
         opened.ask({})

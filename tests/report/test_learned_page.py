@@ -187,8 +187,13 @@ def test_a_page_is_refused_where_the_name_promises_another_file(tmp_path: Path) 
 
 def test_a_climb_that_is_not_all_of_em_is_called_the_last_part(tmp_path: Path) -> None:
     network, data = lc.example("screening"), lc.example_data("screening").slice(0, 2_000)
-    for prior, says in ((2, "The climb of EM on all rows."), ("learn", "those before learned")):
-        result = lc.learn(network, data, lc.EM(start="random", restarts=1), prior=prior)
+    for pseudo_counts, says in (
+        (1, "The climb of EM on all rows."),
+        ("learn", "those before learned"),
+    ):
+        result = lc.learn(
+            network, data, lc.EM(start="random", restarts=1), pseudo_counts=pseudo_counts
+        )
         assert result.ended is not None
         result.report(tmp_path / "page.html")
         assert says in (tmp_path / "page.html").read_text()

@@ -14,7 +14,7 @@ ASKED = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 +
 
 
 def test_a_closed_form_is_named_with_what_it_assumes() -> None:
-    text = lc.learn(HEART, ASKED, method="direct-mcar", prior=2).methods_text()
+    text = lc.learn(HEART, ASKED, method="direct-mcar", pseudo_counts=1).methods_text()
     assert "2 variables" in text
     assert "1 edge" in text
     assert "100" in text
@@ -22,9 +22,11 @@ def test_a_closed_form_is_named_with_what_it_assumes() -> None:
     assert "deletion" in text
     assert "[1]" in text
     assert "pseudo-count" in text
-    explained = lc.explain(HEART, ASKED, "direct-mcar", prior=2)
-    assert explained.prior == "1 pseudo-count per cell of the estimate, scaled to all rows"
-    assert lc.explain(HEART, ASKED, "em", prior=2).prior == "1 pseudo-count per cell"
+    explained = lc.explain(HEART, ASKED, "direct-mcar", pseudo_counts=1)
+    assert explained.pseudo_counts == "1 pseudo-count per cell of the estimate, scaled to all rows"
+    assert (
+        lc.explain(HEART, ASKED, "em", pseudo_counts=1).pseudo_counts == "1 pseudo-count per cell"
+    )
     assert "1 of 3 CPT" in text
     assert "UAI" in text
     assert f"{lc.__version__} [2]" in text
@@ -50,7 +52,7 @@ def test_em_says_how_it_really_ended() -> None:
     ("method", "options", "words"),
     [
         ("em", {}, "The CPTs maximise the posterior given all"),
-        ("em", {"prior": 1}, "The CPTs maximise the likelihood of all"),
+        ("em", {"pseudo_counts": 0}, "The CPTs maximise the likelihood of all"),
         (
             "em",
             {"max_iterations": 2, "tolerance": 0},
@@ -58,7 +60,7 @@ def test_em_says_how_it_really_ended() -> None:
         ),
         (
             "em",
-            {"max_iterations": 2, "tolerance": 0, "prior": 1},
+            {"max_iterations": 2, "tolerance": 0, "pseudo_counts": 0},
             "The CPTs approach the maximum of the likelihood of all",
         ),
         ("listwise", {}, "from the complete rows alone (60 of 100), assuming"),
@@ -84,7 +86,7 @@ def test_intervals_by_the_rate_matrix_are_cited() -> None:
 
 
 def test_intervals_are_told_by_their_recipe() -> None:
-    result = lc.learn(HEART, ASKED, method="direct-mcar", intervals=True, prior=1)
+    result = lc.learn(HEART, ASKED, method="direct-mcar", intervals=True, pseudo_counts=0)
     text = result.methods_text()
     assert "95%" in text
     assert "90%" in result.methods_text(0.9)
@@ -156,10 +158,10 @@ def test_cuts_codes_and_rules_are_told() -> None:
 
 def test_complete_data_are_frequencies() -> None:
     rows = {"Age": ["kid", "adult"], "MI": ["no", "yes"]}
-    plain = lc.learn(HEART, rows, prior=1).methods_text()
+    plain = lc.learn(HEART, rows, pseudo_counts=0).methods_text()
     assert "The CPTs" in plain
-    for prior in (2, "learn"):
-        text = lc.learn(HEART, rows, prior=prior).methods_text()
+    for pseudo_counts in (1, "learn"):
+        text = lc.learn(HEART, rows, pseudo_counts=pseudo_counts).methods_text()
         assert "CPTs" in text
 
 

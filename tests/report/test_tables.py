@@ -134,6 +134,6 @@ def test_the_widest_interval_is_of_a_cpt_row_that_can_occur() -> None:
         "Now": [None, "no", None, "yes"] * 20,
         "Ill": ["no", "yes", "yes", "no", "no"] * 16,
     }
-    printed = str(lc.learn(network, rows, "em", prior=2, intervals=True))
+    printed = str(lc.learn(network, rows, "em", pseudo_counts=1, intervals=True))
     assert "P(Ill=no | Smoked=yes, Now=no) = " in printed
     assert "Smoked=no, Now=yes" not in printed

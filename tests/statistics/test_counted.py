@@ -166,7 +166,10 @@ def test_a_state_whose_name_is_a_code_for_another_is_read_back_as_itself() -> No
     swapped = lc.Network({"Sex": ["1", "2"]}, codes={"Sex": {"1": "2", "2": "1"}})
     counted = lc.count(swapped, {"Sex": ["1"] * 3 + ["2"] * 5})
     assert read_table(counted, swapped).columns["Sex"].tolist() == [0, 1]
-    assert lc.learn(swapped, counted, "em", prior=1).cpt("Sex").table.tolist() == [5 / 8, 3 / 8]
+    assert lc.learn(swapped, counted, "em", pseudo_counts=0).cpt("Sex").table.tolist() == [
+        5 / 8,
+        3 / 8,
+    ]
 
 
 def test_a_latent_variable_has_no_column_and_stays_latent() -> None:

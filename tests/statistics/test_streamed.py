@@ -233,9 +233,9 @@ def test_surveys_have_the_intervals_of_rows_in_memory(
     rows = surveyed(distinct, copies)
     pq.write_table(pa.table(rows), tmp_path / "rows.parquet")
     data = lc.Data(tmp_path / "rows.parquet", **design)
-    found = lc.learn(NETWORK, data, method, 1.0, intervals=True, memory=2**20)
+    found = lc.learn(NETWORK, data, method, pseudo_counts=0.0, intervals=True, memory=2**20)
     monkeypatch.setattr(observations, "HELD_SHARE", 1)
-    expected = lc.learn(NETWORK, data, method, 1.0, intervals=True)
+    expected = lc.learn(NETWORK, data, method, pseudo_counts=0.0, intervals=True)
     assert_same(found, expected, atol=1e-9)
     for name in NETWORK.variables:
         intervals = [result.interval(name) for result in (found, expected)]

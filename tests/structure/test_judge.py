@@ -246,7 +246,7 @@ def test_the_score_of_a_structure_is_the_maximum_that_long_em_finds() -> None:
     fit = judge.fit(dag_of(network))
     problems = compile_problems(network, table)
     cells = problems.layout.flat({name: network.cpt(name).table for name in network.variables})
-    long = climb(engine_of(problems, MEMORY), cells, 1.0, Limits(1e-8, 5_000))
+    long = climb(engine_of(problems, MEMORY), cells, 0.0, Limits(1e-8, 5_000))
     penalty = sum(judge.penalty(y, own) for y, own in enumerate(fit.dag))
     assert fit.score == pytest.approx(float(long.log_likelihoods.sum()) - penalty, abs=0.5)
 

@@ -68,7 +68,7 @@ def in_all_replicates(found: LearnedStructure) -> float:
 def test_the_score_is_the_bic_that_the_hint_of_a_result_writes_out() -> None:
     rows = frame(ASIA, sample(ASIA, 300, np.random.default_rng(2)))
     found = lc.learn_structure(rows, ASIA.states_of, score="bic", strengths=0)
-    result = lc.learn(found.network, rows, prior=1)
+    result = lc.learn(found.network, rows, pseudo_counts=0)
     penalty = np.log(300) / 2 * result.network.free_parameters
     # Both sum the same logarithms, in another order.
     assert result.log_likelihood(rows) - penalty == pytest.approx(found.score, rel=1e-12)
@@ -125,7 +125,7 @@ def test_the_exact_score_never_falls_from_the_seed_to_the_result() -> None:
     accepted = [step.score for step in found.trace if step.is_accepted]
     assert accepted == sorted(accepted)
     assert found.score == accepted[-1]
-    network = lc.learn(found.network, TABLE, lc.EM(tolerance=1e-6), prior=1.0).network
+    network = lc.learn(found.network, TABLE, lc.EM(tolerance=1e-6), pseudo_counts=0.0).network
     exact = network.log_likelihood(TABLE)
     for name, cpt in zip(network.variables, network.cpts, strict=True):
         shown = np.logical_and.reduce(

@@ -115,7 +115,7 @@ def test_an_unknown_method_is_refused_before_anything_is_drawn(found: Comparison
 
 
 def test_methods_learn_with_the_prior_of_the_user(found: Comparison) -> None:
-    heavy = replace(found.case, prior=1_000.0)  # towards uniform CPTs, far from the truth
+    heavy = replace(found.case, pseudo_counts=999.0)  # towards uniform CPTs, far from the truth
     one, other = (
         compare(case, ["factored-mar"], repetitions=1).standings[-1] for case in (found.case, heavy)
     )

@@ -49,12 +49,17 @@ PROJECTS: dict[str, dict[str, Any]] = {
         "graph": 'Age -> Ill; Age -> R[Ill]; "Sex" -> Ill; R[Age]; R[Sex]',
         "bins": {"Age": "0,30,inf"},
         "states": {"Sex": ["f", "m", "a, b"]},
-        "prior": 1.0,
+        "pseudo_counts": 0.0,
         "level": 0.9,
         "asked": "#Age=%5B0%2C30)",
     },
     "weights": {"graph": "Sex -> Ill", "weight": "W", "method": "direct-mcar", "level": 0.0},
-    "learned prior": {"graph": "Sex -> Ill", "method": "em", "prior": "learn", "level": 0.0},
+    "learned pseudo-counts": {
+        "graph": "Sex -> Ill",
+        "method": "em",
+        "pseudo_counts": "learn",
+        "level": 0.0,
+    },
 }
 
 
@@ -225,8 +230,8 @@ def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
     [
         {"data": 5},
         {"missing": []},
-        {"prior": "2"},
-        {"prior": True},
+        {"pseudo_counts": "2"},
+        {"pseudo_counts": True},
         {"seed": -1},
         {"nothing": ""},
         [],

@@ -594,13 +594,19 @@ def test_a_table_that_is_too_large_is_not_read(folder: Path) -> None:
 def test_the_plan_is_that_of_explain(folder: Path) -> None:
     with served(folder) as server:
         keep(
-            server, data="rows.csv", graph="A -> B; A -> R[B]; R[A]", method="mgraph", prior="learn"
+            server,
+            data="rows.csv",
+            graph="A -> B; A -> R[B]; R[A]",
+            method="mgraph",
+            pseudo_counts="learn",
         )
         assert finish(server, "explain")["status"] == "done"
         _, text = answer(server, "/run/explain-1/output.txt")
         network = lc.read_network(folder / "lacunet-studio" / "runs" / "explain-1" / "network.json")
         rows = str(folder / "rows.csv")
-        expected = lc.explain(network, rows, "mgraph", "learn", missingness="A -> R[B]; R[A]")
+        expected = lc.explain(
+            network, rows, "mgraph", pseudo_counts="learn", missingness="A -> R[B]; R[A]"
+        )
         assert text.strip() == str(expected)
 
 

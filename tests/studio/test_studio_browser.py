@@ -443,20 +443,20 @@ def test_the_code_is_that_of_the_run_that_is_shown(browser: Any, tmp_path: Path)
 
 def test_the_prior_is_the_methods_own_until_one_is_chosen(browser: Any, tmp_path: Path) -> None:
     with served(tmp_path) as server, opened(browser, server, "#learn") as page:
-        assert page.input_value("#prior-kind") == ""
-        assert page.is_hidden("#prior")
+        assert page.input_value("#pseudo-counts-kind") == ""
+        assert page.is_hidden("#pseudo-counts")
         for kind, kept in (("learn", "learn"), ("number", 2.0), ("", "")):
-            page.select_option("#prior-kind", kind)
-            assert page.is_visible("#prior") == (kind == "number")
+            page.select_option("#pseudo-counts-kind", kind)
+            assert page.is_visible("#pseudo-counts") == (kind == "number")
             page.wait_for_timeout(400)
-            assert server.studio.store.current()[1].prior == kept
-        page.select_option("#prior-kind", "number")
-        page.fill("#prior", "1.5")
-        page.press("#prior", "Tab")
+            assert server.studio.store.current()[1].pseudo_counts == kept
+        page.select_option("#pseudo-counts-kind", "number")
+        page.fill("#pseudo-counts", "0.5")
+        page.press("#pseudo-counts", "Tab")
         page.wait_for_timeout(400)
         page.reload()
         page.wait_for_selector("html[data-ready=yes]")
-        assert page.input_value("#prior") == "1.5"
+        assert page.input_value("#pseudo-counts") == "0.5"
 
 
 def test_a_file_is_dropped_its_plan_read_and_a_change_takes_the_plan_off(
@@ -484,7 +484,7 @@ def test_a_file_is_dropped_its_plan_read_and_a_change_takes_the_plan_off(
         page.click("#explain")
         page.wait_for_selector("#plan", timeout=60_000)
         assert "P(B | A)" in page.inner_text("#plan")
-        page.select_option("#prior-kind", "learn")
+        page.select_option("#pseudo-counts-kind", "learn")
         assert not page.query_selector("#plan")
 
 

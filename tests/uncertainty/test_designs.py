@@ -14,7 +14,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.diagnosis.sensitivity import Sensitivity
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.statistics import folds, observations
 
 NETWORK = lc.Network({"Smokes": ["0", "1"], "Ill": ["0", "1"]}, {"Ill": ["Smokes"]})
@@ -40,7 +40,7 @@ def survey_rows() -> pd.DataFrame:
 
 
 def learned(data: object, method: str = "direct-mcar", **options: object) -> lc.Result:
-    return lc.learn(NETWORK, data, method, 1.0, intervals=True, **options)
+    return lc.learn(NETWORK, data, method, pseudo_counts=0.0, intervals=True, **options)
 
 
 def errors_of(result: lc.Result) -> np.ndarray:
@@ -129,7 +129,7 @@ def test_tilts_of_a_survey_have_its_intervals(method: str) -> None:
     rows = survey_rows()
 
     def tilts(data: object, **said: object) -> Sensitivity:
-        options = {"given": ["Smokes"], "deltas": [0.0, 1.0], "method": method, "prior": 1}
+        options = {"given": ["Smokes"], "deltas": [0.0, 1.0], "method": method, "pseudo_counts": 0}
         return lc.sensitivity(NETWORK, data, "Ill", "1", {"Smokes": "0"}, "Ill", **options, **said)
 
     said = tilts(rows, **SURVEYED)
@@ -191,7 +191,9 @@ def test_neither_scale_nor_order_nor_the_way_of_reading_matters(
 
 def by_strata(frame: pd.DataFrame, **more: object) -> lc.Result:
     network = lc.Network({"Smokes": ["0", "1"]})
-    return lc.learn(network, frame, "direct-mcar", 1.0, **more, strata="stratum", intervals=True)
+    return lc.learn(
+        network, frame, "direct-mcar", pseudo_counts=0.0, **more, strata="stratum", intervals=True
+    )
 
 
 def error_by_strata(frame: pd.DataFrame, **more: object) -> float:
@@ -355,9 +357,9 @@ METHODS = ["auto", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar",
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("prior", [1.0, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [0.0, "learn"])
 def test_a_replicate_without_rows_that_show_a_cpt_row_gives_numbers(
-    method: str, prior: float | str, monkeypatch: pytest.MonkeyPatch
+    method: str, pseudo_counts: float | str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = survey_rows()
     is_shown = rows["Ill"].notna().to_numpy()
@@ -370,7 +372,7 @@ def test_a_replicate_without_rows_that_show_a_cpt_row_gives_numbers(
     found = []
     for share in (4, 1e12):  # in memory, streamed
         monkeypatch.setattr(observations, "HELD_SHARE", share)
-        result = lc.learn(NETWORK, data, method, prior, intervals=True)
+        result = lc.learn(NETWORK, data, method, pseudo_counts=pseudo_counts, intervals=True)
         answer = result.query("Ill")
         found.append([*errors_of(result), *np.ravel(result.interval("Ill")), *answer.interval.flat])
     assert np.isfinite(found).all()
@@ -473,13 +475,13 @@ def test_estimates_of_a_survey_have_no_pseudo_counts_where_rows_show_them(method
     share = weighted_share(smokers, "Ill")
     assert result.cpt("Ill").table[1, 1, 1] == pytest.approx(share, rel=1e-4)
     # The parent configurations that no row shows have pseudo-counts, and are marked.
-    assert isinstance(result.prior, LearnedPrior)
+    assert isinstance(result.pseudo_counts, PseudoCounts)
     for age in (0, 2):
         assert 0 < result.cpt("Ill").table[age, 1].min() < 1
-        assert (result.prior["Ill"][age, 1] > 0).all()
+        assert (result.pseudo_counts["Ill"][age, 1] > 0).all()
     assert result.families["Ill"].unsupported == 2
-    assert not result.prior["Ill"][:, 0].any()
-    assert "survey" in str(result.prior)
+    assert not result.pseudo_counts["Ill"][:, 0].any()
+    assert "survey" in str(result.pseudo_counts)
     assert "design-based" in result.why
     assert "design-based" in result.methods_text()
     assert "survey" in str(lc.explain(RARE, rows, method, **SURVEYED))
@@ -489,8 +491,8 @@ def test_rows_without_a_design_keep_their_prior() -> None:
     rows = rare_rows()
     result = lc.learn(RARE, rows.drop(columns=["stratum", "cluster"]), weight="weight")
     assert result.cpt("Smokes").table[0, 1] > 0
-    assert lc.learn(RARE, rows, prior="learn", **SURVEYED).cpt("Smokes").table[0, 1] > 0
-    assert lc.learn(RARE, rows, prior=2, **SURVEYED).cpt("Smokes").table[0, 1] > 0
+    assert lc.learn(RARE, rows, pseudo_counts="learn", **SURVEYED).cpt("Smokes").table[0, 1] > 0
+    assert lc.learn(RARE, rows, pseudo_counts=1, **SURVEYED).cpt("Smokes").table[0, 1] > 0
 
 
 @pytest.mark.parametrize("design", ["strata and clusters", "replicate weights"])

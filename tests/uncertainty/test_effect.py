@@ -207,7 +207,7 @@ def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
 
 def test_a_graph_and_a_result_give_nearly_the_same_effect_with_intervals() -> None:
     rows = rows_of(4000, 1)
-    result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, prior=1)
+    result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, pseudo_counts=0)
     by_result = result.effect("Y", do="X").contrasts[0]
     by_graph = GRAPH.effect("Y", do="X", data=rows).contrasts[0]
     for one, two in zip(by_result[3:], by_graph[3:], strict=True):
@@ -224,7 +224,7 @@ def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
         rows["X"] += [x] * count
         rows["Y"] += [y] * count
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
-    result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
+    result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0, intervals=True)
     found = result.effect("Y", do="X")
     (contrast,) = found.contrasts
     assert found.interval is not None
@@ -307,7 +307,7 @@ def test_a_stratum_in_which_nobody_was_treated_backs_off_and_says_so() -> None:
 def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     rows = {"X": ["no"] * 50 + ["yes"] * 50, "Y": ["well"] * 40 + ["ill"] * 10 + ["well"] * 50}
-    result = lc.learn(network, rows, "direct-mcar", prior=1, intervals=True)
+    result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0, intervals=True)
     (found,) = result.effect("Y", do="X").contrasts
     assert found.ratio.value == 0
     assert found.ratio.low == 0
@@ -535,7 +535,7 @@ def test_the_effect_in_a_group_of_one_of_several_states_is_that_of_all_of_them()
     cells = enumerate(product("abc", ("no", "yes"), ("well", "ill")))
     cases = [cell for number, cell in cells for _ in range(20 + 7 * number % 31)]
     rows = dict(zip("ZXY", map(list, zip(*cases, strict=True)), strict=True))
-    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     effect = result.effect("Y", do="X", evidence={"Z": "b+"})
     weights = np.array([rows["Z"].count(z) for z in "bc"])
     ill = result.network.cpt("Y").table[1:, :, 1]  # Pr(ill | z, do(x)), Z is the only other cause
@@ -576,8 +576,10 @@ def test_a_graph_and_rows_take_a_code_for_several_states_of_the_group(
     effect = graph.effect("Y", do="X", evidence={"Z": "b+"}, data=data)
     np.testing.assert_allclose(effect.probabilities[:, 1], share)
     assert effect.title == "P(Y | do(X), Z=b+)"
-    em = lc.learn(network, data, "em", prior=1, intervals=True).effect(
-        "Y", do="X", evidence={"Z": "b+"}
+    em = lc.learn(network, data, "em", pseudo_counts=0, intervals=True).effect(
+        "Y",
+        do="X",
+        evidence={"Z": "b+"},
     )
     assert effect.interval is not None
     assert em.interval is not None

@@ -33,7 +33,7 @@ def test_conditional_proportions_and_their_errors_are_those_of_r(method: str) ->
         codes={"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}},
     )
     data = lc.Data(rows, weight="Weight", strata="Stratum", cluster="Unit")
-    result = lc.learn(network, data, method, prior=1, intervals=True)
+    result = lc.learn(network, data, method, pseudo_counts=0, intervals=True)
     shares = result.network.cpt("HighCholesterol").table[..., 1]
     np.testing.assert_allclose(shares, SHARES, rtol=1e-6)
     errors = result.standard_error("HighCholesterol")[..., 1]
@@ -44,7 +44,7 @@ def test_a_proportion_and_its_error_are_those_of_r() -> None:
     rows = lc.example_data("cholesterol").select(["Stratum", "Unit", "Weight", "HighCholesterol"])
     network = lc.Network({"HighCholesterol": ["0", "1"]})
     data = lc.Data(rows, weight="Weight", strata="Stratum", cluster="Unit")
-    result = lc.learn(network, data, "direct-mcar", prior=1, intervals=True)
+    result = lc.learn(network, data, "direct-mcar", pseudo_counts=0, intervals=True)
     share, error = ALL
     assert result.network.cpt("HighCholesterol").table[1] == pytest.approx(share, rel=1e-9)
     assert result.standard_error("HighCholesterol")[1] == pytest.approx(error, rel=0.03)

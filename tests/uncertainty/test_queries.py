@@ -83,18 +83,20 @@ def test_gradients_are_what_moving_an_entry_does(
 
 
 def _by_rows(
-    table: EncodedTable, method: str, prior: float, target: str, evidence: dict[str, str]
+    table: EncodedTable, method: str, pseudo_counts: float, target: str, evidence: dict[str, str]
 ) -> np.ndarray:
     """The sum over rows of the squared derivative of an answer by the row's weight."""
     rows = distinct_rows(table, table.variables).table
     counts, found = np.asarray(rows.weights), 0.0
-    start = lc.learn(NETWORK, rows, method, prior).query(target, evidence)
+    start = lc.learn(NETWORK, rows, method, pseudo_counts=pseudo_counts).query(target, evidence)
     for row, count in enumerate(counts):
         weights = counts.copy()
         weights[row] += 1e-5
         copies = Copies(weights, weights)
         moved = EncodedTable(rows.cardinality_of, rows.columns, weights, copies=copies)
-        after = lc.learn(NETWORK, moved, method, prior).query(target, evidence)
+        after = lc.learn(NETWORK, moved, method, pseudo_counts=pseudo_counts).query(
+            target, evidence
+        )
         found += count * ((after.probabilities - start) / 1e-5) ** 2
     return np.asarray(found)
 
@@ -102,14 +104,14 @@ def _by_rows(
 @pytest.mark.parametrize(
     "method", ["direct-mcar", "direct-mar", "listwise", "factored-mcar", FactoredMAR("mean")]
 )
-@pytest.mark.parametrize("prior", [1.0, 2.0])
+@pytest.mark.parametrize("pseudo_counts", [0.0, 1.0])
 def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
-    method: Any, prior: float
+    method: Any, pseudo_counts: float
 ) -> None:
     table = _rows(300, 1)
-    result = lc.learn(NETWORK, table, method, prior, intervals=True)
+    result = lc.learn(NETWORK, table, method, pseudo_counts=pseudo_counts, intervals=True)
     variance = result.require_intervals().query("B", {"D": "1"}).standard_error ** 2
-    by_rows = _by_rows(table, method, prior, "B", {"D": "1"})
+    by_rows = _by_rows(table, method, pseudo_counts, "B", {"D": "1"})
     # The smallest CPT row rests on some 15 rows, to which a pseudo-count adds per cell; the four
     # groups have some 30 rows, whose unbiased variances are 3% larger.
     np.testing.assert_allclose(variance, by_rows, rtol=0.2)
@@ -136,7 +138,14 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
     variance += sum((n / total) ** 2 * p * (1 - p) / m for n, p, m in verified.values())
     for seed in range(3):
         result = lc.learn(
-            network, rows, method, 1.0, counts="n", intervals=True, rng=seed, **options
+            network,
+            rows,
+            method,
+            pseudo_counts=0.0,
+            counts="n",
+            intervals=True,
+            rng=seed,
+            **options,
         )
         answer = result.query("Ill")
         assert answer["yes"] == pytest.approx(ill, rel=1e-6)
@@ -216,7 +225,7 @@ def test_weights_in_another_unit_change_no_interval() -> None:
     answers = []
     for weight in (1.0, 2.5):
         weighted = EncodedTable(table.cardinality_of, table.columns, np.full(400, weight))
-        result = lc.learn(NETWORK, weighted, "direct-mar", prior=1, intervals=True)
+        result = lc.learn(NETWORK, weighted, "direct-mar", pseudo_counts=0, intervals=True)
         answers.append(result.require_intervals().query("C", {"D": "1"}).interval())
     # The pseudo-rows weigh one each, whatever the unit of the rows.
     np.testing.assert_allclose(answers[0], answers[1], rtol=0.01)
@@ -260,8 +269,8 @@ def test_what_no_row_supports_makes_answers_vague_as_far_as_they_depend_on_it() 
     rows = {"A": ["0"] * 300 + ["1"] * 300, "B": ["0", "1"] * 150 + [None] * 300}
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     for method in ("direct-mcar", "em"):
-        for prior in (1.0, 2.0):
-            result = lc.learn(network, rows, method, prior, intervals=True)
+        for pseudo_counts in (0.0, 1.0):
+            result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)
             (low, high), _ = result.query("B", unsupported="ignore").interval
             assert high - low > 0.5  # half of the rows might be anything
             (low, high), _ = result.query("B", {"A": "0"}).interval
@@ -336,7 +345,7 @@ def test_a_network_by_itself_has_no_intervals() -> None:
 def test_what_no_row_shows_makes_an_answer_as_unsure_as_it_could_move_it(method: str) -> None:
     network = lc.Network({"Age": ["kid", "adult"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "Ill": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
-    result = lc.learn(network, rows, method, prior=2, intervals=True)
+    result = lc.learn(network, rows, method, pseudo_counts=1, intervals=True)
     answer = result.query("Ill", unsupported="bounds")
     assert answer.unsupported == pytest.approx(0.4, abs=0.01)
     for (low, high), (least, most) in zip(answer.interval, answer.bounds, strict=True):
@@ -349,17 +358,17 @@ OF_SIX = (0.0, 0.33)  # Beta(.5, 6.5): none of six
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em"])
-@pytest.mark.parametrize("prior", [1, 2, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [0, 1, "learn"])
 @pytest.mark.parametrize("hidden", [0, 60])
 def test_none_of_six_is_none_of_six_in_answers_too(
-    method: str, prior: float | str, hidden: int
+    method: str, pseudo_counts: float | str, hidden: int
 ) -> None:
     rows = {
         "Drug": ["new"] * hidden + FEW_NEW["Drug"],
         "Died": [None] * hidden + FEW_NEW["Died"],
     }
     network = lc.Network.from_data(FEW_NEW, "Drug -> Died")
-    result = lc.learn(network, rows, method, prior, intervals=True)  # type: ignore[arg-type]
+    result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
     answer = result.query("Died", {"Drug": "new"})
     for low, high in (answer.interval[1], result.interval("Died")[0, 1]):
         # The t distribution of thirty folds makes the end .353. A pseudo-count of direct-mcar is
@@ -367,9 +376,11 @@ def test_none_of_six_is_none_of_six_in_answers_too(
         np.testing.assert_allclose((low, high), OF_SIX, atol=0.035)
 
 
-@pytest.mark.parametrize(("method", "prior"), [("direct-mcar", 1), ("em", 1), ("em", "learn")])
+@pytest.mark.parametrize(
+    ("method", "pseudo_counts"), [("direct-mcar", 0), ("em", 0), ("em", "learn")]
+)
 def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
-    method: str, prior: float | str
+    method: str, pseudo_counts: float | str
 ) -> None:
     truth = lc.Network(
         {"A": ["0", "1"], "X": ["no", "yes"], "Y": ["no", "yes"]},
@@ -386,7 +397,7 @@ def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
     for seed in range(60):
         table = lc.simulate(truth, 500, missing, rng=np.random.default_rng(seed)).table
         bare = truth.with_tables(None)
-        result = lc.learn(bare, table, method, prior, intervals=True)  # type: ignore[arg-type]
+        result = lc.learn(bare, table, method, pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
         asked = {"do": {"X": "yes"}, "unsupported": "ignore"}
         low, high = result.query("Y", **asked).interval[1]
         covered.append(low <= risk <= high)
@@ -411,7 +422,9 @@ def test_equal_weights_within_cpt_rows_change_nothing_there(method: str) -> None
     network = lc.Network({"Group": ["small", "big"], "Ill": ["no", "yes"]}, {"Ill": ["Group"]})
     found = []
     for seed in range(8):
-        result = lc.learn(network, rows, method, 1, weight="weight", intervals=True, rng=seed)
+        result = lc.learn(
+            network, rows, method, pseudo_counts=0, weight="weight", intervals=True, rng=seed
+        )
         asked = [
             result.query("Ill", {"Group": group}).standard_error[1] for group in ("small", "big")
         ]
@@ -435,9 +448,9 @@ def test_weights_by_the_outcome_are_heard() -> None:
         rows["Ill"][at] = None  # type: ignore[call-overload]
     network = lc.Network({"Exposed": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Exposed"]})
     found = [
-        lc.learn(network, rows, "em", 1, weight="weight", intervals=True, rng=seed).standard_error(
-            "Ill"
-        )[1]
+        lc.learn(
+            network, rows, "em", pseudo_counts=0, weight="weight", intervals=True, rng=seed
+        ).standard_error("Ill")[1]
         for seed in range(8)
     ]
     ill = np.array([one == "yes" for one in rows["Ill"]])
@@ -490,11 +503,11 @@ def test_intervals_within_bounds_hold_the_answer(
 
 
 @pytest.mark.parametrize(
-    ("share", "prior"),
-    [(0.0, 2), (0.0, "learn"), (0.05, 1), (0.05, 2), (0.05, "learn"), (0.2, 1), (0.2, "learn")],
+    ("share", "pseudo_counts"),
+    [(0.0, 1), (0.0, "learn"), (0.05, 0), (0.05, 1), (0.05, "learn"), (0.2, 0), (0.2, "learn")],
 )
 def test_an_answer_that_is_counted_is_sure_however_little_is_known_of_its_parents(
-    share: float, prior: float | str
+    share: float, pseudo_counts: float | str
 ) -> None:
     rng = np.random.default_rng(3)
     classes = rng.integers(0, 6, 1000)
@@ -505,21 +518,21 @@ def test_an_answer_that_is_counted_is_sure_however_little_is_known_of_its_parent
         "B": [str(int(one)) for one in ill],
     }
     network = lc.Network({"L": list("012345"), "B": ["0", "1"]}, {"B": ["L"]})
-    result = lc.learn(network, rows, "em", prior, intervals=True)  # type: ignore[arg-type]
+    result = lc.learn(network, rows, "em", pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
     answer = result.query("B", unsupported="ignore")
     error = np.sqrt(ill.mean() * (1 - ill.mean()) / 1000)
     np.testing.assert_allclose(answer.standard_error, error, rtol=0.1)
 
 
 @pytest.mark.parametrize("method", ["em", "direct-mcar"])
-@pytest.mark.parametrize("prior", [1, 2])
+@pytest.mark.parametrize("pseudo_counts", [0, 1])
 def test_of_a_cpt_row_without_data_nothing_is_known_in_answers_either(
-    method: str, prior: float
+    method: str, pseudo_counts: float
 ) -> None:
     states = [f"s{at}" for at in range(10)]
     rows = {"A": ["0"] * 600 + ["1"] * 400, "B": states * 60 + [None] * 400}
     network = lc.Network({"A": ["0", "1"], "B": states}, {"B": ["A"]})
-    result = lc.learn(network, rows, method, prior, intervals=True)
+    result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)
     answer = result.query("B", {"A": "1"}, unsupported="ignore")
     low, high = answer.interval.T
     assert (low < 0.01).all()
@@ -556,7 +569,7 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
             network,
             {**rows, "w": weights.tolist()},
             "em",
-            prior=1,
+            pseudo_counts=0,
             weight="w",
             intervals=True,
             rng=seed,
@@ -576,7 +589,7 @@ def test_what_a_rule_excludes_adds_nothing_to_an_answer() -> None:
     rows = {"S": ["no"] * 30 + ["yes"] * 6, "N": [None] * 30 + ["no", "yes"] * 3}
     network = lc.Network.from_data(rows, "S -> N", not_asked={"N": "S=no"})
     for method in ("em", "direct-mar", "auto"):
-        result = lc.learn(network, rows, method, 1, intervals=True)
+        result = lc.learn(network, rows, method, pseudo_counts=0, intervals=True)
         answer = result.query("N", {"S": "yes"})
         np.testing.assert_allclose(answer.interval, result.interval("N")[1], atol=1e-6)
 
@@ -607,11 +620,11 @@ def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, 
     assert f"{words}" in said
 
 
-@pytest.mark.parametrize("prior", [1, 2, "learn"])
+@pytest.mark.parametrize("pseudo_counts", [0, 1, "learn"])
 @pytest.mark.parametrize("method", ["em", "direct-mcar", "direct-mar", "factored-mar", "listwise"])
-def test_an_answer_that_is_a_cpt_row_has_its_interval(method: str, prior: Any) -> None:
+def test_an_answer_that_is_a_cpt_row_has_its_interval(method: str, pseudo_counts: Any) -> None:
     table = _rows(60, 2)
-    result = lc.learn(NETWORK, table, method, prior, intervals=True)
+    result = lc.learn(NETWORK, table, method, pseudo_counts=pseudo_counts, intervals=True)
     beside: dict[str, object] = {"B": "1"}  # which says nothing more about D
     for c, a in np.ndindex(2, 2):
         seen = {"C": str(c), "A": str(a)}
@@ -629,7 +642,7 @@ def test_an_answer_that_is_a_cpt_row_has_its_interval(method: str, prior: Any) -
 def test_evidence_that_a_replicate_holds_for_impossible_leaves_intervals() -> None:
     rows = {"A": ["x"] + ["y"] * 79, "B": ["u"] + ["v"] * 39 + ["u"] * 39 + [None]}
     pair = lc.Network({"A": ["x", "y"], "B": ["u", "v"]}, {"A": ["B"]})
-    result = lc.learn(pair, rows, "factored-mar", 1, intervals=True)
+    result = lc.learn(pair, rows, "factored-mar", pseudo_counts=0, intervals=True)
     found = result.query("B", {"A": "x"})  # seen in one row alone
     low, high = np.moveaxis(np.asarray(found.interval), -1, 0)
     assert (low <= np.asarray(found)).all()
@@ -643,8 +656,10 @@ def test_pseudo_counts_do_not_pass_for_rows_where_values_are_missing(method: str
     columns = dict(table.columns) | {"D": np.where(hidden, 2, table.columns["D"]).astype(np.uint8)}
     rows = EncodedTable(table.cardinality_of, columns)
     sizes = []
-    for prior in (1, 4):
-        uncertainty = lc.learn(NETWORK, rows, method, prior, intervals=True).uncertainty
+    for pseudo_counts in (0, 3):
+        uncertainty = lc.learn(
+            NETWORK, rows, method, pseudo_counts=pseudo_counts, intervals=True
+        ).uncertainty
         assert uncertainty is not None
         sizes.append([uncertainty.query("D", {"B": b}).sizes[0] for b in "012"])
     # What the prior knows of an answer is taken off in first order.
@@ -656,7 +671,7 @@ def test_only_what_was_seen_of_the_target_itself_is_certain() -> None:
         {"X": ["a", "b", "c"], "Y": ["no", "yes"]}, {"Y": ["X"]}, codes={"X": {"b+": ["b", "c"]}}
     )
     rows = {"X": ["a"] * 50 + ["b"] * 50, "Y": ["no"] * 70 + ["yes"] * 30}
-    result = lc.learn(network, rows, "em", prior=1, intervals=True)
+    result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     half = beta(0.5, 50.5).ppf(0.975)  # fifty rows agree
     (alone, both, several) = (
         result.query(target, seen, unsupported="ignore").interval

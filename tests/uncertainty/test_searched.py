@@ -26,7 +26,7 @@ WEAK = {
 def searched() -> lc.Result:
     found = lc.learn_structure(WEAK)
     assert found.edges == ()
-    return lc.learn(found, WEAK, prior=1, intervals=True)
+    return lc.learn(found, WEAK, pseudo_counts=0, intervals=True)
 
 
 def asked(result: lc.Result) -> lc.Answer:
@@ -71,7 +71,7 @@ def test_intervals_and_doubts_survive_a_file(searched: lc.Result, tmp_path: Path
     again = lc.read_result(tmp_path / "result.json")
     np.testing.assert_array_equal(asked(again).interval, asked(searched).interval)
     lc.learn_structure(WEAK).network.write(tmp_path / "network.json")
-    result = lc.learn(tmp_path / "network.json", WEAK, prior=1, intervals=True)
+    result = lc.learn(tmp_path / "network.json", WEAK, pseudo_counts=0, intervals=True)
     np.testing.assert_array_equal(asked(result).interval, asked(searched).interval)
 
 

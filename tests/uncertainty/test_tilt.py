@@ -78,7 +78,7 @@ def test_no_tilt_is_direct_deletion_for_mar() -> None:
     table, _ = tilted_law(1.0)
     shares = tilted_shares(CLINIC, table, Question("Ill", "yes", {}, "Ill", "yes"), ("Age",))
     # Within the groups of Age; direct-mar groups by all that is always shown, which is Age.
-    learned = learn(CLINIC, table, "direct-mar", prior=1).network
+    learned = learn(CLINIC, table, "direct-mar", pseudo_counts=0).network
     by_age = learned.cpt("Age").table @ learned.cpt("Ill").table
     assert shares.answer(0.0) == pytest.approx(by_age[1], rel=1e-12)
 
@@ -121,11 +121,11 @@ def test_em_with_the_right_tilt_gives_the_truth_back(delta: float) -> None:
     table, truth = tilted_law(delta)
     network = Network(CLINIC.states_of, {"Ill": ["Age"], "Pain": ["Ill", "Age"]})  # any law
     to_the_end = EM(tolerance=1e-12, max_iterations=20_000)
-    plain = learn(network, table, to_the_end, prior=1).network
+    plain = learn(network, table, to_the_end, pseudo_counts=0).network
     question = Question("Ill", "yes", {"Pain": "yes"}, "Ill", "yes")
     model = tilted_model(network, question, ("Age",), partially=("Ill",), never_without=())
     problems = compile_problems(model.compiling.network, with_nodes(table, model.compiling))
-    rows = TiltedRows(engine_of(problems, 2**30), plain, question, 1.0, model)
+    rows = TiltedRows(engine_of(problems, 2**30), plain, question, 0.0, model)
     found = rows.network(rows.cells(delta, 1e-12, 20_000))
     np.testing.assert_allclose(
         found.cpt("Ill").table, truth.sum(axis=2) / truth.sum(axis=(1, 2))[:, None], atol=1e-8
@@ -158,7 +158,7 @@ def test_what_decides_on_being_hidden_may_have_missing_values_itself(delta: floa
         mechanism="Ill",
         missingness="Pain -> R[Ill]; R[Pain]",
         deltas=[delta],
-        prior=1,
+        pseudo_counts=0,
     )
     assert found.method == "em"
     assert found.given == ("Pain",)
@@ -170,7 +170,7 @@ def test_what_decides_on_being_hidden_may_have_missing_values_itself(delta: floa
 def test_em_and_shares_have_the_same_tipping_point_where_nothing_else_speaks() -> None:
     rows = {"X": ["no"] * 300 + ["yes"] * 100 + [None] * 200}
     coin = Network({"X": ["no", "yes"]})
-    em = sensitivity(coin, rows, "X", "yes", {}, "X", threshold=1 / 3, method="em", prior=1)
+    em = sensitivity(coin, rows, "X", "yes", {}, "X", threshold=1 / 3, method="em", pseudo_counts=0)
     by_shares = sensitivity(coin, rows, "X", "yes", {}, "X", threshold=1 / 3)
     assert em.tipping_point == pytest.approx(log(3), abs=1e-4)
     np.testing.assert_allclose(em.answers, by_shares.answers, atol=1e-5)
@@ -237,7 +237,7 @@ def test_what_else_a_row_shows_speaks_by_em_alone() -> None:
         "Pain": ["no"] * 100 + ["yes"] * 300,
     }
     network = Network({"Ill": ["no", "yes"], "Pain": ["no", "yes"]}, {"Pain": ["Ill"]})
-    em = sensitivity(network, rows, "Ill", "yes", {}, "Ill", given=[], method="em", prior=1)
+    em = sensitivity(network, rows, "Ill", "yes", {}, "Ill", given=[], method="em", pseudo_counts=0)
     by_shares = sensitivity(network, rows, "Ill", "yes", {}, "Ill", given=[])
     at = em.deltas.index(0.0)
     assert em.answers[at] == pytest.approx((100 + 0.9 * 200) / 400, abs=1e-4)
@@ -299,12 +299,23 @@ def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
     }
     network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
     by_shares = sensitivity(network, rows, "MI", "yes", {}, "MI", given=["Age"])
-    em = sensitivity(network, rows, "MI", "yes", {}, "MI", given=["Age"], method="em", prior=1)
+    em = sensitivity(
+        network, rows, "MI", "yes", {}, "MI", given=["Age"], method="em", pseudo_counts=0
+    )
     for found in (by_shares, em):
         np.testing.assert_allclose(found.answers[[0, -1]], [0.03, 0.43], atol=1e-6)
     # Nobody speaks for kids: each state is as likely, and three times as likely if tilted so.
     tilted = sensitivity(
-        network, rows, "MI", "yes", {}, "MI", given=["Age"], method="em", deltas=[log(3)], prior=2
+        network,
+        rows,
+        "MI",
+        "yes",
+        {},
+        "MI",
+        given=["Age"],
+        method="em",
+        deltas=[log(3)],
+        pseudo_counts=1,
     )
     adults = 0.6 * 31 / 602
     expected = [adults + 0.4 / 2, adults + 0.4 * 3 / 4]
@@ -325,7 +336,7 @@ def test_infinite_tilts_by_em_fill_all_hidden_values_in(seed: int) -> None:
         {name: ["no", "yes"] for name in ("Ill", "T", "U")}, {"T": ["Ill"], "U": ["Ill"]}
     )
     rows["Ill"] = np.where(is_hidden, None, shown)
-    found = sensitivity(network, rows, "P(Ill=yes)", mechanism="Ill", method="em", prior=1)
+    found = sensitivity(network, rows, "P(Ill=yes)", mechanism="Ill", method="em", pseudo_counts=0)
     filled = [np.mean(np.where(is_hidden, state, shown) == "yes") for state in ("no", "yes")]
     np.testing.assert_allclose(found.answers[[0, -1]], filled, atol=1e-5)
 
@@ -358,7 +369,7 @@ def test_hiding_one_cell_of_the_evidence_hardly_moves_the_answers() -> None:
     whole = sensitivity(network, rows, **asked, given=["Smokes"])
     np.testing.assert_allclose(whole.answers[[0, -1]], [60 / 200, 120 / 200])
     rows["Smokes"][0] = None
-    one_less = sensitivity(network, rows, **asked, prior=1)
+    one_less = sensitivity(network, rows, **asked, pseudo_counts=0)
     assert one_less.method == "em"
     # One row of 200 moves an answer by half a percent at most; between these the models differ.
     np.testing.assert_allclose(one_less.answers[[0, 5, -1]], whole.answers[[0, 5, -1]], atol=0.005)
@@ -367,7 +378,7 @@ def test_hiding_one_cell_of_the_evidence_hardly_moves_the_answers() -> None:
 def test_em_answers_about_states_that_read_as_truth_values() -> None:
     rows = {"X": ["TRUE"] * 3 + ["FALSE"] * 5 + [None] * 2}
     coin = Network({"X": ["TRUE", "FALSE"]})
-    found = sensitivity(coin, rows, "X", "TRUE", {}, "X", method="em", prior=1, groups=2)
+    found = sensitivity(coin, rows, "X", "TRUE", {}, "X", method="em", pseudo_counts=0, groups=2)
     np.testing.assert_allclose(found.answers[[0, -1]], [3 / 10, 5 / 10], atol=1e-4)
 
 
@@ -404,7 +415,12 @@ def test_what_a_rule_decides_is_refused(state: str, smoked: str, method: str) ->
 
 
 def test_em_under_a_tilt_obeys_rules() -> None:
-    options: dict[str, Any] = {"tilted_state": "yes", "method": "em", "prior": 4, "groups": 2}
+    options: dict[str, Any] = {
+        "tilted_state": "yes",
+        "method": "em",
+        "pseudo_counts": 3,
+        "groups": 2,
+    }
     skipped = sensitivity(SURVEY, ANSWERS, "Now", "not_asked", {}, "Now", **options)
     smoked = sensitivity(SURVEY, ANSWERS, "Smoked", "no", {}, "Now", **options)
     np.testing.assert_allclose(skipped.answers, smoked.answers, rtol=1e-12)
@@ -428,7 +444,15 @@ def test_hidden_answers_are_compared_among_those_who_were_asked(
 ) -> None:
     data = Data(SMOKERS, not_asked={"Now": "Smoked=no"})
     found = sensitivity(
-        ASKED, data, "Now", "yes", mechanism="Now", given=given, method=method, prior=1, groups=2
+        ASKED,
+        data,
+        "Now",
+        "yes",
+        mechanism="Now",
+        given=given,
+        method=method,
+        pseudo_counts=0,
+        groups=2,
     )
     # Of 60 who were asked 30 say yes; of 10 who do not say, 3 : 2 do, or 3e : 2.
     mar, one = found.deltas.index(0.0), found.deltas.index(1.0)
@@ -567,7 +591,7 @@ def test_the_command_asks_by_em(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "rows.csv").write_text("\n".join(["X", *cells]) + "\n")
     arguments = ["sensitivity", str(tmp_path / "net.bif"), str(tmp_path / "rows.csv")]
     arguments += ["--query", "X=yes", "--mechanism", "X", "--threshold", str(1 / 3)]
-    assert main([*arguments, "--method", "em", "--prior", "1", "--json"]) == 0
+    assert main([*arguments, "--method", "em", "--pseudo-counts", "0", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["method"] == "em"
     assert told["tipping_point"] == pytest.approx(log(3), abs=1e-4)
@@ -603,7 +627,13 @@ def test_one_of_several_states_is_evidence_for_a_tilt_as_all_of_them(method: Any
     ]
     rows = dict(zip(("Age", "Ill"), map(list, zip(*cells, strict=True)), strict=True))
     found = sensitivity(
-        network, rows, "P(Ill=yes | Age=18+)", mechanism="Ill", method=method, prior=1, deltas=[1.0]
+        network,
+        rows,
+        "P(Ill=yes | Age=18+)",
+        mechanism="Ill",
+        method=method,
+        pseudo_counts=0,
+        deltas=[1.0],
     )
     for delta, answer in zip(found.deltas, found.answers, strict=True):
         odds = {age: np.exp(delta) * yes / no for age, (no, yes, _) in shown.items()}
@@ -678,6 +708,6 @@ def test_a_state_that_no_row_shows_is_as_sure_as_the_rows_are_many() -> None:
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
 def test_an_end_that_is_stretched_to_the_answer_is_no_threshold() -> None:
     query = "P(Ill=yes | Age=old)"
-    found = sensitivity("Age, Sex -> Ill", NEVER_ILL, query, mechanism="Ill", prior=30)
+    found = sensitivity("Age, Sex -> Ill", NEVER_ILL, query, mechanism="Ill", pseudo_counts=29)
     assert found.threshold != pytest.approx(found.answers[found.deltas.index(0.0)], abs=1e-6)
     assert found.tipping_point != 0.0

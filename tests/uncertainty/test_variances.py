@@ -70,13 +70,13 @@ def _variance(spread: Spread) -> np.ndarray:
 @pytest.mark.parametrize("variable", ["B", "C"])
 def test_the_variance_of_direct_mar_is_that_of_its_derivative_by_rows(variable: str) -> None:
     table = _hidden(400, 1)
-    cpt = learn(CHAIN, table, "direct-mar", prior=1).network.cpt(variable).table
+    cpt = learn(CHAIN, table, "direct-mar", pseudo_counts=0).network.cpt(variable).table
     by_rows = np.zeros_like(cpt)
     for row in range(table.rows):
         weights = np.ones(table.rows)
         weights[row] += 1e-4
         moved = EncodedTable(table.cardinality_of, table.columns, weights)
-        after = learn(CHAIN, moved, "direct-mar", prior=1).network.cpt(variable).table
+        after = learn(CHAIN, moved, "direct-mar", pseudo_counts=0).network.cpt(variable).table
         by_rows += ((after - cpt) / 1e-4) ** 2
     # The two groups have more than a hundred rows: unbiased and plain variances differ by 1%.
     variance = _variance(_mar_spread(table, variable, cpt))
@@ -85,7 +85,7 @@ def test_the_variance_of_direct_mar_is_that_of_its_derivative_by_rows(variable: 
 
 def test_rows_that_all_show_the_family_have_the_variance_of_a_frequency() -> None:
     table = simulate(CHAIN, 300, None, rng=np.random.default_rng(0)).table
-    cpt = learn(CHAIN, table, "direct-mcar", prior=1).network.cpt("C").table
+    cpt = learn(CHAIN, table, "direct-mcar", pseudo_counts=0).network.cpt("C").table
     counts = count(table, [("B", "C")])[("B", "C")]
     number = counts.dense().sum(axis=-1, keepdims=True)
     usual = cpt * (1 - cpt) / number
@@ -102,7 +102,7 @@ def test_the_variance_of_direct_mar_is_that_of_repeated_draws(variable: str) -> 
     tables, variances = [], []
     for seed in range(600):
         table = _hidden(800, seed)
-        cpt = learn(CHAIN, table, "direct-mar", prior=1).network.cpt(variable).table
+        cpt = learn(CHAIN, table, "direct-mar", pseudo_counts=0).network.cpt(variable).table
         tables.append(cpt)
         variances.append(_variance(_mar_spread(table, variable, cpt)))
     ratio = np.mean(variances, axis=0) / np.var(tables, axis=0, ddof=1)
@@ -125,18 +125,18 @@ def test_copies_are_as_many_rows_and_weights_have_no_unit() -> None:
     )
 
 
-def _em(table: EncodedTable, prior: float) -> tuple[Network, Engine, EmSpreads]:
+def _em(table: EncodedTable, pseudo_counts: float) -> tuple[Network, Engine, EmSpreads]:
     method = EM(tolerance=1e-12, max_iterations=100_000)
-    network = learn(CHAIN, table, method, prior=prior).network
+    network = learn(CHAIN, table, method, pseudo_counts=pseudo_counts).network
     engine = engine_of(compile_problems(CHAIN.with_tables(None), table), 2**30)
     cells = engine.problems.layout.flat(dict(network.tables_of or {}))
-    return network, engine, em_uncertainty(engine, cells, np.full(len(cells), prior - 1))
+    return network, engine, em_uncertainty(engine, cells, np.full(len(cells), pseudo_counts))
 
 
 def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
     rows = _hidden(400, 3)
     table = distinct_rows(rows, rows.variables).table
-    network, _, found = _em(table, 1.0)
+    network, _, found = _em(table, 0.0)
     cells = np.concatenate([np.ravel(network.cpt(v).table) for v in CHAIN.variables])
     free = found.free
 
@@ -169,7 +169,7 @@ def test_the_variance_of_em_is_the_inverse_hessian_by_enumeration() -> None:
 
 def test_complete_rows_give_em_the_size_of_the_counts() -> None:
     table = simulate(CHAIN, 300, None, rng=np.random.default_rng(0)).table
-    _, _, found = _em(table, 2.0)
+    _, _, found = _em(table, 1.0)
     number = count(table, [("B", "C")])[("B", "C")].dense().sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(found.spread_of["C"].sizes, np.broadcast_to(number, (3, 2)))
     assert found.weak_directions == ()
@@ -239,7 +239,7 @@ METHODS = {
 def test_what_rows_move_adds_up_to_the_estimate(method: str) -> None:
     table = _thin(120, 4)
     options = {} if method == "direct-mar" else {"aggregation": "mean"}
-    learned = learn(WIDE, table.scaled(), method, prior=1, **options)
+    learned = learn(WIDE, table.scaled(), method, pseudo_counts=0, **options)
     weights = _moves(table, *METHODS[method]).weights(table.row_weights)
     cpt = weights / weights.sum(axis=-1, keepdims=True)
     np.testing.assert_allclose(cpt, learned.network.cpt("C").table, rtol=1e-9)

@@ -89,6 +89,8 @@ def _effects(options: Namespace) -> list[Effect]:
         known: Any = known_of(options, options.words)
         if options.level is not None and getattr(known, "uncertainty", None) is None:
             raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
+        if options.level is not None and getattr(known, "uncertainty", None) is None:
+            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
         asked = [_question(as_network(known), text, options) for text in options.words]
         return [effect(known, **question, **more) for question in asked]
     outcomes = [word for word in options.words if not is_data_name(word)]

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from typing import Any
 
-from lacunet.cli.values import gigabytes, level, names, natural, prior
+from lacunet.cli.values import gigabytes, level, names, natural, pseudo_counts
 from lacunet.errors import LacunetError
 from lacunet.formats.endings import OF_DATA, READABLE
 
@@ -28,12 +28,12 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--json": ("print the result as JSON", {"action": "store_true"}),
     "--report": ("write the result as a page", {"metavar": "PAGE.html", "type": OutputFile}),
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
-    "--prior": (
-        "the Dirichlet prior: a number adds ALPHA-1 pseudo-counts to each cell (2 adds one, 1 "
-        "none); 'learn' estimates the pseudo-counts from all counts (empirical Bayes) (default: "
-        "2 for listwise, direct, factored and informed methods, 'learn' for all others; of a "
-        "survey with strata, clusters or replicates, none where rows tell)",
-        {"metavar": "ALPHA", "type": prior},
+    "--pseudo-counts": (
+        "what is added to each cell of a CPT: a number (0: maximum likelihood), or 'learn', which "
+        "estimates it from all counts (empirical Bayes) (default: 1 for listwise, direct, factored "
+        "and informed methods, 'learn' for all others; of a survey with strata, clusters or "
+        "replicates, none where rows tell)",
+        {"metavar": "N", "type": pseudo_counts},
     ),
     "--memory": (
         "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)",

@@ -53,7 +53,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
-    add_shared(command, "--prior --json --memory")
+    add_shared(command, "--pseudo-counts --json --memory")
 
 
 def run(options: Namespace) -> None:
@@ -65,6 +65,9 @@ def run(options: Namespace) -> None:
         data_of(options),
         options.query,
         progress=progress_bar(),
-        **taken(options, "mechanism tilted_state threshold given missingness method prior memory"),
+        **taken(
+            options,
+            "mechanism tilted_state threshold given missingness method pseudo_counts memory",
+        ),
     )
     print(json.dumps(report.as_data()) if options.json else report)

@@ -61,7 +61,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     limit = "time limit in seconds, as in 5; the best so far is returned"
     add(group, "--time-limit SECONDS", limit, type=float)
-    add_shared(group, "--json --seed --prior --memory --states --bins")
+    add_shared(group, "--json --seed --pseudo-counts --memory --states --bins")
 
 
 def run(options: Namespace) -> int:
@@ -92,7 +92,7 @@ def run(options: Namespace) -> int:
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
         **taken(options, "required forbidden tiers max_parents method score strengths"),
-        **taken(options, "prior time_limit memory"),
+        **taken(options, "pseudo_counts time_limit memory"),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))

@@ -50,9 +50,9 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
     return value
 
 
-def prior(text: str) -> float | str:
-    """The concentration of the prior, or that it is to be learned."""
-    return text if text == "learn" else number(text, float, 1, inf, "a number from 1, or 'learn'")
+def pseudo_counts(text: str) -> float | str:
+    """What is added to each cell of a CPT, or that it is to be learned."""
+    return text if text == "learn" else number(text, float, 0, inf, "a number from 0, or 'learn'")
 
 
 def natural(text: str) -> int:

@@ -239,5 +239,5 @@ def refuse_impossible_rows(network: Network, table: EncodedTable) -> None:
 def _impossible(table: EncodedTable, row: int) -> ImpossibleDataError:
     return ImpossibleDataError(
         f"row {table.numbers[row]} has probability zero under the network: it cannot be completed.",
-        "learn the CPTs with a prior above 1, so that none of them is zero.",
+        "learn the CPTs with pseudo-counts, so that none of them is zero.",
     )

@@ -22,7 +22,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
-from lacunet.estimate.prior import ONE_PER_CELL
+from lacunet.estimate.pseudo_counts import ONE_PER_CELL
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.fitted import from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph
@@ -87,9 +87,11 @@ def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
     verdicts = recover_families(graph)
     if lost := [name for name, verdict in verdicts.items() if not verdict.is_recoverable]:
         return GraphTrial(str(graph), refusal=f"{NOT_ENOUGH} {listed(lost)}.")
-    plain = learn(network, table, EM(), ONE_PER_CELL)
+    plain = learn(network, table, EM(), pseudo_counts=ONE_PER_CELL)
     try:
-        on_graph = learn(network, table, EM(missingness=graph), ONE_PER_CELL, intervals=True)
+        on_graph = learn(
+            network, table, EM(missingness=graph), pseudo_counts=ONE_PER_CELL, intervals=True
+        )
     except LacunetError as error:
         return GraphTrial(str(graph), refusal=error.message)
     apart_of: dict[str, float] = {}

@@ -20,8 +20,8 @@ from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
 from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.errors import LacunetError
-from lacunet.estimate.asked_prior import checked_prior
-from lacunet.estimate.em.first_fit import flat_concentration
+from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
+from lacunet.estimate.em.first_fit import flat_pseudo_counts
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows
 from lacunet.estimate.em.tilted import (
@@ -32,8 +32,8 @@ from lacunet.estimate.em.tilted import (
 )
 from lacunet.estimate.learn import carry_out
 from lacunet.estimate.method import Setting, planned
-from lacunet.estimate.prior import AskedPrior
-from lacunet.estimate.registry import default_prior
+from lacunet.estimate.pseudo_counts import AskedPseudoCounts
+from lacunet.estimate.registry import default_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.inference.engine import engine_of
@@ -166,7 +166,7 @@ def sensitivity(
     missing: Any = (),
     groups: int = GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
-    prior: AskedPrior | None = None,
+    pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
     progress: AskedProgress = False,
 ) -> Sensitivity:
@@ -216,13 +216,13 @@ def sensitivity(
     groups
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method
-        "direct-mar" compares shares of rows, without a prior; "em" learns the whole network for
-        every tilt, so that all that a row shows counts as evidence about what it hides. By default
-        "direct-mar", and "em" where another variable of the question or of ``given``, or a parent
-        or child of ``mechanism``, has missing values: "direct-mar" would not use the rows that miss
-        it, or what it tells.
-    prior
-        The prior, for "em", as for `lacunet.learn`; it is learned once, by plain EM.
+        "direct-mar" compares shares of rows, without pseudo-counts; "em" learns the whole network
+        for every tilt, so that all that a row shows counts as evidence about what it hides. By
+        default "direct-mar", and "em" where another variable of the question or of ``given``, or a
+        parent or child of ``mechanism``, has missing values: "direct-mar" would not use the rows
+        that miss it, or what it tells.
+    pseudo_counts
+        What is added to each cell, for "em", as for `lacunet.learn`; learned once, by plain EM.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
@@ -253,18 +253,20 @@ def sensitivity(
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
-    prior = None if prior is None else checked_prior(prior, network)
+    pseudo_counts = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, network)
     with observations(given_data, bare_network, budget, progress=progress) as rows:
         look = rows.look()
         question = _checked(network, look, terms, mechanism, tilted_state)
         graph = _graph(missingness, network, given_data, question, given, method)
         method, grouped, choices = _compared(network, look, question, method, given, graph)
         untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
-        prior = default_prior(untilted, look) if prior is None else prior
-        setting = Setting(prior, memory=budget, progress=progress)
+        pseudo_counts = (
+            default_pseudo_counts(untilted, look) if pseudo_counts is None else pseudo_counts
+        )
+        setting = Setting(pseudo_counts, memory=budget, progress=progress)
         learned = None
         if method == "em":
-            learned = carry_out(planned(untilted, network, look, prior), rows, setting)
+            learned = carry_out(planned(untilted, network, look, pseudo_counts), rows, setting)
         model = _model(network, look, question, grouped, graph, learned)
         needs = Needs(
             (),
@@ -281,7 +283,7 @@ def sensitivity(
         bare = None
         if learned is not None:
             bare = _share_without_data(learned.network, question, budget)
-            setting = replace(setting, prior=learned.prior)
+            setting = replace(setting, pseudo_counts=learned.pseudo_counts)
             tilted, by_rows_alone, logs = _by_em(
                 learned.network.with_mechanisms(None), statistics, question, model, asked, setting
             )
@@ -576,7 +578,7 @@ def _by_em(
     """How EM answers, how it does by the rows alone, and how well the network fits at each tilt.
 
     On a replicate of the rows it starts where it ended on all of them. By the rows alone the
-    prior's pseudo-counts are a trace: they decide nothing but CPT rows of which no row tells.
+    pseudo-counts are a trace: they decide nothing but CPT rows of which no row tells.
     """
     near: dict[float, FloatArray] = {}
     near_alone: dict[float, FloatArray] = {}
@@ -587,12 +589,12 @@ def _by_em(
         assert sample.problems is not None
         engine = engine_of(sample.problems, setting.memory)
         layout = engine.problems.layout
-        pseudo = flat_concentration(setting.used_prior, layout) - 1
+        pseudo = flat_pseudo_counts(setting.used_pseudo_counts, layout)
         if alone:
             rows = CptRows.of(layout)
             sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
             pseudo = TRACE * quotient(pseudo, sums)
-        return TiltedRows(engine, start, question, 1 + pseudo, model, near)
+        return TiltedRows(engine, start, question, pseudo, model, near)
 
     whole = tilted(statistics.sample(0), near)
     alone = tilted(statistics.sample(0), near, alone=True)

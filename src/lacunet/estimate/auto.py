@@ -20,7 +20,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import alike_states
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
 from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, graph_option, option
-from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior, has_pseudo_counts
+from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_pseudo_counts
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
@@ -50,22 +50,24 @@ class Auto:
     def __post_init__(self) -> None:
         check_options(self)
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+    def plan(
+        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+    ) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if self.missingness is not None:
             em = EM(time_limit=self.time_limit, missingness=self.missingness)
-            return replace(em.plan(network, look, prior), method=self.name)
+            return replace(em.plan(network, look, pseudo_counts), method=self.name)
         if look.partially == ():
-            plan = DirectMCAR().plan(network, look, prior)
+            plan = DirectMCAR().plan(network, look, pseudo_counts)
             choice = "the plain frequencies"
-            if has_pseudo_counts(prior):
-                choice = "the frequencies, with the prior's pseudo-counts added"
+            if has_pseudo_counts(pseudo_counts):
+                choice = "the frequencies, with pseudo-counts added"
             return self._closed(plan, "no value is missing", choice)
         if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
-            plan = FactoredMAR().plan(network, look, prior)
+            plan = FactoredMAR().plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
-        plan = EM(time_limit=self.time_limit).plan(network, look, prior)
+        plan = EM(time_limit=self.time_limit).plan(network, look, pseudo_counts)
         closed, climb = plan.stages
         climb = replace(climb, solve=partial(_em, climb.solve))
         if look.total is None:

@@ -18,8 +18,8 @@ from lacunet.estimate.families import (
     FamilyReport,
     Warned,
 )
-from lacunet.estimate.method import Concentration
-from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of, pseudo_counts_of
+from lacunet.estimate.method import PerCell
+from lacunet.estimate.pseudo_counts import PseudoCounts, UsedPseudoCounts, per_cell, pseudo_table
 from lacunet.model.network import FloatArray, Mask, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.uncertainty.direct import frequency_sizes
@@ -44,12 +44,12 @@ class HighestPosterior:
 
 
 def posterior_mode(
-    joint: FloatArray, total: float, prior: Concentration, possible: Mask | np.bool_ = np.True_
+    joint: FloatArray, total: float, pseudo_counts: PerCell, possible: Mask | np.bool_ = np.True_
 ) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
     .. math::
-        \theta(x \mid u) \propto N \cdot P(u, x) + (\alpha - 1)
+        \theta(x \mid u) \propto N \cdot P(u, x) + A(u, x)
 
     A parent configuration for which every term is zero is *unseen*: its row is uniform. What is
     not possible stays zero, whatever the estimate.
@@ -60,19 +60,19 @@ def posterior_mode(
         The estimate of :math:`P(u, x)`, child last; it need not sum to one.
     total
         The weight of all rows, :math:`N`.
-    prior
-        The concentration of the Dirichlet prior, :math:`\alpha`: one, or one for each cell.
+    pseudo_counts
+        What is added to each cell, :math:`A`: one number, or one for each.
     possible
         Which cells are not structural zeros. It may have fewer axes in front.
 
     Examples
     --------
-    >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 2)[0].tolist()
+    >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 1)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
     weights = np.where(possible, total * joint, 0.0)
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
-    weights += np.where(possible, prior - 1, 0.0)
+    weights += np.where(possible, pseudo_counts, 0.0)
     sums = weights.sum(axis=-1, keepdims=True)
     if unseen and (is_empty := sums == 0).any():
         weights = np.where(is_empty, possible, weights)
@@ -81,11 +81,15 @@ def posterior_mode(
 
 
 def estimated_cpt(
-    network: Network, variable: str, joint: FloatArray, total: float, prior: Prior
+    network: Network,
+    variable: str,
+    joint: FloatArray,
+    total: float,
+    pseudo_counts: UsedPseudoCounts,
 ) -> tuple[FloatArray, int]:
-    """The CPT of a variable by `posterior_mode`, under its prior and its rule."""
-    concentration = concentration_of(prior, variable)
-    return posterior_mode(joint, total, concentration, network.possible(variable))
+    """The CPT of a variable by `posterior_mode`, with its pseudo-counts and under its rule."""
+    added = per_cell(pseudo_counts, variable)
+    return posterior_mode(joint, total, added, network.possible(variable))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,15 +120,27 @@ class JointEstimate(CptBasis):
 
 
 def made_cpt(
-    family: FamilyPlan, estimate: JointEstimate, counts: Counts, network: Network, prior: Prior
+    family: FamilyPlan,
+    estimate: JointEstimate,
+    counts: Counts,
+    network: Network,
+    pseudo_counts: UsedPseudoCounts,
 ) -> tuple[FloatArray, FamilyReport]:
-    """The CPT that an estimate gives under a prior, and the report on it."""
-    table, unseen = estimated_cpt(network, family.variable, estimate.joint, estimate.total, prior)
-    return table, family_report(family, replace(estimate, unseen=unseen), counts, network, prior)
+    """The CPT that an estimate gives with pseudo-counts, and the report on it."""
+    table, unseen = estimated_cpt(
+        network, family.variable, estimate.joint, estimate.total, pseudo_counts
+    )
+    return table, family_report(
+        family, replace(estimate, unseen=unseen), counts, network, pseudo_counts
+    )
 
 
 def family_report(
-    family: FamilyPlan, basis: CptBasis, counts: Counts, network: Network, prior: Prior
+    family: FamilyPlan,
+    basis: CptBasis,
+    counts: Counts,
+    network: Network,
+    pseudo_counts: UsedPseudoCounts,
 ) -> FamilyReport:
     """What a CPT rests on, with a warning for everything the user should not overlook.
 
@@ -143,7 +159,7 @@ def family_report(
         part = f"{mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {basis.fallback} was used"
         notes.append(Warned(words, FELL_BACK, part, mass))
-    notes += _about_support(family, unshown, backing, network, prior)
+    notes += _about_support(family, unshown, backing, network, pseudo_counts)
     return FamilyReport(
         variable=family.variable,
         parents=family.parents,
@@ -163,7 +179,11 @@ def family_report(
 
 
 def _about_support(
-    family: FamilyPlan, hidden: Scope, backing: FloatArray, network: Network, prior: Prior
+    family: FamilyPlan,
+    hidden: Scope,
+    backing: FloatArray,
+    network: Network,
+    pseudo_counts: UsedPseudoCounts,
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
     name, parents, rows = family.variable, family.parents, backing.size
@@ -180,13 +200,13 @@ def _about_support(
         shown = f"shows {name} where" if is_shown else "has"
         words = f"no row {shown} {where}: {rest}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
-    pseudo = pseudo_counts_of(prior, network, name).sum(axis=-1)
+    pseudo = pseudo_table(pseudo_counts, network, name).sum(axis=-1)
     weak = int(np.count_nonzero(~without & (backing < pseudo)))
     if weak:
-        if isinstance(prior, LearnedPrior):
-            words = f"the {prior.origin} prior's pseudo-counts"
+        if isinstance(pseudo_counts, PseudoCounts):
+            words = f"the {pseudo_counts.origin} pseudo-counts"
         else:
-            words = f"the prior's {float(pseudo.max()):g} pseudo-counts"
+            words = f"the {float(pseudo.max()):g} pseudo-counts"
         part, s = f"{weak:,} of {counted(rows, 'CPT row')}", "s" * (weak == 1)
         words = f"{part} rest{s} on fewer rows than {words}, and mostly reflect{s} the prior"
         yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)

@@ -28,7 +28,7 @@ from lacunet.estimate.intervals import recipe_of, work_of
 from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
-from lacunet.estimate.prior import DESIGN_BASED, FROM_SHOWN, AskedPrior, LearnedPrior
+from lacunet.estimate.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import Memory, gibibytes, memory_budget
@@ -117,19 +117,19 @@ class Explanation:
         )
 
     @property
-    def prior(self) -> str:
+    def pseudo_counts(self) -> str:
         """What will be added to each cell."""
-        asked = self.plan.prior
+        asked = self.plan.pseudo_counts
         if asked == DESIGN_BASED:
             where = "in CPT rows that rows of the survey show"
             return f"no pseudo-counts {where}; in others to be learned from {FROM_SHOWN}"
         if isinstance(asked, str):
-            return f"to be learned from {self.plan.prior_from}"
-        if isinstance(asked, LearnedPrior):
+            return f"to be learned from {self.plan.learned_from}"
+        if isinstance(asked, PseudoCounts):
             return str(asked) if asked.is_given else f"learned before, {asked}"
-        is_closed = any(stage.prior_from == FROM_SHOWN for stage in self.plan.stages)
+        is_closed = any(stage.learned_from == FROM_SHOWN for stage in self.plan.stages)
         scaled = " of the estimate, scaled to all rows" if is_closed else ""
-        return f"{asked - 1:g} pseudo-count{'' if asked == 2 else 's'} per cell{scaled}"
+        return f"{asked:g} pseudo-count{'' if asked == 1 else 's'} per cell{scaled}"
 
     def __repr__(self) -> str:
         return f"<Explanation: {self._heading()}>"
@@ -144,7 +144,10 @@ class Explanation:
             if len(plan.stages) > 1:
                 lines.append(f"stages: {', then '.join(self.stages)}")
             branches = dict.fromkeys(branch for stage in plan.stages for branch in stage.branches)
-            lines += [*(f"  if {branch}" for branch in branches), f"prior: {self.prior}"]
+            lines += [
+                *(f"  if {branch}" for branch in branches),
+                f"pseudo-counts: {self.pseudo_counts}",
+            ]
         lines.append("")
         for family in self.families.values():
             plans = [stage.families.get(family.variable) for stage in plan.stages]
@@ -204,7 +207,7 @@ class Explanation:
                 {"name": stage.name, "branches": list(stage.branches)}
                 for stage in (() if plan.refusal else plan.stages)
             ],
-            "prior": self.prior,
+            "pseudo_counts": self.pseudo_counts,
             "rows": self.rows,
             "partially_observed": list(plan.partially),
             "families": {
@@ -233,9 +236,9 @@ def explain(
     network: NetworkOrEdges,
     data: Any = None,
     method: str | Method | None = None,
-    prior: AskedPrior | Mapping[str, Any] | None = None,
-    weight: Any = None,
     *,
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    weight: Any = None,
     counts: Any = None,
     strata: Any = None,
     cluster: Any = None,
@@ -254,7 +257,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, prior, weight, counts, strata, cluster, missing, memory, progress
+    network, data, method, pseudo_counts, weight, counts, strata, cluster, missing, memory, progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -276,7 +279,7 @@ def explain(
         design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
         data = data_given(data, **design, missing=missing)
     budget = memory_budget(memory)
-    asked = asked_method("explain", network, data, method, prior, options, budget)
+    asked = asked_method("explain", network, data, method, pseudo_counts, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     if data is None:
         return _explained(asked.plan(Look()), None, budget, (), deadline)

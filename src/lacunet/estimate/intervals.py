@@ -36,7 +36,7 @@ from lacunet.estimate.method import (
     Setting,
     run,
 )
-from lacunet.estimate.prior import pseudo_counts
+from lacunet.estimate.pseudo_counts import pseudo_tables
 from lacunet.model.network import FloatArray, Mask, Network
 from lacunet.progress import silent
 from lacunet.statistics.errors import StatisticsError
@@ -185,7 +185,11 @@ def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, F
     assert learned.network is not None
     layout = learned.engine.problems.layout
     cells = layout.flat(dict(learned.network.tables_of or {}))
-    return learned.engine, cells, layout.flat(pseudo_counts(setting.used_prior, layout.network))
+    return (
+        learned.engine,
+        cells,
+        layout.flat(pseudo_tables(setting.used_pseudo_counts, layout.network)),
+    )
 
 
 def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
@@ -284,7 +288,7 @@ class Fitted:
         spread_of = {
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
         }
-        pseudo_of = pseudo_counts(self.setting.used_prior, network)
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
         return spread_of, Uncorrelated(counts_of, pseudo_of), ()
 
     def _by_influence(self) -> Spreads:
@@ -293,7 +297,7 @@ class Fitted:
 
         plan, network, whole = self.plan, self.network, self.whole
         rows = whole.distinct[network.variables].table.without_sets()
-        pseudo_of = pseudo_counts(self.setting.used_prior, network)
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
         influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
         hidden = [name for name in network.variables if plan.estimated_of[name].hidden]
         spread_of = {}
@@ -335,7 +339,7 @@ class Fitted:
             scales,
             degrees,
             whole.total,
-            pseudo_counts(self.setting.used_prior, network),
+            pseudo_tables(self.setting.used_pseudo_counts, network),
             by_design=plan.units is not None,
             worth_of=worth_of,
             row_weights=self.learned.row_weights,

@@ -15,7 +15,7 @@ import numpy as np
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
-from lacunet.estimate.asked_prior import checked_prior
+from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
@@ -30,11 +30,11 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
-from lacunet.estimate.prior import DESIGN_BASED, LEARN, AskedPrior
+from lacunet.estimate.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCounts
 from lacunet.estimate.registry import (
     WAY_TO_INTERVALS,
     check_option_names,
-    default_prior,
+    default_pseudo_counts,
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
@@ -68,9 +68,9 @@ def learn(
     network: NetworkOrEdges,
     data: Any,
     method: str | Method | None = None,
-    prior: AskedPrior | Mapping[str, Any] | None = None,
-    weight: Any = None,
     *,
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    weight: Any = None,
     counts: Any = None,
     strata: Any = None,
     cluster: Any = None,
@@ -100,19 +100,19 @@ def learn(
         given, "mgraph" is the default: it estimates each CPT by the formula that the graph gives
         for it. "auto" and "em" have to be asked for then: they learn how values go missing
         together with the CPTs, by maximum likelihood under the graph.
-    prior
-        A number is the concentration of a symmetric Dirichlet prior, one more than the pseudo-count
-        that it adds to each cell of a CPT: 2 adds one, 1 none. "learn" estimates the pseudo-counts
-        from the counts of all CPTs (empirical Bayes); with ``prior=earlier.prior`` those that
-        another result learned are used. A mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives
-        the pseudo-counts themselves: an axis for each parent, in the network's order, then one for
-        the variable. States are in the network's order too, ``network.states("Ill")``: those found
-        in data alphabetically, numbers by size. Variables that it does not name get one per cell.
+    pseudo_counts
+        What is added to each cell of a CPT: a number (0: maximum likelihood), or "learn", which
+        estimates it from the counts of all CPTs (empirical Bayes); with
+        ``pseudo_counts=earlier.pseudo_counts`` those that another result learned are used. A
+        mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives them cell by cell: an axis for each
+        parent, in the network's order, then one for the variable. States are in the network's order
+        too, ``network.states("Ill")``: those found in data alphabetically, numbers by size.
+        Variables that it does not name get one per cell.
         ``{v: 20 * experts.cpt(v).table for v in experts.variables}`` lets each CPT row of the
         network ``experts`` count as much as 20 rows of data.
-        The default is 2 for closed forms ("listwise", and the direct, factored and informed
+        The default is 1 for closed forms ("listwise", and the direct, factored and informed
         methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
-        scaled to all rows. With 1, "em" gives maximum likelihood; "auto" may stop EM earlier, which
+        scaled to all rows. With 0, "em" gives maximum likelihood; "auto" may stop EM earlier, which
         `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
         are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
         others are learned.
@@ -124,7 +124,8 @@ def learn(
         How many rows each row stands for: the name of a column, or one for each row.
     strata, cluster
         How the rows were sampled: the names of columns, or one label for each row. Intervals
-        follow from them; estimates use the weights, and by default no prior where rows tell.
+        follow from them; estimates use the weights, and by default no pseudo-counts where rows
+        tell.
     missing
         Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
@@ -140,7 +141,7 @@ def learn(
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
         of `Result.query` and `Result.effect` have them too. They are made from the rows alone,
-        around the estimate without the prior's pseudo-counts, and stretched to hold the entry of
+        around the estimate without pseudo-counts, and stretched to hold the entry of
         the CPT: it need not be in their middle. What they cost depends on the method: for
         "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further
         fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
@@ -168,7 +169,7 @@ def learn(
     Of the three old people one does not answer, and one of the other two is ill.
 
     >>> rows = {"Age": ["old", "old", "old", "young"], "Ill": ["yes", None, "no", "no"]}
-    >>> result = learn("Age -> Ill", rows, "direct-mcar", prior=1)
+    >>> result = learn("Age -> Ill", rows, "direct-mcar", pseudo_counts=0)
     >>> result.cpt("Ill")
     P(Ill | Age)
     Age        no     yes
@@ -181,13 +182,13 @@ def learn(
         raise MethodError(message, WAY_TO_INTERVALS)
     design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
     data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
-    asked = asked_method("learn", network, data, method, prior, options, budget)
+    asked = asked_method("learn", network, data, method, pseudo_counts, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
     chance = generator(rng)
     with observations(data, asked.given, budget, scratch=scratch, progress=progress) as rows:
         plan = asked.plan(rows.look())
-        setting = Setting(plan.prior, chance, budget, progress, deadline)
+        setting = Setting(plan.pseudo_counts, chance, budget, progress, deadline)
         result = carry_out(plan, rows, setting, intervals, asked.latent)
         return replace(result, beside=data.roles)
 
@@ -197,19 +198,23 @@ class AskedMethod:
     """A method and all that its plan needs, but a look at the rows.
 
     ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
-    ``prior`` is None where none was given: the method and the rows decide then.
+    ``pseudo_counts`` is None where none were given: the method and the rows decide then.
     """
 
     method: Method
     network: Network
     given: Network
-    prior: AskedPrior | None
+    pseudo_counts: AskedPseudoCounts | None
     latent: Scope
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
-        prior = default_prior(self.method, look) if self.prior is None else self.prior
-        return planned(self.method, self.network, look, prior)
+        pseudo_counts = (
+            default_pseudo_counts(self.method, look)
+            if self.pseudo_counts is None
+            else self.pseudo_counts
+        )
+        return planned(self.method, self.network, look, pseudo_counts)
 
 
 def asked_method(
@@ -217,7 +222,7 @@ def asked_method(
     network: NetworkOrEdges,
     data: Data | None,
     method: str | Method | None,
-    prior: AskedPrior | Mapping[str, Any] | None,
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
     options: Mapping[str, Any],
     budget: int,
 ) -> AskedMethod:
@@ -231,7 +236,7 @@ def asked_method(
         known, latent = with_data_codes(given, data), tuple(data.latent)
     chosen = method_of(known, method, options, latent)
     check_size(known, chosen.bytes_per_cell, budget)
-    asked = None if prior is None else checked_prior(prior, known)
+    asked = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, known)
     return AskedMethod(chosen, known, given, asked, latent)
 
 
@@ -250,8 +255,8 @@ def carry_out(
     seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
-    if learned.prior is not None:  # the same for intervals and all replicates
-        setting = replace(setting, prior=learned.prior)
+    if learned.pseudo_counts is not None:  # the same for intervals and all replicates
+        setting = replace(setting, pseudo_counts=learned.pseudo_counts)
     result = _result(plan, statistics, learned, setting)
     if latent is not None:
         notes = warned_of_missing(plan, statistics, latent)
@@ -306,7 +311,7 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
         plan.method,
         statistics.rows,
         statistics.total,
-        setting.used_prior,
+        setting.used_pseudo_counts,
         {name: statistics.missing_of[name] for name in plan.network.variables},
         (*notes_on_rows(plan, statistics), *learned.notes),
         learned.ended,
@@ -316,17 +321,17 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
 
 
 def _why(plan: Plan, learned: Learned, assumption: str) -> str:
-    """The reason for the method and what it assumes; where it was learned, that for the prior."""
+    """The reason for the method and what it assumes; where they were learned, the pseudo-counts."""
     why = f"{learned.why.removesuffix('.')}." if learned.why else ""
     if why and assumption:
         why += f" It assumes that {assumption}."
-    prior = learned.prior
-    if plan.prior == DESIGN_BASED and prior is not None:
-        return f"{why} The estimate is design-based, with {prior}.".lstrip()
-    if plan.prior != LEARN:
+    pseudo_counts = learned.pseudo_counts
+    if plan.pseudo_counts == DESIGN_BASED and pseudo_counts is not None:
+        return f"{why} The estimate is design-based, with {pseudo_counts}.".lstrip()
+    if plan.pseudo_counts != LEARN:
         return why
-    was = "learned" if prior is None or prior.is_learned else "not learned"
-    return f"{why} The prior was {was}: {prior}.".lstrip()
+    was = "learned" if pseudo_counts is None or pseudo_counts.is_learned else "not learned"
+    return f"{why} The pseudo-counts were {was}: {pseudo_counts}.".lstrip()
 
 
 def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:

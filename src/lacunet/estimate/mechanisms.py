@@ -6,12 +6,12 @@ predicted; then whether the row shows the variable says something about the caus
 expectation, since every row shows its family:
 
 .. math::
-    \Pr(r \mid \mathrm{pa}(R)) \propto n(\mathrm{pa}(R), r) + (\alpha - 1)
+    \Pr(r \mid \mathrm{pa}(R)) \propto n(\mathrm{pa}(R), r) + A
 
 Rows that hide a cause are left out: they are of those in which an order of mechanisms,
 :math:`R_B \le R_A`, leaves no choice.
 
-A prior that is learned is that of variables; as with EM, mechanisms then have one pseudo-count per
+Pseudo-counts that are learned are those of variables; as with EM, mechanisms then have one per
 cell. A variable that every row shows says nothing about when it goes missing: its mechanism is
 left out unless another one has it as a cause.
 """
@@ -28,7 +28,7 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.estimate.cpts import cells_of, posterior_mode
 from lacunet.estimate.method import Learned, Setting, Stage
-from lacunet.estimate.prior import ONE_PER_CELL
+from lacunet.estimate.pseudo_counts import ONE_PER_CELL
 from lacunet.missingness.augmented import Augmented, augmented
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Cpt, Scope
@@ -107,7 +107,8 @@ def _solved(
     most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_CELL
     too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
     left = {name for name in counted if too_large & _with_causes(counted, {name})}
-    concentration = setting.prior if isinstance(setting.prior, float | int) else ONE_PER_CELL
+    asked = setting.pseudo_counts
+    added = float(asked) if isinstance(asked, float | int) else ONE_PER_CELL
     cpt_of = dict(learned.mechanisms)
     for name, causes in counted.items():
         if name not in left:
@@ -117,7 +118,7 @@ def _solved(
             shown = rows.is_shown(variables)
             cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
             counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
-            table, _ = posterior_mode(np.asarray(counts), 1.0, float(concentration))
+            table, _ = posterior_mode(np.asarray(counts), 1.0, added)
             *parents, node = family
             for later, earlier in graph.monotone:
                 if later == name:  # never shown where the earlier one is missing

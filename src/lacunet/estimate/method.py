@@ -18,7 +18,14 @@ import numpy as np
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import LacunetError
 from lacunet.estimate.families import FamilyPlan, FamilyReport
-from lacunet.estimate.prior import LEARN, ONE_PER_CELL, AskedPrior, LearnedPrior, Prior, merged
+from lacunet.estimate.pseudo_counts import (
+    LEARN,
+    ONE_PER_CELL,
+    AskedPseudoCounts,
+    PseudoCounts,
+    UsedPseudoCounts,
+    merged,
+)
 from lacunet.inference.engine import Engine
 from lacunet.memory import memory_budget
 from lacunet.model.network import Cpt, FloatArray, Network, Scope, Tables
@@ -33,7 +40,7 @@ if TYPE_CHECKING:
 
 # How estimates by different orders of a family's variables are combined.
 Aggregation = Literal["inverse-variance", "mean", "median", "lowest-variance"]
-Concentration = float | FloatArray  # of the Dirichlet prior: of all cells, or of each
+PerCell = float | FloatArray  # pseudo-counts: the same for all cells, or of each
 
 
 class MethodError(LacunetError):
@@ -56,7 +63,7 @@ class Stage:
     stages before have learned; it sees no row. ``branches`` say what it does otherwise where only
     the counts can tell; ``chosen`` are its families once these are known. ``is_replicated`` if
     replicates of the rows are estimated from its own counts, and not from what all rows gave.
-    ``prior_from`` says what a prior that is to be learned is learned from.
+    ``learned_from`` says what pseudo-counts that are to be learned are learned from.
     """
 
     name: str
@@ -66,7 +73,7 @@ class Stage:
     branches: tuple[str, ...] = ()
     chosen: Callable[[Statistics], Mapping[str, FamilyPlan]] | None = None
     is_replicated: bool = True
-    prior_from: str = ""
+    learned_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -98,7 +105,7 @@ class Plan:
     ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
     more than others. ``most_distinct`` is how many distinct rows there can be.
     ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
-    ``prior`` is the concentration of the Dirichlet prior, "learn" where the stages learn it,
+    ``pseudo_counts`` are what is added to each cell, "learn" where the stages learn it,
     "design-based" where they do so for CPT rows alone that no row shows.
     ``refusal`` is why the plan will not be carried out, where it will not.
     """
@@ -118,14 +125,14 @@ class Plan:
     most_distinct: float = inf
     graph: MissingnessGraph | None = None
     units: Units | None = None
-    prior: AskedPrior = ONE_PER_CELL
+    pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
     refusal: LacunetError | None = None
 
     @property
-    def prior_from(self) -> str:
-        """What the prior will be learned from; empty where it is given."""
-        sources = dict.fromkeys(stage.prior_from for stage in self.stages if stage.prior_from)
-        return "; ".join(sources) if self.prior == LEARN else ""
+    def learned_from(self) -> str:
+        """What the pseudo-counts will be learned from; empty where they are given."""
+        sources = dict.fromkeys(stage.learned_from for stage in self.stages if stage.learned_from)
+        return "; ".join(sources) if self.pseudo_counts == LEARN else ""
 
     @property
     def families(self) -> dict[str, FamilyPlan]:
@@ -160,13 +167,13 @@ class Plan:
 class Setting:
     r"""What every estimate needs beside the statistics.
 
-    ``prior`` is the concentration :math:`\alpha` of the symmetric Dirichlet prior, at least one,
-    pseudo-counts for each cell, or a word on how they are learned;
+    ``pseudo_counts`` are what is added to each cell: a number, one for each cell, or a word on how
+    they are learned;
     ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted. ``whole`` is what
     all rows gave, where a replicate of them is estimated.
     """
 
-    prior: AskedPrior
+    pseudo_counts: AskedPseudoCounts
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     memory: int = field(default_factory=memory_budget)
     progress: Progress = silent
@@ -174,10 +181,10 @@ class Setting:
     whole: Learned | None = None
 
     @property
-    def used_prior(self) -> Prior:
-        """The prior, once it is known."""
-        assert not isinstance(self.prior, str)
-        return self.prior
+    def used_pseudo_counts(self) -> UsedPseudoCounts:
+        """The pseudo-counts, once they are known."""
+        assert not isinstance(self.pseudo_counts, str)
+        return self.pseudo_counts
 
 
 AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
@@ -202,12 +209,12 @@ class Ended:
     ``log_likelihood`` is that of the observed values; on a missingness graph also that of the
     mechanisms which depend on missing values, and ``notes`` say of which. ``trace`` is the
     log-posterior of the parameters that each iteration started from, and of the last; its
-    likelihood part is the *observed* data's, its prior part :math:`(\alpha - 1) \sum \log \theta`.
+    likelihood part is the *observed* data's, its prior part :math:`\sum A \log \theta`.
     ``starts`` are the log-posteriors in which the starts ended, the first start's first. Where the
     work was cut short before a value was known, it is NaN.
 
-    A prior that is learned takes two runs: with one pseudo-count per cell, then on from there under
-    the learned prior. ``iterations`` counts both; ``starts`` are of the first, ``log_posterior``
+    Pseudo-counts that are learned take two runs: with one per cell, then on from there with those
+    learned. ``iterations`` counts both; ``starts`` are of the first, ``log_posterior``
     and ``trace`` of the second: they do not compare.
     """
 
@@ -234,10 +241,10 @@ class Learned:
     CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
     why; ``stand_in`` is what another method has learned for such variables. ``engine`` has the
     problems that EM learned from, laid out, ``start`` the cells that it started from, ``others``
-    the CPTs of other optima that the rows hardly tell from this one. ``prior``
-    is what the CPTs were learned with, where it was learned. ``row_weights`` are those of CPT rows
-    that pseudo-counts were added to, on an axis of length one for the child, where they are not of
-    all rows.
+    the CPTs of other optima that the rows hardly tell from this one. ``pseudo_counts``
+    are those that the CPTs were learned with, where they were learned. ``row_weights`` are those of
+    CPT rows that pseudo-counts were added to, on an axis of length one for the child, where they
+    are not of all rows.
     """
 
     tables: Tables = field(default_factory=dict)
@@ -252,20 +259,22 @@ class Learned:
     engine: Engine | None = field(default=None, repr=False)
     start: FloatArray | None = field(default=None, repr=False)
     others: tuple[Tables, ...] = field(default=(), repr=False)
-    prior: LearnedPrior | None = None
+    pseudo_counts: PseudoCounts | None = None
     row_weights: Tables = field(default_factory=dict)
 
     def with_cpts(
-        self, cpts: Mapping[str, tuple[FloatArray, FamilyReport]], prior: Prior | None
+        self,
+        cpts: Mapping[str, tuple[FloatArray, FamilyReport]],
+        pseudo_counts: UsedPseudoCounts | None,
     ) -> Learned:
-        """The same with some more CPTs and the reports on them, estimated under a prior."""
+        """The same with some more CPTs and the reports on them, estimated with pseudo-counts."""
         tables = {name: table for name, (table, _) in cpts.items()}
         reports = {name: report for name, (_, report) in cpts.items()}
         return replace(
             self,
             tables={**self.tables, **tables},
             families={**self.families, **reports},
-            prior=merged(self.prior, prior, cpts),
+            pseudo_counts=merged(self.pseudo_counts, pseudo_counts, cpts),
         )
 
 
@@ -295,23 +304,25 @@ class Method(Protocol):
         """What the estimate of a family takes at once for each of its cells."""
         ...
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
-        """All that will be done with data that look so, under a prior."""
+    def plan(
+        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+    ) -> Plan:
+        """All that will be done with data that look so, with pseudo-counts."""
         ...
 
 
-def planned(method: Method, network: Network, look: Look, prior: AskedPrior) -> Plan:
-    """All that a method will do with data that look so, under a prior.
+def planned(method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts) -> Plan:
+    """All that a method will do with data that look so, with pseudo-counts.
 
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
-    plan = method.plan(network, look, prior)
+    plan = method.plan(network, look, pseudo_counts)
     doubt = "" if plan.graph is None else plan.graph.doubt
     return replace(
         plan,
         notes=(*plan.notes, doubt) if doubt else plan.notes,
         stages=(*_order_stages(plan.graph), *plan.stages),
-        prior=prior,
+        pseudo_counts=pseudo_counts,
         scale=look.scale,
         is_unequal=look.is_unequal,
         most_distinct=look.most_distinct(network),

@@ -16,7 +16,7 @@ from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
 from lacunet.estimate.em.method import EM, LoopyEM
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
-from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
+from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Needs, Statistics
@@ -66,7 +66,9 @@ class MGraph:
                 f"otherwise is {self.otherwise!r}, but must be one of {', '.join(known)}."
             )
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+    def plan(
+        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+    ) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.estimate.mechanisms import mechanism_stages_alone
         from lacunet.estimate.recovery import Recovery
@@ -81,7 +83,7 @@ class MGraph:
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         is_stood_in = self.otherwise in STAND_INS
-        plan = self._stand_in(graph).plan(network, look, prior) if is_stood_in else None
+        plan = self._stand_in(graph).plan(network, look, pseudo_counts) if is_stood_in else None
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)
@@ -147,7 +149,9 @@ def _for_what_is_left(plan: Plan, lost: list[str], name: str) -> Stage:
         plan.needs(),
         partial(_stood_in, plan, name),
         branches=tuple(branch for stage in plan.stages for branch in stage.branches),
-        prior_from=next((stage.prior_from for stage in plan.stages[::-1] if stage.prior_from), ""),
+        learned_from=next(
+            (stage.learned_from for stage in plan.stages[::-1] if stage.learned_from), ""
+        ),
     )
 
 
@@ -174,7 +178,7 @@ def _stood_in(
         )
         ended = replace(ended, notes=(whose, *ended.notes))
     return replace(
-        learned.with_cpts(cpts, stand_in.prior),
+        learned.with_cpts(cpts, stand_in.pseudo_counts),
         left={},
         stand_in=stand_in,
         notes=(*learned.notes, *stand_in.notes),

@@ -4,7 +4,7 @@ The graph decides for each CPT whether it is recoverable, and how; MNAR graphs i
 Pseudo-counts go on weighted sample size times estimate,
 
 .. math::
-    \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + (\alpha - 1),
+    \theta(x \mid u) \propto n_{\mathrm{eff}} \, P(u) P(x \mid u) + A(u, x),
 
 so that rows with large weights count for what they tell.
 """
@@ -20,7 +20,7 @@ from lacunet.estimands.notation import Notation
 from lacunet.estimate.cpts import JointEstimate, cells_of, made_cpt
 from lacunet.estimate.families import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, Warned
 from lacunet.estimate.method import Learned, Setting, Stage
-from lacunet.estimate.prior import FROM_SHOWN, LearnedPrior, prior_of_counts
+from lacunet.estimate.pseudo_counts import FROM_SHOWN, PseudoCounts, pseudo_counts_from
 from lacunet.missingness.errors import NoRowsError, NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, estimate
 from lacunet.model.network import Network, Scope
@@ -88,14 +88,16 @@ class Recovery:
             self.solve,
             branches=(NO_ROWS,),
             chosen=self.chosen,
-            prior_from=FROM_SHOWN,
+            learned_from=FROM_SHOWN,
         )
 
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """The CPTs of the recoverable families; why the others are left."""
         statistics, network, families = statistics.sample(0), self.network, self.families
         row_weights, left, cpts = dict(learned.row_weights), {}, {}
-        prior = prior_of_counts(setting.prior, network, statistics, weighs_up=False)
+        pseudo_counts = pseudo_counts_from(
+            setting.pseudo_counts, network, statistics, weighs_up=False
+        )
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
             estimation, why = self._estimated(name, statistics)
@@ -113,9 +115,9 @@ class Recovery:
             )
             chosen = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
             counts = statistics.counts[network.family(name)]
-            cpts[name] = made_cpt(chosen, estimate, counts, network, prior)
+            cpts[name] = made_cpt(chosen, estimate, counts, network, pseudo_counts)
         setting.progress("families", len(families), len(families))
-        learned = learned.with_cpts(cpts, prior)
+        learned = learned.with_cpts(cpts, pseudo_counts)
         return replace(learned, left=left, row_weights=row_weights, why=RECOVERED)
 
     def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
@@ -146,16 +148,16 @@ class Recovery:
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What no other stage has estimated holds the prior alone, marked as such."""
         statistics, network, families = statistics.sample(0), self.network, self.families
-        prior, cpts = learned.prior or setting.used_prior, {}
-        if isinstance(prior, LearnedPrior) and not prior.is_given:
-            prior = prior.keeping(learned.left)  # there is nothing to learn it from
+        pseudo_counts, cpts = learned.pseudo_counts or setting.used_pseudo_counts, {}
+        if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
+            pseudo_counts = pseudo_counts.keeping(learned.left)  # there is nothing to learn it from
         for name, why in learned.left.items():
             counts = statistics.counts[network.family(name)]
             joint = np.zeros(counts.cardinalities)
             nothing = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
-            table, report = made_cpt(families[name], nothing, counts, network, prior)
+            table, report = made_cpt(families[name], nothing, counts, network, pseudo_counts)
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
-        return replace(learned.with_cpts(cpts, prior), left={})
+        return replace(learned.with_cpts(cpts, pseudo_counts), left={})
 
 
 def _on_weights(estimation: Estimation) -> Iterator[str]:

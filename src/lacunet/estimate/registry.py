@@ -11,7 +11,7 @@ from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
-from lacunet.estimate.prior import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPrior
+from lacunet.estimate.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
 from lacunet.model.network import Network
 from lacunet.statistics.look import Look
 from lacunet.wording import did_you_mean, listed, question
@@ -80,8 +80,8 @@ def method_of(
     return replace(method, missingness=graph.hiding(latent))  # type: ignore[type-var]
 
 
-def default_prior(method: Method, look: Look) -> AskedPrior:
-    """The prior unless one is given: learned, but 2 with closed forms; docs/prior.md says why.
+def default_pseudo_counts(method: Method, look: Look) -> AskedPseudoCounts:
+    """Those unless some are given: learned, but 1 with closed forms; docs/prior.md says why.
 
     Estimates of a survey are design-based, whatever the method.
     """

@@ -15,7 +15,7 @@ from lacunet.errors import ByName
 from lacunet.estimate.families import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, MethodError
-from lacunet.estimate.prior import Prior
+from lacunet.estimate.pseudo_counts import UsedPseudoCounts
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
 from lacunet.inference.answer import NO_INTERVALS
@@ -41,12 +41,12 @@ class Result(Askable):
 
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
     it is, from how many rows, how much of it fell back and on what. ``total`` is the weight of
-    the rows, scaled to the number that they are worth. ``prior`` is the number that was given, or
-    the `LearnedPrior`: the pseudo-counts of every variable's cells, and a sentence on them.
+    the rows, scaled to the number that they are worth. ``pseudo_counts`` is the number that
+    was given, or a mapping: those of every variable's cells, with a sentence on them.
     ``ended`` tells how an iterative method ended, None for a closed form. ``why`` is the reason for
-    the method, where the method was chosen and not given, and what the prior is like, where it was
-    learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was given;
-    ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
+    the method, where the method was chosen and not given, and what pseudo-counts are like, where
+    they were learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was
+    given; ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
     with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
 
     Printed, it has a line for each CPT:
@@ -67,7 +67,7 @@ class Result(Askable):
     method: str
     rows: int
     total: float
-    prior: Prior
+    pseudo_counts: UsedPseudoCounts
     missing: Mapping[str, int]
     notes: tuple[str, ...]
     ended: Ended | None = None
@@ -156,7 +156,7 @@ class Result(Askable):
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high.
 
-        Intervals are made from the rows alone, around the estimate without the prior's
+        Intervals are made from the rows alone, around the estimate without the
         pseudo-counts. The estimate in the CPT has these, so it may lie near an end.
 
         Parameters
@@ -175,7 +175,7 @@ class Result(Askable):
         --------
         >>> from lacunet import learn
         >>> rows = {"Ill": ["no"] * 60 + ["yes"] * 40}
-        >>> result = learn("Ill", rows, "listwise", prior=1, intervals=True)
+        >>> result = learn("Ill", rows, "listwise", pseudo_counts=0, intervals=True)
         >>> result.interval("Ill").round(2).tolist()
         [[0.5, 0.69], [0.31, 0.5]]
         """
@@ -188,7 +188,7 @@ class Result(Askable):
     def bounds(self, variable: str) -> WorstCase:
         """The lowest and highest value of every CPT entry, whatever the missing values are.
 
-        They rest on no assumption about why values are missing; the prior has no part in them.
+        They rest on no assumption about why values are missing; pseudo-counts have no part in them.
         The rows are a sample: `interval` of what is returned allows for that, as if they were
         independent. Those of a survey's clusters are from `lacunet.worst_case`. A cell that is
         one of several states counts as missing here; `lacunet.worst_case` uses it.
@@ -263,7 +263,7 @@ class Result(Askable):
         >>> from lacunet import learn
         >>> coin = Network({"Coin": ["head", "tail"]}, {})
         >>> rows = {"Coin": ["head", "tail", None, "tail", "tail"]}
-        >>> print(learn(coin, rows, "direct-mcar", prior=1).table("Coin").to_markdown())
+        >>> print(learn(coin, rows, "direct-mcar", pseudo_counts=0).table("Coin").to_markdown())
         | Coin | estimate | rows |
         | --- | ---: | ---: |
         | head | 0.250 | 4 |

@@ -25,7 +25,7 @@ from lacunet.estimate.deletion.influence import RowInfluence
 from lacunet.estimate.families import FamilyReport, Warned
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import Ended, Estimated
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.formats.errors import FormatError
 from lacunet.formats.lacunet_json import parse, render
 from lacunet.formats.source import Source
@@ -56,7 +56,7 @@ class WrittenFormula:
         return str(getattr(self, name))
 
 
-REPORTS = (Counts, Cpt, Ended, FamilyReport, LearnedPrior, Tally)
+REPORTS = (Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
 SPREADS = (
     Direction,
     EmSpreads,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.influence import RowInfluence
 from lacunet.estimate.intervals import Uncertainty
-from lacunet.estimate.prior import LearnedPrior, Prior, concentration_of
+from lacunet.estimate.pseudo_counts import PseudoCounts, UsedPseudoCounts, per_cell
 from lacunet.estimate.result import Result
 from lacunet.model.network import Cpt, FloatArray, Network, Tables
 from lacunet.statistics.counts import quotient
@@ -48,7 +48,8 @@ def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> li
     """
     uncertainty = result.require_intervals()
     return [
-        _as_learned(result, tables) for tables in _drawn(uncertainty, result.prior, number, rng)
+        _as_learned(result, tables)
+        for tables in _drawn(uncertainty, result.pseudo_counts, number, rng)
     ]
 
 
@@ -70,7 +71,7 @@ def _as_learned(result: Result, tables: Tables) -> Network:
 
 
 def _drawn(
-    uncertainty: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
+    uncertainty: Uncertainty, pseudo_counts: UsedPseudoCounts, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """The draws; those of CPT rows with few rows for an entry are by effective sizes."""
     covariance = uncertainty.covariance
@@ -81,12 +82,12 @@ def _drawn(
     elif isinstance(covariance, RowInfluence):
         draws, few = by_influence(uncertainty.network, covariance, number, rng), JEFFREYS
     else:
-        return by_sizes(uncertainty, prior, number, rng)
+        return by_sizes(uncertainty, pseudo_counts, number, rng)
     thin_of = {name: _are_thin(uncertainty, name, few) for name in uncertainty.spread_of}
     thin_of = {name: are_thin for name, are_thin in thin_of.items() if are_thin.any()}
     if not thin_of:
         return draws
-    by_size = by_sizes(uncertainty, prior, number, rng)
+    by_size = by_sizes(uncertainty, pseudo_counts, number, rng)
     return [
         {
             **tables,
@@ -163,22 +164,23 @@ def by_influence(
 
 
 def by_sizes(
-    uncertainty: Uncertainty, prior: Prior, number: int, rng: np.random.Generator
+    uncertainty: Uncertainty, pseudo_counts: UsedPseudoCounts, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws of each CPT row by itself, from a Dirichlet distribution of its effective size.
 
-    A given concentration is the prior's own, Jeffreys' where it adds nothing, as to what rows of a
-    survey show; learned pseudo-counts give the posterior's mean.
+    Pseudo-counts that were given are what the posterior's mode adds, so its Dirichlet distribution
+    has one more; Jeffreys' half where nothing is added, as to what rows of a survey show. Learned
+    pseudo-counts give the posterior's mean.
     """
     draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for name, spread in uncertainty.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
-        if isinstance(prior, LearnedPrior) and not prior.is_given:
-            learned = prior.pseudo_counts.get(name, np.asarray(JEFFREYS))
+        if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
+            learned = pseudo_counts.get(name, np.asarray(JEFFREYS))
             pseudo = np.where(learned > 0, learned, JEFFREYS)
         else:
-            given = concentration_of(prior, name)
-            pseudo = np.where(given > 1, given, JEFFREYS)
+            given = per_cell(pseudo_counts, name)
+            pseudo = np.where(given > 0, 1.0 + given, JEFFREYS)
         weights = spread.rates * sizes[..., None] + pseudo
         weights = np.where(uncertainty.network.possible(name), weights, 0.0)
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))

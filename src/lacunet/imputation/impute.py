@@ -285,7 +285,15 @@ def _learned_again(
         if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
             return None
         try:
-            return learn(network, table, method, given.prior, rng=0, intervals=True, **options)
+            return learn(
+                network,
+                table,
+                method,
+                pseudo_counts=given.pseudo_counts,
+                rng=0,
+                intervals=True,
+                **options,
+            )
         except LacunetError:  # it needs options that are not known here
             return None
 

@@ -293,7 +293,7 @@ class Verdict(_WithEstimand):
         interval: bool | float = False,
         population: object = None,
     ) -> Answer:
-        """The probabilities asked for, estimated from data; no prior is added.
+        """The probabilities asked for, estimated from data; no pseudo-counts are added.
 
         By the formula, where there is one. Else it is the value that all models of the graph that
         fit the data best agree on, or NaN with the lowest and highest of theirs as ``bounds``

@@ -161,7 +161,7 @@ class Judge:
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
         limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=self.deadline)
-        reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 1.0, limits)
+        reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 0.0, limits)
         if reached.reason == "interrupted":
             raise KeyboardInterrupt
         if reached.reason == "time limit":

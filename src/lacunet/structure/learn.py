@@ -37,7 +37,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
-from lacunet.estimate.prior import AskedPrior
+from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.result import Interrupted
 from lacunet.formats.files import AnyNetwork
 from lacunet.inference.errors import OverBudgetError
@@ -198,7 +198,7 @@ def learn_structure(
     strengths: int | None = None,
     bins: Mapping[str, Bins] | None = None,
     without: str | Collection[str] = (),
-    prior: AskedPrior | None = None,
+    pseudo_counts: AskedPseudoCounts | None = None,
     weight: Any = None,
     counts: Any = None,
     strata: Any = None,
@@ -256,8 +256,8 @@ def learn_structure(
         points. The network keeps them.
     without
         A column or several to leave out, such as an identifier.
-    prior
-        The prior of the CPTs, as for `lacunet.learn`.
+    pseudo_counts
+        What is added to each cell of the CPTs, as for `lacunet.learn`.
     weight, counts, strata, cluster, missing
         How the data are read, as in `lacunet.Data`. The search does not use strata and clusters; a
         warning says so.
@@ -334,7 +334,7 @@ def learn_structure(
     structure = network_of(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
     as_given = rebuilt(structure, given, structure.parents_of).with_reversible(cpdag.reversible)
-    cpts = _cpts(search, structure, prior)
+    cpts = _cpts(search, structure, pseudo_counts)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
     replicates = _bootstrap(search, strengths)
@@ -355,7 +355,9 @@ def learn_structure(
     )
 
 
-def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[str, Cpt]:
+def _cpts(
+    search: Search, structure: Network, pseudo_counts: AskedPseudoCounts | None
+) -> dict[str, Cpt]:
     """The CPTs of the structure; mechanisms that cannot be left out are learned along.
 
     An interruption leaves a second for them.
@@ -371,14 +373,14 @@ def _cpts(search: Search, structure: Network, prior: AskedPrior | None) -> dict[
         whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
     options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
     try:
-        learned = learn(whole, table, method, prior, **options).network
+        learned = learn(whole, table, method, pseudo_counts=pseudo_counts, **options).network
     except Interrupted as stopped:
         search.ended, learned = "interrupted", stopped.result.network
     except KeyboardInterrupt:
         if search.ended == "interrupted":
             raise
         search.ended = "interrupted"
-        return _cpts(search, structure, prior)
+        return _cpts(search, structure, pseudo_counts)
     return {name: learned.cpt(name) for name in structure.variables}
 
 

@@ -109,8 +109,8 @@ def _bdeu(counts: FloatArray, starts: Integers, size: float) -> FloatArray:
     from scipy.special import gammaln
 
     cells = np.diff(starts, append=len(counts))
-    prior = np.repeat(size / cells, cells)
-    of_each = np.where(counts > 0, gammaln(counts + prior) - gammaln(prior), 0.0)
+    pseudo = np.repeat(size / cells, cells)
+    of_each = np.where(counts > 0, gammaln(counts + pseudo) - gammaln(pseudo), 0.0)
     scores: FloatArray = np.add.reduceat(of_each, starts)
     return scores
 

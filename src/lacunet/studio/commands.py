@@ -100,7 +100,7 @@ def learning_words(project: Project) -> Words:
 def learning_options(project: Project) -> dict[str, Any]:
     """How the CPTs are learned, where something is said of it."""
     graph = missingness_of(project)
-    return _given(method=project.method, missingness=graph, prior=project.prior)
+    return _given(method=project.method, missingness=graph, pseudo_counts=project.pseudo_counts)
 
 
 def explain_words(project: Project, folder: str) -> Words:
@@ -151,10 +151,10 @@ def learning_text(project: Project) -> str:
     size = f"{len(sketch.variables)} variables, {len(sketch.edges)} arrows"
     level = f", {100 * project.level:g}% intervals" if project.level else ""
     method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
-    prior = "learned prior" if project.prior else "usual prior"
-    if isinstance(project.prior, int | float):
-        prior = f"prior {project.prior:g}"
-    settings = f"{method}, {prior}{level}, seed {project.seed}"
+    added = "learned pseudo-counts" if project.pseudo_counts else "usual pseudo-counts"
+    if isinstance(project.pseudo_counts, int | float):
+        added = f"pseudo-counts {project.pseudo_counts:g}"
+    settings = f"{method}, {added}{level}, seed {project.seed}"
     return f"{project.data.rpartition('/')[-1]}, {size}: {settings}"
 
 

@@ -62,11 +62,11 @@ points).</p>
 """,
     "Learn": """
 <div class="bar"><label>method <select id="method"></select></label>
-<label>prior <select id="prior-kind"><option value="">usual for the method</option>
+<label>pseudo-counts <select id="pseudo-counts-kind"><option value="">usual for the method</option>
 <option value="learn">learned from the data</option>
 <option value="number">a number</option></select>
-</label><label id="prior-number" hidden>prior as a number, 2 adds one row to each cell
-<input id="prior" type="number" min="1" step="any" size="5"></label>
+</label><label id="pseudo-counts-number" hidden>rows added to each cell
+<input id="pseudo-counts" type="number" min="0" step="any" size="5"></label>
 <label><input id="has-intervals" type="checkbox"> intervals at
 <input id="level" type="number" min="0.5" max="0.999" step="0.01" size="5"></label>
 <label>random seed <input id="seed" type="number" min="0" step="1" size="5"></label></div>

@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any
 
 from lacunet.errors import LacunetError
-from lacunet.estimate.prior import LEARN
+from lacunet.estimate.pseudo_counts import LEARN
 from lacunet.output import replacing
 
 TOO_LARGE = 2**63  # a seed
@@ -29,8 +29,8 @@ class Project:
     ``data`` is a path below the folder of the studio. ``missing`` has the codes that mean "not
     observed", by column; those of `ANYWHERE` count in all. ``states`` and ``bins`` are what is
     said of single columns, ``not_asked`` when their questions were not asked. ``graph`` is the
-    network with its mechanisms as one text. ``prior`` is a number or "learn", and empty where the
-    method has its own. ``level`` is that of intervals, 0 for none. ``asked``
+    network with its mechanisms as one text. ``pseudo_counts`` is a number or "learn",
+    and empty where the method has its own. ``level`` is that of intervals, 0 for none. ``asked``
     is the question, as the address of a page carries it; ``run`` is the result that it is asked
     of.
     """
@@ -49,7 +49,7 @@ class Project:
     not_asked: Mapping[str, str] = field(default_factory=dict)
     graph: str = ""
     method: str = ""
-    prior: float | str = ""
+    pseudo_counts: float | str = ""
     level: float = 0.95
     seed: int = 0
     asked: str = ""
@@ -83,7 +83,7 @@ def _of(*kinds: type) -> Callable[[Any], Any]:
     return checked
 
 
-def _prior(value: Any) -> Any:
+def _pseudo_counts(value: Any) -> Any:
     return value if value in ("", LEARN) else _of(int, float)(value)
 
 
@@ -100,7 +100,7 @@ CHECKS = {
     **dict.fromkeys(("missing", "states"), _lists),
     **dict.fromkeys(("bins", "not_asked"), _texts),
     **dict.fromkeys(("seed", "run"), _of(int)),
-    "prior": _prior,
+    "pseudo_counts": _pseudo_counts,
     "level": _of(int, float),
 }
 

@@ -10,6 +10,6 @@ NAME = "lacunet direct-mcar"
 
 def learn(network: lc.Network, rows: Any) -> Learned:
     """Learn with intervals."""
-    result = lc.learn(network, rows, "direct-mcar", prior=2, intervals=True)
+    result = lc.learn(network, rows, "direct-mcar", pseudo_counts=1, intervals=True)
     intervals = {name: result.interval(name) for name in network.variables}
     return Learned(result.network, intervals)

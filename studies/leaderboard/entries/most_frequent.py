@@ -11,4 +11,4 @@ NAME = "most frequent value + counting"
 def learn(network: lc.Network, rows: Any) -> Learned:
     """Fill in, count, and add one pseudo-count per cell."""
     filled = rows.fillna(rows.mode().iloc[0])
-    return Learned(lc.learn(network, filled, "listwise", prior=2).network)
+    return Learned(lc.learn(network, filled, "listwise", pseudo_counts=1).network)

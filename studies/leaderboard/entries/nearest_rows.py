@@ -24,4 +24,4 @@ def learn(network: lc.Network, rows: Any) -> Learned:
         name: [network.states(name)[int(code)] for code in column]
         for name, column in zip(network.variables, filled.T, strict=True)
     }
-    return Learned(lc.learn(network, named, "listwise", prior=2).network)
+    return Learned(lc.learn(network, named, "listwise", pseudo_counts=1).network)

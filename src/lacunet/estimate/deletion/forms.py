@@ -41,7 +41,12 @@ from lacunet.estimate.method import (
     Stage,
 )
 from lacunet.estimate.options import check_options, graph_option, option
-from lacunet.estimate.prior import FROM_SHOWN, ONE_PER_CELL, AskedPrior, prior_of_counts
+from lacunet.estimate.pseudo_counts import (
+    FROM_SHOWN,
+    ONE_PER_CELL,
+    AskedPseudoCounts,
+    pseudo_counts_from,
+)
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import Counts
 from lacunet.statistics.distinct import LARGEST_KEY
@@ -123,7 +128,12 @@ class Deletion:
             return self.form.direct, {}
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:  # noqa: ARG002
+    def plan(
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
+    ) -> Plan:
         """One stage; intervals by the counts, or by how rows move the estimates."""
         stage = self.stage(network, look)
         hidden = look.hidden(network)
@@ -170,7 +180,7 @@ class Deletion:
         needs = Needs(network.families, complete=self.form is LISTWISE, groupings=tuple(groupings))
         solve = partial(self.solve, network, families)
         branches = (FELL_BACK,) if groupings else ()
-        return Stage(self.name, families, needs, solve, branches, prior_from=FROM_SHOWN)
+        return Stage(self.name, families, needs, solve, branches, learned_from=FROM_SHOWN)
 
     def resolved(self, network: Network, look: Look) -> Deletion:  # noqa: ARG002
         """The same, once the rows have told what it leaves to them."""
@@ -190,14 +200,14 @@ class Deletion:
         """The CPT of every variable that no stage before has estimated, family by family."""
         statistics = statistics.sample(0)
         wanted = [name for name in network.variables if name not in learned.tables]
-        prior, cpts = prior_of_counts(setting.prior, network, statistics), {}
+        pseudo_counts, cpts = pseudo_counts_from(setting.pseudo_counts, network, statistics), {}
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
             estimate = self.estimate(network, name, statistics)
             counts = statistics.counts[network.family(name)]
-            cpts[name] = made_cpt(families[name], estimate, counts, network, prior)
+            cpts[name] = made_cpt(families[name], estimate, counts, network, pseudo_counts)
         setting.progress("estimating", len(wanted), len(wanted))
-        return learned.with_cpts(cpts, prior)
+        return learned.with_cpts(cpts, pseudo_counts)
 
     def estimate(self, network: Network, variable: str, statistics: Statistics) -> JointEstimate:
         """The estimate of one family's joint, and the rows that enter it."""
@@ -349,18 +359,22 @@ class Informed(Deletion):
                 )
         super().__post_init__()
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:
+    def plan(
+        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+    ) -> Plan:
         """The same with the separator resolved; with the graph, where one was given."""
         method = self.resolved(network, look)
         if self.missingness is None:
-            return Deletion.plan(method, network, look, prior)
+            return Deletion.plan(method, network, look, pseudo_counts)
         from lacunet.missingness.confounding import notes_on_graph
 
         graph = self.missingness.over(network)
         notes = notes_on_graph(graph, look.partially)
         if look.partially is None:
             look = replace(look, partially=graph.partially_observed)
-        return replace(Deletion.plan(method, network, look, prior), notes=notes, graph=graph)
+        return replace(
+            Deletion.plan(method, network, look, pseudo_counts), notes=notes, graph=graph
+        )
 
     def resolved(self, network: Network, look: Look) -> Informed:
         """The same with a graph of what seems to decide on being missing, if asked for."""

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.estimate.em.start import CptRows, log_prior, maximise
-from lacunet.estimate.method import Concentration
+from lacunet.estimate.method import PerCell
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.model.network import FloatArray
@@ -111,7 +111,7 @@ class Climb:
 def climb(
     engine: Engine,
     start: FloatArray,
-    prior: Concentration,
+    pseudo_counts: PerCell,
     limits: Limits,
     *,
     progress: Progress = silent,
@@ -126,15 +126,15 @@ def climb(
     ----------
     start
         The cells of all CPTs, end to end.
-    prior
-        One concentration of the Dirichlet prior, or one for each of these cells.
+    pseudo_counts
+        What is added to each cell: one number, or one for each of these cells.
     visit
         Called with where the climb is, at the start and after each iteration.
     """
     latest = Climb.at_start(start)
     rows = CptRows.of(engine.problems.layout)
-    maximised = partial(maximise, rows=rows, prior=prior)
-    climbing = Climbing(engine, rows, prior, maximised, limits)
+    maximised = partial(maximise, rows=rows, pseudo_counts=pseudo_counts)
+    climbing = Climbing(engine, rows, pseudo_counts, maximised, limits)
     try:
         for iterate in climbing.iterates(start):
             latest = iterate
@@ -158,7 +158,7 @@ class Climbing:
 
     engine: Engine
     rows: CptRows
-    prior: Concentration
+    pseudo_counts: PerCell
     maximised: Callable[[FloatArray], FloatArray]
     limits: Limits
 
@@ -174,7 +174,7 @@ class Climbing:
             done += 1
             plain = self._stepped(here, done)
             past = remembered(past, Step.between(here.cells, plain.cells))
-            aim = Aim.of(past, here.expected + (self.prior - 1))
+            aim = Aim.of(past, here.expected + self.pseudo_counts)
             lengths += [aim.times_step] if aim.tells else []
             times = max(lengths[len(lengths) // 2 :]) if aim.tells else SLOWEST
             change = float(np.abs(plain.cells - here.cells).max())
@@ -227,7 +227,7 @@ class Climbing:
         outcome = self.engine.expect(here.cells, self.limits.deadline, here.messages)
         logs = outcome.log_likelihoods
         likelihood = float(logs.sum())
-        trace = (*here.trace, likelihood + log_prior(here.cells, self.prior))
+        trace = (*here.trace, likelihood + log_prior(here.cells, self.pseudo_counts))
         looked = replace(here, expected=outcome.counts, messages=outcome.messages)
         return replace(looked, log_likelihoods=logs, trace=trace)
 

@@ -1,9 +1,9 @@
-"""EM under a prior that is learned: first with one pseudo-count per cell, then on from there.
+"""EM with pseudo-counts that are learned: first with one per cell, then on from there.
 
 Rows that show a whole family are few where much is missing, and EM knows more than they do. So EM
 runs as it would with one pseudo-count per cell; the counts that it expects then are those of
-complete data, and the prior is learned from these (`lacunet.estimate.prior`). EM goes on from there
-under the learned prior. No row is read again.
+complete data, and pseudo-counts are learned from these (`lacunet.estimate.pseudo_counts`). EM goes
+on from there with the learned ones. No row is read again.
 
 Starts are compared with one pseudo-count per cell alone: under a prior
 that was learned where EM ended, that place looks better than it is. The limit of iterations is for
@@ -16,12 +16,12 @@ from dataclasses import replace
 
 from lacunet.deadline import Deadline
 from lacunet.estimate.em.fit import Fit, Fitting, Seeds
-from lacunet.estimate.prior import (
+from lacunet.estimate.pseudo_counts import (
     ONE_PER_CELL,
-    LearnedPrior,
-    Prior,
-    learn_prior,
-    pseudo_counts,
+    PseudoCounts,
+    UsedPseudoCounts,
+    learn_pseudo_counts,
+    pseudo_tables,
 )
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.layout import Layout
@@ -29,9 +29,9 @@ from lacunet.statistics.problems.layout import Layout
 SHARE = 0.7  # of the time and of the iterations, at most, with one pseudo-count per cell
 
 
-def fit_and_learn_prior(
-    fitting: Fitting, seeds: Seeds, before: LearnedPrior, *, is_learned: bool
-) -> tuple[Fit, LearnedPrior]:
+def fit_and_learn_pseudo_counts(
+    fitting: Fitting, seeds: Seeds, before: PseudoCounts, *, is_learned: bool
+) -> tuple[Fit, PseudoCounts]:
     """What EM found, and the prior that it was found under.
 
     Parameters
@@ -48,22 +48,24 @@ def fit_and_learn_prior(
     within = Deadline.within(SHARE * fitting.deadline.left)
     em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
     layout = fitting.engine.problems.layout
-    one_each = flat_concentration(ONE_PER_CELL, layout)
-    first = replace(fitting, prior=one_each, em=em, deadline=within).fit(seeds)
+    one_each = flat_pseudo_counts(ONE_PER_CELL, layout)
+    first = replace(fitting, pseudo_counts=one_each, em=em, deadline=within).fit(seeds)
     climb = first.climb
     if not climb.iterations:
         return first, before
     if climb.reason == "interrupted":
         return first, before.keeping(before)
-    prior = before
+    pseudo_counts = before
     if not is_learned:
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
-        prior = learn_prior(counts, before.kept, layout.network.possible_of)
-    refitted = replace(fitting, prior=flat_concentration(prior, layout)).refit(first)
-    return (first, before.keeping(before)) if refitted is None else (refitted, prior)
+        pseudo_counts = learn_pseudo_counts(counts, before.kept, layout.network.possible_of)
+    refitted = replace(fitting, pseudo_counts=flat_pseudo_counts(pseudo_counts, layout)).refit(
+        first
+    )
+    return (first, before.keeping(before)) if refitted is None else (refitted, pseudo_counts)
 
 
-def flat_concentration(prior: Prior, layout: Layout) -> FloatArray:
-    """The concentration of each cell, end to end; structural zeros have no pseudo-counts."""
-    return 1 + layout.flat(pseudo_counts(prior, layout.network))
+def flat_pseudo_counts(pseudo_counts: UsedPseudoCounts, layout: Layout) -> FloatArray:
+    """The pseudo-counts of each cell, end to end; structural zeros have none."""
+    return layout.flat(pseudo_tables(pseudo_counts, layout.network))

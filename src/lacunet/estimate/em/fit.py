@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from lacunet.deadline import NEVER, Deadline
 from lacunet.estimate.em.climb import CUT_SHORT, Climb, Limits, climb
 from lacunet.estimate.em.start import CptRows, perturbed_cells, random_cells
-from lacunet.estimate.method import AGREEMENT, Concentration, agreed
+from lacunet.estimate.method import AGREEMENT, PerCell, agreed
 from lacunet.inference.engine import Engine
 from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -84,12 +84,12 @@ class Fit:
 class Fitting:
     """EM with its options, on the problems of an engine.
 
-    ``prior`` is one concentration of the Dirichlet prior, or one for each cell; ``rng`` draws the
+    ``pseudo_counts`` are one number for all cells, or one for each; ``rng`` draws the
     starts after the first.
     """
 
     engine: Engine
-    prior: Concentration
+    pseudo_counts: PerCell
     em: EM
     rng: np.random.Generator
     deadline: Deadline = NEVER
@@ -116,7 +116,9 @@ class Fitting:
         em, progress = self.em, self.progress
         most = em.max_iterations - done
         limits = Limits(em.tolerance, most, accelerate=em.accelerate, deadline=self.deadline)
-        return climb(self.engine, start, self.prior, limits, progress=progress, visit=em.visit)
+        return climb(
+            self.engine, start, self.pseudo_counts, limits, progress=progress, visit=em.visit
+        )
 
     @property
     def number_of_starts(self) -> int:

@@ -11,7 +11,7 @@ from lacunet.estimate.em.stage import climb_stage, start_stage
 from lacunet.estimate.em.start import starting_form
 from lacunet.estimate.method import RATE_MATRIX, MethodError, Plan
 from lacunet.estimate.options import LIMIT, check_options, graph_option, option
-from lacunet.estimate.prior import ONE_PER_CELL, AskedPrior
+from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
 from lacunet.inference.engine import Inference
 from lacunet.model.network import Network
 from lacunet.statistics.look import Look
@@ -96,7 +96,12 @@ class EM:
         """What the estimate of a family takes at once for each of its cells."""
         return starting_form(self.start).bytes_per_cell
 
-    def plan(self, network: Network, look: Look, prior: AskedPrior = ONE_PER_CELL) -> Plan:  # noqa: ARG002
+    def plan(
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
+    ) -> Plan:
         """The closed form that EM starts from, if it does, then the climb; on the graph if any."""
         if self.missingness is not None:
             from lacunet.estimate.em.on_graph import graph_plan

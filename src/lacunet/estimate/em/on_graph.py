@@ -216,7 +216,7 @@ def _formula_stage(recovery: Recovery, doubts: Mapping[str, Doubt]) -> Stage:
         recovery.stage(),
         name="formulas of the graph",
         solve=partial(_by_formulas, recovery, doubts),
-        prior_from="",
+        learned_from="",
     )
 
 
@@ -231,8 +231,10 @@ def _by_formulas(
 
     The network that replicates start from stays that of EM.
     """
-    prior = setting.prior if learned.prior is None else learned.prior
-    solved = recovery.solve(statistics, Learned(), replace(setting, prior=prior))
+    pseudo_counts = (
+        setting.pseudo_counts if learned.pseudo_counts is None else learned.pseudo_counts
+    )
+    solved = recovery.solve(statistics, Learned(), replace(setting, pseudo_counts=pseudo_counts))
     reports, ended = dict(learned.families), learned.ended
     for name, why in solved.left.items():
         words = [why, doubts[name].words] if name in doubts else [why]

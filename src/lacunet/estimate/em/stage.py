@@ -6,7 +6,7 @@ the problems, and the line that turns counts into CPTs:
 
 .. math::
     E[n(u, x)] = n_\mathrm{shown}(u, x) + \sum_c w_c \Pr(u, x \mid b_c, \theta), \qquad
-    \theta'(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
+    \theta'(x \mid u) \propto E[n(u, x)] + A(u, x)
 
 The posterior of the observed data never goes down, and where it ends depends on where it
 begins: by default at the closed form, which is consistent under MAR. What EM does with the
@@ -35,11 +35,11 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.estimate.deletion.forms import rows_showing_any
 from lacunet.estimate.em.climb import Climb
-from lacunet.estimate.em.first_fit import fit_and_learn_prior, flat_concentration
+from lacunet.estimate.em.first_fit import fit_and_learn_pseudo_counts, flat_pseudo_counts
 from lacunet.estimate.em.fit import HARDLY_WORSE, SAME, Fit, Fitting, Seeds
 from lacunet.estimate.em.labels import with_ordered_states
 from lacunet.estimate.em.start import (
-    START_PRIOR,
+    START_PSEUDO_COUNTS,
     CptRows,
     alike_states,
     cells_about,
@@ -48,15 +48,15 @@ from lacunet.estimate.em.start import (
 )
 from lacunet.estimate.families import FamilyPlan
 from lacunet.estimate.method import AGREEMENT, Ended, Learned, Setting, Stage, agreed
-from lacunet.estimate.prior import (
+from lacunet.estimate.pseudo_counts import (
     FROM_FIRST_FIT,
     LEARN,
-    AskedPrior,
-    LearnedPrior,
-    Prior,
+    AskedPseudoCounts,
+    PseudoCounts,
+    UsedPseudoCounts,
     is_given,
     merged,
-    prior_of_counts,
+    pseudo_counts_from,
     smooths_every_cell,
 )
 from lacunet.inference.engine import Engine, engine_of
@@ -74,10 +74,10 @@ LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is
 NO_STEP_BRANCH = "EM makes no step for lack of time: the CPTs that it starts from are kept"
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random; states are in order of size, and their names are arbitrary"
-SMOOTHED = f"the start was smoothed with prior {START_PRIOR:g}: EM never leaves a zero"
+SMOOTHED = "the start was smoothed with one pseudo-count per cell: EM never leaves a zero"
 KEPT_SMOOTHED = (
-    f"the CPTs hold the pseudo-counts of prior {START_PRIOR:g}, with which the start of EM was "
-    "smoothed: no step was made from there. EM to convergence and closed forms have none"
+    "the CPTs hold one pseudo-count per cell, with which the start of EM was smoothed: no step was "
+    "made from there. EM to convergence and closed forms have none"
 )
 
 
@@ -111,7 +111,7 @@ class Climber:
             self.solve,
             branches=tuple(branches),
             is_replicated=False,
-            prior_from=FROM_FIRST_FIT,
+            learned_from=FROM_FIRST_FIT,
         )
 
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
@@ -121,7 +121,7 @@ class Climber:
         """
         em, network, began = self.em, self.network, monotonic()
         layout = layout_of(network.with_tables(None))
-        fit, engine, prior = self._climbed(layout, statistics, learned, setting)
+        fit, engine, pseudo_counts = self._climbed(layout, statistics, learned, setting)
         climb, seconds = fit.climb, monotonic() - began
         loopy = frozenset() if engine is None else engine.loopy_families
         tables = layout.tables(climb.cells)
@@ -142,11 +142,11 @@ class Climber:
                 ],
                 hidden=hidden,
             )
-            reports[name] = family_report(family, basis, counts, network, prior)
+            reports[name] = family_report(family, basis, counts, network, pseudo_counts)
         never = statistics.never_shown if em.starts_closed else ()
         drawn = alike_states(network, learned.tables, never)
         notes: list[str] = []
-        if em.starts_closed and not smooths_every_cell(setting.prior):
+        if em.starts_closed and not smooths_every_cell(setting.pseudo_counts):
             notes.append(SMOOTHED if climb.iterations else KEPT_SMOOTHED)
         if latent := [name for name in drawn if name not in statistics.cells_of_sets]:
             notes.append(f"no row shows {first_of(latent, 5)}: {AT_RANDOM}")
@@ -170,13 +170,13 @@ class Climber:
             engine=engine,
             start=climb.start,
             others=tuple(others),
-            prior=merged(None, prior, ()),
+            pseudo_counts=merged(None, pseudo_counts, ()),
         )
 
     def _climbed(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
-    ) -> tuple[Fit, Engine | None, Prior]:
-        """Run EM on what was compiled: what it found, on what, and under which prior.
+    ) -> tuple[Fit, Engine | None, UsedPseudoCounts]:
+        """Run EM on what was compiled: what it found, on what, and with which pseudo-counts.
 
         Parameters
         ----------
@@ -187,11 +187,11 @@ class Climber:
         climber = self._replicated(setting)
         em = climber.em
         seeds = climber._seeds(layout, statistics, learned, setting)
-        prior: Prior | None = learned.prior
-        if prior is None:
-            prior = prior_of_counts(setting.prior, layout.network, statistics)
+        pseudo_counts: UsedPseudoCounts | None = learned.pseudo_counts
+        if pseudo_counts is None:
+            pseudo_counts = pseudo_counts_from(setting.pseudo_counts, layout.network, statistics)
         if statistics.problems is None:  # stopped before they were compiled
-            return Fit(Climb.at_start(seeds.cells, statistics.stopped_by)), None, prior
+            return Fit(Climb.at_start(seeds.cells, statistics.stopped_by)), None, pseudo_counts
         deadline, progress = setting.deadline, setting.progress
         engine: Engine | None = None
         try:
@@ -202,23 +202,27 @@ class Climber:
             engine = engine_of(problems, setting.memory, em.inference, progress, deadline)
             if self.recorded:
                 engine = _with_unrecorded(engine, self.recorded, setting, em)
-            flat = flat_concentration(prior, layout)
+            flat = flat_pseudo_counts(pseudo_counts, layout)
             fitting = Fitting(engine, flat, em, setting.rng, deadline, progress)
-            if isinstance(prior, LearnedPrior) and _has_first_fit(em, setting.prior):
-                is_learned = setting.prior != LEARN
-                fit, prior = fit_and_learn_prior(fitting, seeds, prior, is_learned=is_learned)
+            if isinstance(pseudo_counts, PseudoCounts) and _has_first_fit(
+                em, setting.pseudo_counts
+            ):
+                is_learned = setting.pseudo_counts != LEARN
+                fit, pseudo_counts = fit_and_learn_pseudo_counts(
+                    fitting, seeds, pseudo_counts, is_learned=is_learned
+                )
             else:
                 fit = fitting.fit(seeds)
             if setting.whole is None and not isinstance(em.start, Network):
-                fit = self._with_ordered_states(fit, layout, statistics, prior)
+                fit = self._with_ordered_states(fit, layout, statistics, pseudo_counts)
         except OutOfTimeError:
             fit = Fit(Climb.at_start(seeds.cells, "time limit"))
         except KeyboardInterrupt:
             fit = Fit(Climb.at_start(seeds.cells, "interrupted"))
-        return fit, engine, prior
+        return fit, engine, pseudo_counts
 
     def _with_ordered_states(
-        self, fit: Fit, layout: Layout, statistics: Statistics, prior: Prior
+        self, fit: Fit, layout: Layout, statistics: Statistics, pseudo_counts: UsedPseudoCounts
     ) -> Fit:
         """The same with the states of variables that no row shows in an order that data decide.
 
@@ -228,7 +232,7 @@ class Climber:
         never = [name for name in statistics.never_shown if name not in statistics.cells_of_sets]
         if not never:
             return fit
-        pseudo = flat_concentration(prior, layout) - 1
+        pseudo = flat_pseudo_counts(pseudo_counts, layout)
         return replace(fit, climb=with_ordered_states(fit.climb, layout, pseudo, tuple(never)))
 
     def _replicated(self, setting: Setting) -> Climber:
@@ -284,13 +288,13 @@ def highest_posterior(families: Mapping[str, FamilyPlan]) -> dict[str, FamilyPla
 
 
 def start_stage(closed: Stage) -> Stage:
-    """A closed form to start from, smoothed where the prior does not: EM never leaves a zero."""
-    return replace(closed, solve=partial(_smoothed, closed), prior_from="", is_replicated=False)
+    """A closed form to start from, smoothed where pseudo-counts do not: EM never leaves a zero."""
+    return replace(closed, solve=partial(_smoothed, closed), learned_from="", is_replicated=False)
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-    if not smooths_every_cell(setting.prior):
-        setting = replace(setting, prior=START_PRIOR)
+    if not smooths_every_cell(setting.pseudo_counts):
+        setting = replace(setting, pseudo_counts=START_PSEUDO_COUNTS)
     return closed.solve(statistics, learned, setting)
 
 
@@ -323,7 +327,7 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, em: EM) ->
     return replace(engine, unrecorded=lost)
 
 
-def _has_first_fit(em: EM, asked: AskedPrior) -> bool:
+def _has_first_fit(em: EM, asked: AskedPseudoCounts) -> bool:
     """Whether EM runs with one pseudo-count per cell first.
 
     Not under a prior that was learned before, if there is one start, or EM goes on from a network.

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
-from lacunet.estimate.method import Concentration, MethodError
+from lacunet.estimate.method import MethodError, PerCell
 from lacunet.model.aligned import ComparisonError, matched
 from lacunet.model.network import FloatArray, Network, Scope, Tables
 from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers
 
-START_PRIOR = 2.0  # smooths a start where the prior itself does not: EM never leaves a zero
+START_PSEUDO_COUNTS = 1.0  # smooth a start where those asked for do not: EM never leaves a zero
 SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
 
 
@@ -66,37 +66,37 @@ class CptRows:
         return rows
 
 
-def maximise(counts: FloatArray, rows: CptRows, prior: Concentration) -> FloatArray:
+def maximise(counts: FloatArray, rows: CptRows, pseudo_counts: PerCell) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
 
     .. math::
-        \theta(x \mid u) \propto E[n(u, x)] + (\alpha - 1)
+        \theta(x \mid u) \propto E[n(u, x)] + A(u, x)
 
-    The prior is one concentration, or one for each cell.
+    Pseudo-counts are one number, or one for each cell.
 
     Examples
     --------
     >>> one_variable = CptRows(np.array([0]), np.array([2]))
-    >>> maximise(np.array([5.0, 3.0]), one_variable, 2.0).tolist()
+    >>> maximise(np.array([5.0, 3.0]), one_variable, 1.0).tolist()
     [0.6, 0.4]
     """
-    return rows.normalised(counts + (prior - 1))
+    return rows.normalised(counts + pseudo_counts)
 
 
-def log_prior(cells: FloatArray, prior: Concentration) -> float:
+def log_prior(cells: FloatArray, pseudo_counts: PerCell) -> float:
     r"""The Dirichlet prior's part of the log-posterior, up to a constant.
 
     .. math::
-        \sum (\alpha - 1) \log \theta
+        \sum A \log \theta
 
     A cell without pseudo-counts has no part in it, even where it is zero.
 
     Examples
     --------
-    >>> round(log_prior(np.array([0.25, 0.75, 0.0]), np.array([2.0, 1.0, 1.0])), 3)
+    >>> round(log_prior(np.array([0.25, 0.75, 0.0]), np.array([1.0, 0.0, 0.0])), 3)
     -1.386
     """
-    pseudo = np.broadcast_to(np.asarray(prior, np.float64) - 1, cells.shape)
+    pseudo = np.broadcast_to(np.asarray(pseudo_counts, np.float64), cells.shape)
     with np.errstate(divide="ignore"):
         return float(pseudo @ np.log(cells, out=np.zeros_like(cells), where=pseudo != 0))
 

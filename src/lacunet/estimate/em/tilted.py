@@ -33,7 +33,7 @@ hardly ever shown. EM climbs from either, and the higher posterior is kept. Wher
 infinite all hidden values are the tilted state, or none is: that is the first alone.
 
 A CPT row of the variable that no row shows has no shown values to differ from but those that the
-prior stands for: there the pseudo-counts are tilted, :math:`\alpha(x) - 1 \propto e^{\delta a(x)}`,
+prior stands for: there the pseudo-counts are tilted, :math:`A(x) \propto e^{\delta a(x)}`,
 their sum staying what it was.
 """
 
@@ -48,7 +48,7 @@ from numpy.typing import NDArray
 
 from lacunet.estimate.em.climb import Climb, Climbing, Limits
 from lacunet.estimate.em.start import CptRows, maximise
-from lacunet.estimate.method import Concentration
+from lacunet.estimate.method import PerCell
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import after_doing, query
 from lacunet.missingness.augmented import augmented, looks_at_hidden
@@ -73,7 +73,7 @@ class TiltedRows:
     engine: Engine
     start: Network
     question: Question
-    prior: Concentration
+    pseudo_counts: PerCell
     model: TiltedModel
     near: Mapping[float, FloatArray] = field(default_factory=dict)
     lost: float = 0.0  # no row is left out
@@ -115,18 +115,18 @@ class TiltedRows:
         bare, times = self._bare_rows(), np.ones(layout.cells)
         layout.tables(times)[self.question.mechanism][..., state] = ratio
         times[~bare] = 1.0
-        pseudo = np.broadcast_to(np.asarray(self.prior - 1, np.float64), times.shape).copy()
+        pseudo = np.broadcast_to(np.asarray(self.pseudo_counts, np.float64), times.shape).copy()
         pseudo[-size:] = 0.0
         sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
-        prior = 1 + np.where(bare, sums * rows.normalised(pseudo * times), pseudo)
+        pseudo_counts = np.where(bare, sums * rows.normalised(pseudo * times), pseudo)
 
         def maximised(counts: FloatArray) -> FloatArray:
-            after = maximise(counts, rows, prior)
+            after = maximise(counts, rows, pseudo_counts)
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
         limits = Limits(tolerance, max_iterations)
-        climbing = Climbing(self.engine, rows, prior, maximised, limits)
+        climbing = Climbing(self.engine, rows, pseudo_counts, maximised, limits)
 
         def climbed(start: FloatArray) -> Climb:
             *_, end = climbing.iterates(start)

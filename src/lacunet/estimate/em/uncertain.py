@@ -45,7 +45,7 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
     rows = CptRows.of(layout)
 
     def step(start: FloatArray) -> FloatArray:
-        return maximise(engine.expect(start).counts, rows, 1 + pseudo)
+        return maximise(engine.expect(start).counts, rows, pseudo)
 
     expected = engine.expect(cells).counts + pseudo
     return Curvature(layout, step, cells, pseudo, expected, rows.begins, rows.lengths)
@@ -62,7 +62,7 @@ def em_uncertainty(
     spreads = _spreads_at(engine, cells, pseudo, progress)
     if spreads.is_at_maximum or engine.loopy_families:
         return spreads
-    end = climb(engine, cells, 1 + pseudo, FURTHER).cells
+    end = climb(engine, cells, pseudo, FURTHER).cells
     spreads = _spreads_at(engine, end, pseudo, progress)
     doubts: tuple[str, ...] = (NO_MAXIMUM,)
     if spreads.is_at_maximum:

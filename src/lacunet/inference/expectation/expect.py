@@ -140,5 +140,5 @@ def impossible(problems: Problems, problem: int) -> ImpossibleDataError:
         f"{states or 'nothing near them'} have the probability zero under the current CPTs "
         "(or one below 1e-307).",
         "start from CPTs without zeros, such as those of a closed-form method "
-        "with a prior above 1.",
+        "with pseudo-counts above 0.",
     )

@@ -45,9 +45,9 @@
       tr.append(cell);
     });
     if (row.behind === null) return tr;
-    const pseudo = v.states.length * (data.prior - 1);
+    const pseudo = v.states.length * data.pseudo_counts;
     tr.append(make("td", {}, row.behind === 0 ? "no row" : whole(row.behind)));
-    if (data.prior) tr.append(make("td", {}, row.isFolded || pseudo + row.behind === 0 ? "–" : percent(pseudo / (pseudo + row.behind))));
+    if (data.pseudo_counts != null) tr.append(make("td", {}, row.isFolded || pseudo + row.behind === 0 ? "–" : percent(pseudo / (pseudo + row.behind))));
     return tr;
   }
   function drawTable(at) {
@@ -56,11 +56,11 @@
     const rows = hides ? all.filter(row => !row.isBare) : all;
     const pages = Math.max(Math.ceil(rows.length / PAGE_ROWS), 1);
     shown.page = Math.min(Math.max(shown.page, 0), pages - 1);
-    const hasRows = all[0].behind !== null, across = parentsOf(i, at).length + v.states.length + (hasRows ? data.prior ? 2 : 1 : 0);
+    const hasRows = all[0].behind !== null, across = parentsOf(i, at).length + v.states.length + (hasRows ? data.pseudo_counts != null ? 2 : 1 : 0);
     const head = make("tr", {}, ...parentsOf(i, at).map(p => make("th", { class: "label", scope: "col" }, name(vars[p].name))),
       ...v.states.map(s => make("th", { scope: "col" }, name(s))),
       ...(hasRows ? [make("th", { scope: "col", title: "rows that show this configuration of the parents together with the variable" }, "rows")] : []),
-      ...(hasRows && data.prior ? [make("th", { scope: "col", title: "the most that the prior can weigh here: its pseudo-counts over pseudo-counts and rows" }, "prior ≤")] : []));
+      ...(hasRows && data.pseudo_counts != null ? [make("th", { scope: "col", title: "the most that pseudo-counts can weigh here: pseudo-counts over pseudo-counts and rows" }, "pseudo-counts ≤")] : []));
     const body = rows.slice(shown.page * PAGE_ROWS, (shown.page + 1) * PAGE_ROWS).map(row => cptRow(i, at, row));
     const unfold = make("button", { type: "button", on: { click: () => { shown.unfolded = !shown.unfolded; drawTables(); } } }, hides ? "show them" : "fold them");
     if (bare.length > FEW) body.push(make("tr", { class: "unsupported folded" }, make("td", { class: "label", colspan: across },

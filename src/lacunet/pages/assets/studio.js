@@ -490,7 +490,7 @@
   }
   const runFile = (run, file) => `/run/${run.name}/${file}?key=${run.key}`;
   // What is otherwise than in the result before, by the names that the steps use.
-  const SAID = { data: "table", missing: "codes for not observed", states: "states", bins: "cuts", not_asked: "rules", graph: "graph", method: "method", prior: "prior", level: "intervals", seed: "seed" };
+  const SAID = { data: "table", missing: "codes for not observed", states: "states", bins: "cuts", not_asked: "rules", graph: "graph", method: "method", pseudo_counts: "pseudo-counts", level: "intervals", seed: "seed" };
   function unlike(run) {
     const before = runs.find(own => own.kind === "learn" && Number(own.name) < Number(run.name));
     if (run.kind !== "learn" || !before) return "";
@@ -515,10 +515,10 @@
   function drawLearn() {
     clear(byId("method"), option("", "by the graph, or auto without mechanisms"), ...methods.map(method => option(method)));
     byId("method").value = project.method;
-    const isNumber = typeof project.prior === "number";
-    byId("prior-kind").value = isNumber ? "number" : project.prior;
-    byId("prior-number").hidden = !isNumber;
-    byId("prior").value = isNumber ? project.prior : 2;
+    const isNumber = typeof project.pseudo_counts === "number";
+    byId("pseudo-counts-kind").value = isNumber ? "number" : project.pseudo_counts;
+    byId("pseudo-counts-number").hidden = !isNumber;
+    byId("pseudo-counts").value = isNumber ? project.pseudo_counts : 1;
     byId("has-intervals").checked = project.level > 0;
     byId("level").value = project.level || 0.95;
     byId("seed").value = project.seed;
@@ -627,8 +627,8 @@
       typing = setTimeout(drawGraph, 100);
     });
     byId("method").addEventListener("change", event => change({ method: event.target.value }));
-    byId("prior-kind").addEventListener("change", event => { change({ prior: event.target.value === "number" ? Number(byId("prior").value) || 2 : event.target.value }); drawLearn(); });
-    byId("prior").addEventListener("change", event => change({ prior: Number(event.target.value) || 1 }));
+    byId("pseudo-counts-kind").addEventListener("change", event => { change({ pseudo_counts: event.target.value === "number" ? Number(byId("pseudo-counts").value) : event.target.value }); drawLearn(); });
+    byId("pseudo-counts").addEventListener("change", event => change({ pseudo_counts: Number(event.target.value) || 0 }));
     byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
     for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
     byId("code-of").addEventListener("change", drawCode);

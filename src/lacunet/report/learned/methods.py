@@ -10,7 +10,7 @@ from lacunet.estimate.deletion.forms import UNGROUPED
 from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.families import AT_PRIOR, BY_GRAPH, BY_SELECTION
 from lacunet.estimate.method import Ended
-from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
+from lacunet.estimate.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.model.dictionary import Meaning
 from lacunet.model.network import Network
@@ -67,7 +67,7 @@ def methods_text(result: Result, level: float = 0.95) -> str:
     Everything said is taken from the result: the data it saw and how they were read, the method
     that really ran, how it ended, what fell back and what rests on no data.
     """
-    sentences = [_data(result), *_reading(result.network), _method(result), _prior(result)]
+    sentences = [_data(result), *_reading(result.network), _method(result), _pseudo_counts(result)]
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
         words = RECIPES.get(recipe, f"by {recipe}")
@@ -159,7 +159,7 @@ def _and(words: Sequence[str]) -> str:
 
 def _method(result: Result) -> str:
     if not result.assumption:
-        added = ", with pseudo-counts added" if has_pseudo_counts(result.prior) else ""
+        added = ", with pseudo-counts added" if has_pseudo_counts(result.pseudo_counts) else ""
         return f"The CPTs are the relative frequencies in the data{added}."
     if result.method == "mgraph":
         return (
@@ -210,7 +210,7 @@ def _em(result: Result, ended: Ended) -> str:
     assumed = f"{assumed}{_graph(result)}" if assumed else f"assuming that {result.assumption}"
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     does = "maximise" if ended.reason == "converged" else "approach the maximum of"
-    goal = "posterior given" if has_pseudo_counts(result.prior) else "likelihood of"
+    goal = "posterior given" if has_pseudo_counts(result.pseudo_counts) else "likelihood of"
     loopy = sum(LOOPY in report.warnings for report in result.families.values())
     about = (
         f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
@@ -223,21 +223,20 @@ def _em(result: Result, ended: Ended) -> str:
     )
 
 
-def _prior(result: Result) -> str:
-    prior = result.prior
+def _pseudo_counts(result: Result) -> str:
+    pseudo_counts = result.pseudo_counts
     is_closed = (result.ended is None or result.method == "mgraph") and any(result.missing.values())
     cell = "each cell of the estimate, scaled to all rows" if is_closed else "each cell"
-    if isinstance(prior, LearnedPrior):
-        if not prior.is_learned:
+    if isinstance(pseudo_counts, PseudoCounts):
+        if not pseudo_counts.is_learned:
             return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
-        if prior.is_design_based:
-            return f"The estimate is design-based, with {prior}."
-        source = "given" if prior.is_given else "learned from the counts of all CPTs"
-        return f"The Dirichlet prior was {source}: {prior}."
-    if prior == 1:
-        return "No prior was used."
-    pseudo = prior - 1
-    number = "one pseudo-count" if pseudo == 1 else f"{pseudo:g} pseudo-counts"
+        if pseudo_counts.is_design_based:
+            return f"The estimate is design-based, with {pseudo_counts}."
+        source = "given" if pseudo_counts.is_given else "learned from the counts of all CPTs"
+        return f"The pseudo-counts of the Dirichlet prior were {source}: {pseudo_counts}."
+    if pseudo_counts == 0:
+        return "No pseudo-counts were added (maximum likelihood)."
+    number = "one pseudo-count" if pseudo_counts == 1 else f"{pseudo_counts:g} pseudo-counts"
     return f"A symmetric Dirichlet prior added {number} to {cell}."
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from lacunet.estimate.families import FamilyReport
-from lacunet.estimate.prior import LearnedPrior
+from lacunet.estimate.pseudo_counts import PseudoCounts
 from lacunet.estimate.result import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.pages.kit import (
@@ -33,7 +33,7 @@ from lacunet.pages.live import (
 from lacunet.pages.numbers import Behind, pack_texts, rows_behind
 from lacunet.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.report.learned.sections import complete_section, em_section, missing_section
-from lacunet.report.learned.text import intervals_by, prior_in_words
+from lacunet.report.learned.text import intervals_by, pseudo_counts_in_words
 from lacunet.report.plain import plain
 from lacunet.statistics.missing import MissingSummary
 from lacunet.wording import counted
@@ -71,7 +71,7 @@ def page(
     data = {
         **plain(result, "method why rows notes"),
         "weight": result.total,
-        "prior": _prior(result),
+        "pseudo_counts": _pseudo_counts(result),
         "ended": None if result.ended is None else asdict(result.ended),
         "opens_on": order[0],
         "variables": facts,
@@ -88,7 +88,9 @@ def page(
         network_section(data, why_not_live=why_not_live(network)),
         _families_section(order, facts),
         "" if summary is None else missing_section(summary),
-        em_section(result.ended, has_learned_prior=isinstance(result.prior, LearnedPrior)),
+        em_section(
+            result.ended, has_learned_pseudo_counts=isinstance(result.pseudo_counts, PseudoCounts)
+        ),
         "" if summary is None else complete_section(network, summary),
     ]
     return report_page(
@@ -118,11 +120,11 @@ def _behind(result: Result, level: float | None) -> Behind:
     return Behind(rows, intervals, marginals)
 
 
-def _prior(result: Result) -> float | None:
-    """The prior where it is one number and weighs against rows, not against weights."""
-    if isinstance(result.prior, LearnedPrior) or result.total != result.rows:
+def _pseudo_counts(result: Result) -> float | None:
+    """The pseudo-counts where they are one number and count against rows, not against weights."""
+    if isinstance(result.pseudo_counts, PseudoCounts) or result.total != result.rows:
         return None
-    return float(result.prior)
+    return float(result.pseudo_counts)
 
 
 def _trouble(result: Result) -> list[int]:
@@ -171,7 +173,7 @@ def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list
     gaps = [*result.missing.values()]
     share = sum(gaps) / max(result.rows * len(gaps), 1)
     partially = sum(count > 0 for count in result.missing.values())
-    weight = f"prior {prior_in_words(result)}"
+    weight = f"pseudo-counts {pseudo_counts_in_words(result)}"
     if result.total != result.rows:
         weight = f"worth {result.total:,.0f} of equal weight"
     facts = [

@@ -72,7 +72,7 @@ def _pairs(summary: MissingSummary) -> str:
     return paragraph(note, "soft") + table(header, lines_, left=2)
 
 
-def em_section(ended: Ended | None, *, has_learned_prior: bool) -> str:
+def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
     """How an iterative method went; empty for a closed form."""
     if ended is None:
         return ""
@@ -81,8 +81,9 @@ def em_section(ended: Ended | None, *, has_learned_prior: bool) -> str:
         trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
         last = len(ended.trace) - 1
         words = "The climb of EM on all rows."
-        if has_learned_prior and last < ended.iterations:
-            words = f"The last {counted(last, 'iteration')} of EM; those before learned the prior."
+        if has_learned_pseudo_counts and last < ended.iterations:
+            before = "those before learned the pseudo-counts"
+            words = f"The last {counted(last, 'iteration')} of EM; {before}."
         figures.append(figure(lines([trace], "iteration", "log-posterior"), words))
     if len(ended.starts) > 1:
         best = max(ended.starts)

@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
-from lacunet.estimate.prior import LearnedPrior, has_pseudo_counts
+from lacunet.estimate.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
@@ -23,7 +23,7 @@ FEW = 12  # variables
 STATES = (MISSING, SHOWN)  # of a mechanism
 RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
 OF_ROWS = (
-    "Intervals are made from the rows alone, estimates also from the prior's pseudo-counts: an "
+    "Intervals are made from the rows alone, estimates also from the pseudo-counts: an "
     "estimate may lie near an end of its interval."
 )
 EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
@@ -55,7 +55,7 @@ def result_as_text(
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
-        f"{weight}, prior {prior_in_words(result)}",
+        f"{weight}, pseudo-counts {pseudo_counts_in_words(result)}",
         f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
         f"in {partially} of {len(result.missing)} variables",
     ]
@@ -128,7 +128,7 @@ def _widest_intervals(result: Result, level: float) -> list[str]:
         widest.append((float(width[cell]), words, cpt.table[cell], both[cell]))
     for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:SMALL]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
-    if has_pseudo_counts(result.prior):
+    if has_pseudo_counts(result.pseudo_counts):
         lines.append(OF_ROWS)
     return lines
 
@@ -176,20 +176,22 @@ def _families(result: Result) -> str:
     return text_table([*header, "unsupported"], rows, left=2)
 
 
-def prior_in_words(result: Result) -> str:
-    """Where a learned prior comes from, or the number that was given."""
-    prior = result.prior
-    return prior.origin if isinstance(prior, LearnedPrior) else f"{prior:g}"
+def pseudo_counts_in_words(result: Result) -> str:
+    """Where pseudo-counts of each cell come from, or the number that was given."""
+    pseudo_counts = result.pseudo_counts
+    return pseudo_counts.origin if isinstance(pseudo_counts, PseudoCounts) else f"{pseudo_counts:g}"
 
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
     ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
-    prior = result.prior
+    pseudo_counts = result.pseudo_counts
     return {
         **plain(result, "method why assumption rows"),
         "weight": result.total,
-        "prior": prior.as_json() if isinstance(prior, LearnedPrior) else prior,
+        "pseudo_counts": pseudo_counts.as_json()
+        if isinstance(pseudo_counts, PseudoCounts)
+        else pseudo_counts,
         "missing": dict(result.missing),
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),

@@ -1,4 +1,4 @@
-"""The prior as it is asked for: a number, pseudo-counts, or "learn"; checked at the door."""
+"""Pseudo-counts as they are asked for: a number, a mapping, or "learn"; checked at the door."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from typing import Any
 import numpy as np
 
 from lacunet.estimate.method import MethodError
-from lacunet.estimate.prior import LEARN, AskedPrior, LearnedPrior
+from lacunet.estimate.pseudo_counts import LEARN, AskedPseudoCounts, PseudoCounts
 from lacunet.model.network import Cpt, Network
 from lacunet.wording import did_you_mean, first_of
 
-MOST_PRIOR = 1e15  # more pseudo-counts leave nothing of the rows
+MOST = 1e15  # more pseudo-counts leave nothing of the rows
 MOST_WRITTEN = 12  # cells that a hint writes out
 
 
-def checked_prior(prior: Any, network: Network) -> AskedPrior:
-    """The concentration of the prior, pseudo-counts that fit the network, or "learn"."""
-    if isinstance(prior, str) and prior == LEARN:
+def checked_pseudo_counts(pseudo_counts: Any, network: Network) -> AskedPseudoCounts:
+    """The number that is added to each cell, pseudo-counts that fit the network, or "learn"."""
+    if isinstance(pseudo_counts, str) and pseudo_counts == LEARN:
         return LEARN
-    if isinstance(prior, Mapping) and not isinstance(prior, LearnedPrior):
-        return _given_pseudo_counts(prior, network)
-    if isinstance(prior, LearnedPrior):
+    if isinstance(pseudo_counts, Mapping) and not isinstance(pseudo_counts, PseudoCounts):
+        return _given_pseudo_counts(pseudo_counts, network)
+    if isinstance(pseudo_counts, PseudoCounts):
         shape_of = {name: network.shape(network.family(name)) for name in network.variables}
-        if {name: pseudo.shape for name, pseudo in prior.items()} != shape_of:
+        if {name: pseudo.shape for name, pseudo in pseudo_counts.items()} != shape_of:
             raise MethodError(
-                "the prior was learned for a network with other variables, states or parents.",
-                'learn it anew with prior="learn", or give pseudo-counts of some variables as a '
+                "the pseudo-counts are of a network with other variables, states or parents.",
+                'learn them anew with pseudo_counts="learn", or give those of some variables as a '
                 f"mapping: {_pseudo_counts_example(network)}.",
             )
-        return prior
-    is_number = isinstance(prior, Real) and not isinstance(prior, bool)
-    if not (is_number and 1 <= float(prior) <= MOST_PRIOR):
+        return pseudo_counts
+    is_number = isinstance(pseudo_counts, Real) and not isinstance(pseudo_counts, bool)
+    if not (is_number and 0 <= float(pseudo_counts) <= MOST):
         raise MethodError(
-            f"prior is {prior!r}, but must be a number from 1 to {MOST_PRIOR:g}, 'learn', the "
-            "prior of a result, or a mapping from variables to pseudo-counts.",
-            "prior=2 adds one pseudo-count to each cell of a CPT, prior=1 none (maximum "
-            "likelihood); prior='learn' estimates them from the counts; "
+            f"pseudo_counts is {pseudo_counts!r}, but must be a number from 0 to {MOST:g}, "
+            "'learn', those of a result, or a mapping from variables to arrays.",
+            "pseudo_counts=1 adds one to each cell of a CPT, pseudo_counts=0 none (maximum "
+            "likelihood); pseudo_counts='learn' estimates them from the counts; "
             f"{_pseudo_counts_example(network)} gives them cell by cell. BDeu with an "
             "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. To let each "
-            "CPT row of a network count as 20 rows of data: prior={v: 20 * net.cpt(v).table for v "
-            "in net.variables}.",
+            "CPT row of a network count as 20 rows of data: pseudo_counts={v: 20 * "
+            "net.cpt(v).table for v in net.variables}.",
         )
-    return float(prior)
+    return float(pseudo_counts)
 
 
-def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedPrior:
+def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> PseudoCounts:
     """The pseudo-counts that were given of some variables, one per cell for all others."""
     pseudo_of = {name: np.ones(network.shape(network.family(name))) for name in network.variables}
     for name, pseudo in given.items():
@@ -56,7 +56,7 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
             hint = did_you_mean(str(name), network.variables)
             known = first_of([*network.variables], 10)
             raise MethodError(
-                f"prior names {name!r}, which is not a variable of the network.",
+                f"pseudo_counts names {name!r}, which is not a variable of the network.",
                 hint or f"the variables are {known}.",
             )
         family, shape = network.family(name), pseudo_of[name].shape
@@ -67,21 +67,21 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> LearnedP
         if cells.shape != shape:
             axes = ", then ".join(f"{v} ({first_of(network.states(v), 5)})" for v in family)
             raise MethodError(
-                f"prior of {name!r} is {pseudo!r}, but must be one number for each cell, of the "
-                f"shape {shape}.",
+                f"pseudo_counts of {name!r} is {pseudo!r}, but must be one number for each cell, "
+                f"of the shape {shape}.",
                 f"its axes are {axes}: {_pseudo_counts_example(network, name)}.",
             )
         _check_labels(name, pseudo, network)
-        fits = (cells >= 0) & (cells <= MOST_PRIOR)
+        fits = (cells >= 0) & (cells <= MOST)
         if not fits.all():
             raise MethodError(
-                f"prior of {name!r} holds {cells[~fits][0]:g}, but pseudo-counts are from 0 to "
-                f"{MOST_PRIOR:g}.",
+                f"pseudo_counts of {name!r} holds {cells[~fits][0]:g}, but pseudo-counts are from "
+                f"0 to {MOST:g}.",
                 "a pseudo-count is how many rows it is worth; 0 adds nothing.",
             )
         pseudo_of[name] = cells
     kept = tuple(name for name in network.variables if name not in given)
-    return LearnedPrior(pseudo_of, 0.0, kept, is_given=True)
+    return PseudoCounts(pseudo_of, 0.0, kept, is_given=True)
 
 
 def _check_labels(name: str, pseudo: Any, network: Network) -> None:
@@ -94,13 +94,14 @@ def _check_labels(name: str, pseudo: Any, network: Network) -> None:
         given, states = tuple(map(str, axis)), network.states(variable)
         if given != states and every.issuperset(given):
             raise MethodError(
-                f"prior of {name!r} has {list(given)} where the states of {variable!r} belong.",
+                f"pseudo_counts of {name!r} has {list(given)} where the states of "
+                f"{variable!r} belong.",
                 f"its axes are {', '.join(family)}, with the states in the order of the network: "
                 f"{list(states)}.",
             )
     if is_cpt and pseudo.family != family:
         raise MethodError(
-            f"prior of {name!r} has the axes {', '.join(pseudo.family)}.",
+            f"pseudo_counts of {name!r} has the axes {', '.join(pseudo.family)}.",
             f"put them in the order of the network: {', '.join(family)}.",
         )
 
@@ -111,4 +112,4 @@ def _pseudo_counts_example(network: Network, variable: str | None = None) -> str
         variable = min(network.variables, key=lambda v: prod(network.shape(network.family(v))))
     shape = network.shape(network.family(variable))
     written = str(np.ones(shape).tolist()) if prod(shape) <= MOST_WRITTEN else f"np.ones({shape})"
-    return f"prior={{{variable!r}: {written}}}"
+    return f"pseudo_counts={{{variable!r}: {written}}}"

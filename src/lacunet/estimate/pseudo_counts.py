@@ -92,34 +92,34 @@ COMPONENTS = Components()
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedPrior(Mapping[str, FloatArray]):
+class PseudoCounts(Mapping[str, FloatArray]):
     """Pseudo-counts for every cell of every CPT, and what they are like; it prints.
 
-    It is a mapping: each variable has an array like its CPT, the ``pseudo_counts`` that were added
-    to its counts. ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
+    It is a mapping: each variable has an array like its CPT, of what was added to its counts
+    (``tables``). ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
     those of neighbouring rows. The CPTs of ``kept`` variables were not learned: they have one
     pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned.
     ``is_design_based`` if those CPT rows have none that rows of a survey show.
     """
 
-    pseudo_counts: Tables
+    tables: Tables
     like_neighbours: float
     kept: Scope = ()
     is_given: bool = False
     is_design_based: bool = False
 
     def __post_init__(self) -> None:
-        arrays = {name: np.asarray(pseudo, float) for name, pseudo in self.pseudo_counts.items()}
-        object.__setattr__(self, "pseudo_counts", arrays)
+        arrays = {name: np.asarray(pseudo, float) for name, pseudo in self.tables.items()}
+        object.__setattr__(self, "tables", arrays)
 
     @property
     def is_learned(self) -> bool:
         """Whether anything was learned of it."""
-        return len(self.kept) < len(self.pseudo_counts)
+        return len(self.kept) < len(self.tables)
 
     @property
     def origin(self) -> str:
-        """Where it comes from: "given", "learned", "design-based", or "2" if it was not learned."""
+        """Where they come from: "given", "learned", "design-based", or "1" if not learned."""
         if not self.is_learned:
             return f"{ONE_PER_CELL:g}"
         if self.is_design_based:
@@ -140,35 +140,35 @@ class LearnedPrior(Mapping[str, FloatArray]):
         return max((float(pseudo.max()) for pseudo in learned if pseudo.size), default=1.0)
 
     def __getitem__(self, variable: str) -> FloatArray:
-        return self.pseudo_counts[variable]
+        return self.tables[variable]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.pseudo_counts)
+        return iter(self.tables)
 
     def __len__(self) -> int:
-        return len(self.pseudo_counts)
+        return len(self.tables)
 
     def __repr__(self) -> str:
-        return f"<LearnedPrior: {self}>"
+        return f"<PseudoCounts: {self}>"
 
-    def replaced(self, other: LearnedPrior, variables: Collection[str]) -> LearnedPrior:
+    def replaced(self, other: PseudoCounts, variables: Collection[str]) -> PseudoCounts:
         """The same with some variables' pseudo-counts taken from another."""
-        pseudo_counts = {v: (other if v in variables else self)[v] for v in self}
+        tables = {v: (other if v in variables else self)[v] for v in self}
         kept = [v for v in self if v in (other if v in variables else self).kept]
-        return replace(self, pseudo_counts=pseudo_counts, kept=tuple(kept))
+        return replace(self, tables=tables, kept=tuple(kept))
 
-    def keeping(self, variables: Collection[str]) -> LearnedPrior:
+    def keeping(self, variables: Collection[str]) -> PseudoCounts:
         """The same with one pseudo-count per cell for some variables."""
-        ones = {v: np.ones_like(pseudo) for v, pseudo in self.pseudo_counts.items()}
-        return self.replaced(LearnedPrior(ones, 0.0, tuple(ones)), variables)
+        ones = {v: np.ones_like(pseudo) for v, pseudo in self.tables.items()}
+        return self.replaced(PseudoCounts(ones, 0.0, tuple(ones)), variables)
 
-    def without_shown_rows(self, shown_of: Tables) -> LearnedPrior:
+    def without_shown_rows(self, shown_of: Tables) -> PseudoCounts:
         """The same with no pseudo-counts in CPT rows that some of the counts show: design-based."""
-        pseudo_counts = {}
-        for name, pseudo in self.pseudo_counts.items():
+        tables = {}
+        for name, pseudo in self.tables.items():
             is_shown = shown_of[name].sum(axis=-1, keepdims=True) > 0
-            pseudo_counts[name] = np.where(is_shown, 0.0, pseudo)
-        return replace(self, pseudo_counts=pseudo_counts, is_design_based=True)
+            tables[name] = np.where(is_shown, 0.0, pseudo)
+        return replace(self, tables=tables, is_design_based=True)
 
     def __str__(self) -> str:
         if not self.is_learned:
@@ -204,64 +204,70 @@ class LearnedPrior(Mapping[str, FloatArray]):
             "kept": list(self.kept),
             "is_given": self.is_given,
             "is_design_based": self.is_design_based,
-            "pseudo_counts": {name: pseudo.tolist() for name, pseudo in self.pseudo_counts.items()},
+            "cells": {name: pseudo.tolist() for name, pseudo in self.items()},
         }
 
 
 LEARN: Literal["learn"] = "learn"
-ONE_PER_CELL = 2.0  # the concentration that adds one pseudo-count to each cell
-Prior = float | LearnedPrior  # a concentration for all cells, or pseudo-counts for each
+ONE_PER_CELL = 1.0
+UsedPseudoCounts = float | PseudoCounts  # the same for all cells, or of each
 # Learned, but only for CPT rows that no row shows; the default of a survey. No user types it.
 DESIGN_BASED: Literal["design-based"] = "design-based"
-AskedPrior = float | LearnedPrior | Literal["learn", "design-based"]
+AskedPseudoCounts = float | PseudoCounts | Literal["learn", "design-based"]
 
 
-def pseudo_counts(prior: Prior, network: Network) -> dict[str, FloatArray]:
+def pseudo_tables(pseudo_counts: UsedPseudoCounts, network: Network) -> dict[str, FloatArray]:
     """The pseudo-counts of every cell of every CPT; one where a learned prior has none.
 
     Structural zeros have none.
 
     Examples
     --------
-    >>> pseudo_counts(3.0, Network({"A": ["0", "1"]}))["A"].tolist()
+    >>> pseudo_tables(2.0, Network({"A": ["0", "1"]}))["A"].tolist()
     [2.0, 2.0]
     """
-    return {name: pseudo_counts_of(prior, network, name) for name in network.variables}
+    return {name: pseudo_table(pseudo_counts, network, name) for name in network.variables}
 
 
-def pseudo_counts_of(prior: Prior, network: Network, variable: str) -> FloatArray:
+def pseudo_table(pseudo_counts: UsedPseudoCounts, network: Network, variable: str) -> FloatArray:
     """The pseudo-counts of the cells of one CPT."""
-    pseudo, possible = concentration_of(prior, variable) - 1, network.possible(variable)
+    pseudo, possible = per_cell(pseudo_counts, variable), network.possible(variable)
     return np.where(possible, pseudo, 0.0)
 
 
-def concentration_of(prior: Prior, variable: str) -> float | FloatArray:
-    """The concentration of the Dirichlet prior of the cells of one CPT."""
-    return 1.0 + prior.get(variable, np.ones(())) if isinstance(prior, LearnedPrior) else prior
+def per_cell(pseudo_counts: UsedPseudoCounts, variable: str) -> float | FloatArray:
+    """What is added to the cells of one CPT: one number, or an array like it."""
+    if isinstance(pseudo_counts, PseudoCounts):
+        return pseudo_counts.get(variable, np.ones(()))
+    return pseudo_counts
 
 
-def is_given(prior: AskedPrior) -> bool:
+def is_given(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether it is a number or pseudo-counts that were given, and nothing learned from rows."""
-    return prior.is_given if isinstance(prior, LearnedPrior) else not isinstance(prior, str)
+    return (
+        pseudo_counts.is_given
+        if isinstance(pseudo_counts, PseudoCounts)
+        else not isinstance(pseudo_counts, str)
+    )
 
 
-def has_pseudo_counts(prior: AskedPrior) -> bool:
+def has_pseudo_counts(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether there are any where rows show something."""
-    if isinstance(prior, LearnedPrior):
-        return not prior.is_design_based
-    return prior == LEARN if isinstance(prior, str) else prior > 1
+    if isinstance(pseudo_counts, PseudoCounts):
+        return not pseudo_counts.is_design_based
+    return pseudo_counts == LEARN if isinstance(pseudo_counts, str) else pseudo_counts > 0
 
 
-def smooths_every_cell(prior: AskedPrior) -> bool:
+def smooths_every_cell(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether every cell has pseudo-counts: then no estimate is zero."""
-    if isinstance(prior, LearnedPrior) and prior.is_given:
-        return all(bool(pseudo.all()) for pseudo in prior.values())
-    return has_pseudo_counts(prior)
+    if isinstance(pseudo_counts, PseudoCounts) and pseudo_counts.is_given:
+        return all(bool(pseudo.all()) for pseudo in pseudo_counts.values())
+    return has_pseudo_counts(pseudo_counts)
 
 
-def prior_of_counts(
-    asked: AskedPrior, network: Network, statistics: Statistics, weighs_up: bool = True
-) -> Prior:
+def pseudo_counts_from(
+    asked: AskedPseudoCounts, network: Network, statistics: Statistics, weighs_up: bool = True
+) -> UsedPseudoCounts:
     """The prior that was given, or what the rows that show each family say of it.
 
     With listwise deletion these are the complete rows. What no row shows keeps one pseudo-count
@@ -274,26 +280,26 @@ def prior_of_counts(
     counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
-    learned = learn_prior(shown, kept, network.possible_of)
-    prior = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
-    return prior.without_shown_rows(shown) if asked == DESIGN_BASED else prior
+    learned = learn_pseudo_counts(shown, kept, network.possible_of)
+    pseudo_counts = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
+    return pseudo_counts.without_shown_rows(shown) if asked == DESIGN_BASED else pseudo_counts
 
 
 def merged(
-    before: LearnedPrior | None, prior: Prior | None, variables: Collection[str]
-) -> LearnedPrior | None:
+    before: PseudoCounts | None, pseudo_counts: UsedPseudoCounts | None, variables: Collection[str]
+) -> PseudoCounts | None:
     """What was learned of the prior, once a stage has estimated some CPTs under its own."""
-    if not isinstance(prior, LearnedPrior):
+    if not isinstance(pseudo_counts, PseudoCounts):
         return None
-    return prior if before is None else before.replaced(prior, variables)
+    return pseudo_counts if before is None else before.replaced(pseudo_counts, variables)
 
 
-def learn_prior(
+def learn_pseudo_counts(
     counts_of: Tables,
     kept: Collection[str] = (),
     possible_of: Mapping[str, Possible] | None = None,
     components: Components = COMPONENTS,
-) -> LearnedPrior:
+) -> PseudoCounts:
     """The pseudo-counts that the counts of all CPTs make likely.
 
     Parameters
@@ -337,9 +343,10 @@ def learn_prior(
     for names, counts, possible, logs in stacks:
         candidates = components.pseudo_counts(counts, possible)
         means = mean_pseudo_counts(counts, candidates, _shares(logs, weights))
-        pseudo_of |= zip(names, means, strict=True)
+        rounded = (1.0 + means) - 1.0  # to what is left of them beside a count
+        pseudo_of |= zip(names, rounded, strict=True)
     in_order = tuple(name for name in counts_of if name in kept)
-    return LearnedPrior({name: pseudo_of[name] for name in counts_of}, like_neighbours, in_order)
+    return PseudoCounts({name: pseudo_of[name] for name in counts_of}, like_neighbours, in_order)
 
 
 def _of_one_shape(counts_of: Tables) -> Iterator[list[str]]:
@@ -352,7 +359,7 @@ def _of_one_shape(counts_of: Tables) -> Iterator[list[str]]:
         yield from (names[start : start + step] for start in range(0, len(names), step))
 
 
-def for_closed_form(prior: LearnedPrior, shown_of: Tables, total: float) -> LearnedPrior:
+def for_closed_form(pseudo_counts: PseudoCounts, shown_of: Tables, total: float) -> PseudoCounts:
     """The same for a closed form, which weighs the rows that show a family up to all rows.
 
     Pseudo-counts learned from ``shown_of``, the counts of the rows that show the whole family, are
@@ -363,17 +370,17 @@ def for_closed_form(prior: LearnedPrior, shown_of: Tables, total: float) -> Lear
     --------
     Half of 20 rows show the variable.
 
-    >>> prior = LearnedPrior({"A": np.array([0.5, 0.5])}, 0.0)
-    >>> for_closed_form(prior, {"A": np.array([6.0, 4.0])}, 20.0).pseudo_counts["A"].tolist()
+    >>> learned = PseudoCounts({"A": np.array([0.5, 0.5])}, 0.0)
+    >>> for_closed_form(learned, {"A": np.array([6.0, 4.0])}, 20.0)["A"].tolist()
     [1.0, 1.0]
     """
     factor_of = {
         name: float(np.clip(total / max(shown.sum(), 1.0), 1.0, MOST_SCALED))
         for name, shown in shown_of.items()
-        if name not in prior.kept
+        if name not in pseudo_counts.kept
     }
-    scaled = {name: pseudo * factor_of.get(name, 1.0) for name, pseudo in prior.items()}
-    return replace(prior, pseudo_counts=scaled)
+    scaled = {name: pseudo * factor_of.get(name, 1.0) for name, pseudo in pseudo_counts.items()}
+    return replace(pseudo_counts, tables=scaled)
 
 
 def component_weights(

@@ -14,12 +14,13 @@ from scipy.special import gammaln
 from scipy.stats import dirichlet_multinomial
 
 import lacunet as lc
-from lacunet.estimate.prior import (
+from lacunet.estimate.pseudo_counts import (
     COMPONENTS,
     Components,
+    PseudoCounts,
     component_weights,
     for_closed_form,
-    learn_prior,
+    learn_pseudo_counts,
     log_gamma,
     log_likelihood,
     neighbour_shares,
@@ -69,9 +70,9 @@ def test_rows_are_as_likely_as_scipy_says(counts: FloatArray, seed: int) -> None
     pseudo = np.random.default_rng(seed).uniform(0.05, 3, counts.shape)
     rows, priors = counts.reshape(-1, counts.shape[-1]), pseudo.reshape(-1, counts.shape[-1])
     logs = log_likelihood(counts, pseudo).ravel()
-    for row, prior, log in zip(rows.astype(int), priors, logs, strict=True):
+    for row, pseudo_counts, log in zip(rows.astype(int), priors, logs, strict=True):
         # SciPy adds up all orders of the rows; all priors share that factor.
-        whole = dirichlet_multinomial.logpmf(row, prior, row.sum())
+        whole = dirichlet_multinomial.logpmf(row, pseudo_counts, row.sum())
         orders = dirichlet_multinomial.logpmf(row, 1e9 * np.ones(len(row)), row.sum())
         orders += row.sum() * np.log(len(row))
         np.testing.assert_allclose(log, whole - orders, rtol=1e-6, atol=1e-3)
@@ -93,7 +94,7 @@ def test_two_components_by_hand() -> None:
     assert near == 0
     # The posterior means of the second state are 1/12 and .25/10.5.
     mean = share / 12 + (1 - share) * 0.25 / 10.5
-    first, second = learn_prior({"A": counts}, components=components).pseudo_counts["A"]
+    first, second = learn_pseudo_counts({"A": counts}, components=components)["A"]
     assert second / (10 + first + second) == pytest.approx(mean)
 
 
@@ -103,7 +104,7 @@ def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
     one: FloatArray, two: FloatArray
 ) -> None:
     counts_of = {"A": one, "B": two}
-    learned = learn_prior(counts_of)
+    learned = learn_pseudo_counts(counts_of)
     logs_of = {
         name: np.stack([log_likelihood(own, a) / 2 for a in candidates(own)])
         for name, own in counts_of.items()
@@ -117,7 +118,7 @@ def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
             [(own + a) / (own + a).sum(-1, keepdims=True) for a in candidates(own)]
         )
         mean = (share * posterior).sum(axis=0)
-        smooth = own + learned.pseudo_counts[name]
+        smooth = own + learned[name]
         np.testing.assert_allclose(smooth / smooth.sum(-1, keepdims=True), mean, **EXACT)
 
 
@@ -137,20 +138,20 @@ def test_permuting_states_and_parents_commutes(
     def permuted(table: FloatArray) -> FloatArray:
         return table[np.ix_(*orders)].transpose(*parents, one.ndim - 1)
 
-    plain = learn_prior({"A": one, "B": two})
-    other = learn_prior({"B": two, "A": permuted(one)})
-    np.testing.assert_allclose(other.pseudo_counts["B"], plain.pseudo_counts["B"], **EXACT)
-    expected = permuted(plain.pseudo_counts["A"])
-    np.testing.assert_allclose(other.pseudo_counts["A"], expected, **EXACT)
+    plain = learn_pseudo_counts({"A": one, "B": two})
+    other = learn_pseudo_counts({"B": two, "A": permuted(one)})
+    np.testing.assert_allclose(other["B"], plain["B"], **EXACT)
+    expected = permuted(plain["A"])
+    np.testing.assert_allclose(other["A"], expected, **EXACT)
 
 
 @settings(deadline=None)
 @given(count_tables())
 def test_pseudo_counts_lie_between_those_of_the_components(counts: FloatArray) -> None:
     before = counts.copy()
-    learned = learn_prior({"A": counts})
+    learned = learn_pseudo_counts({"A": counts})
     low, high = np.min(candidates(counts), axis=0), np.max(candidates(counts), axis=0)
-    found = learned.pseudo_counts["A"]
+    found = learned["A"]
     assert (found >= low * (1 - 1e-12)).all()
     assert (found <= high * (1 + 1e-12)).all()
     assert learned.least == found.min()
@@ -165,8 +166,8 @@ def test_a_state_that_is_impossible_everywhere_might_as_well_not_be_there(
 ) -> None:
     wider = np.concatenate([counts, np.zeros((*counts.shape[:-1], 1))], axis=-1)
     possible = np.broadcast_to(np.arange(wider.shape[-1]) < counts.shape[-1], wider.shape)
-    plain = learn_prior({"A": counts}).pseudo_counts["A"]
-    masked = learn_prior({"A": wider}, possible_of={"A": possible}).pseudo_counts["A"]
+    plain = learn_pseudo_counts({"A": counts})["A"]
+    masked = learn_pseudo_counts({"A": wider}, possible_of={"A": possible})["A"]
     np.testing.assert_allclose(masked[..., :-1], plain, **EXACT)
     assert (masked[..., -1] == 0).all()
 
@@ -175,26 +176,26 @@ def test_an_impossible_state_of_one_row_has_no_pseudo_counts_there_alone() -> No
     counts = np.array([[5.0, 0, 4], [6, 7, 3], [2, 1, 9]])
     possible = np.full((3, 3), fill_value=True)
     possible[0, 1] = False
-    learned = learn_prior({"A": counts}, possible_of={"A": possible})
-    assert ((learned.pseudo_counts["A"] == 0) == ~possible).all()
+    learned = learn_pseudo_counts({"A": counts}, possible_of={"A": possible})
+    assert ((learned["A"] == 0) == ~possible).all()
     assert learned.least > 0
 
 
 def test_a_family_that_no_row_shows_keeps_one_and_has_no_say() -> None:
     shown = np.array([[30.0, 0], [0, 20], [15, 0]])
-    alone = learn_prior({"A": shown})
-    beside = learn_prior({"A": shown, "B": np.full((4, 3), 50.0)}, kept=["B"])
-    assert (beside.pseudo_counts["B"] == 1).all()
-    np.testing.assert_array_equal(beside.pseudo_counts["A"], alone.pseudo_counts["A"])
+    alone = learn_pseudo_counts({"A": shown})
+    beside = learn_pseudo_counts({"A": shown, "B": np.full((4, 3), 50.0)}, kept=["B"])
+    assert (beside["B"] == 1).all()
+    np.testing.assert_array_equal(beside["A"], alone["A"])
     assert beside.kept == ("B",)
     assert "B" in str(beside)
 
 
 def test_without_counts_there_is_one_pseudo_count_per_cell() -> None:
-    nothing = learn_prior({"A": np.zeros((2, 3)), "B": np.zeros(2)})
-    np.testing.assert_allclose(nothing.pseudo_counts["A"], 1)
+    nothing = learn_pseudo_counts({"A": np.zeros((2, 3)), "B": np.zeros(2)})
+    np.testing.assert_allclose(nothing["A"], 1)
     np.testing.assert_allclose(nothing["B"], 1)
-    assert str(learn_prior({"A": np.zeros(2)}, kept=["A"])) == "one pseudo-count per cell"
+    assert str(learn_pseudo_counts({"A": np.zeros(2)}, kept=["A"])) == "one pseudo-count per cell"
 
 
 def rows_of(concentration: float, size: int = 200) -> FloatArray:
@@ -211,17 +212,17 @@ def test_rows_drawn_from_a_prior_give_about_that_prior(
     concentration: float, least: float, most: float
 ) -> None:
     # The nearest components are 0.02 and 0.1, 1, and the largest; medians over 600 cells.
-    learned = learn_prior({"A": rows_of(concentration)}).pseudo_counts["A"]
+    learned = learn_pseudo_counts({"A": rows_of(concentration)})["A"]
     assert least <= np.median(learned) <= most
 
 
 def test_rows_that_are_alike_borrow_from_each_other() -> None:
     rng = np.random.default_rng(3)
     counts = rng.multinomial(12, [0.9, 0.08, 0.02], size=(6, 5)).astype(float)
-    learned = learn_prior({"A": counts})
+    learned = learn_pseudo_counts({"A": counts})
     assert learned.like_neighbours > 0.9
     assert "CPT rows" in str(learned)
-    shares = learned.pseudo_counts["A"] / learned.pseudo_counts["A"].sum(-1, keepdims=True)
+    shares = learned["A"] / learned["A"].sum(-1, keepdims=True)
     # Shares of 29 rows of 12 have standard errors of at most .016; two draws of these.
     np.testing.assert_allclose(shares, np.broadcast_to([0.9, 0.08, 0.02], shares.shape), atol=0.07)
 
@@ -231,27 +232,27 @@ def test_for_a_closed_form_pseudo_counts_are_weighed_up_as_counts_are(
     total: float, factor: float
 ) -> None:
     shown = {"A": np.array([5.0, 3.0])}
-    learned = learn_prior(shown)
-    scaled = for_closed_form(learned, shown, total).pseudo_counts["A"]
-    np.testing.assert_allclose(scaled, factor * learned.pseudo_counts["A"])
+    learned = learn_pseudo_counts(shown)
+    scaled = for_closed_form(learned, shown, total)["A"]
+    np.testing.assert_allclose(scaled, factor * learned["A"])
 
 
 def test_what_is_kept_is_not_scaled_and_json_carries_it() -> None:
     counts = {"A": np.array([5.0, 1]), "B": np.array([[2.0, 2], [1, 7]])}
-    learned = learn_prior(counts, kept=["B"])
+    learned = learn_pseudo_counts(counts, kept=["B"])
     scaled = for_closed_form(learned, counts, 1000)
-    np.testing.assert_allclose(scaled.pseudo_counts["A"], 3 * learned.pseudo_counts["A"])
-    np.testing.assert_array_equal(scaled.pseudo_counts["B"], learned.pseudo_counts["B"])
+    np.testing.assert_allclose(scaled["A"], 3 * learned["A"])
+    np.testing.assert_array_equal(scaled["B"], learned["B"])
     read = json.loads(json.dumps(learned.as_json()))
-    np.testing.assert_array_equal(read["pseudo_counts"]["B"], learned.pseudo_counts["B"])
+    np.testing.assert_array_equal(read["cells"]["B"], learned["B"])
     assert read["words"] == str(learned)
 
 
 def test_pseudo_counts_in_a_table_of_pandas_have_the_axes_of_the_network() -> None:
     rows = {"Age": ["old", "young"] * 20, "Home": ["family", "single"] * 20}
     table = pd.DataFrame(np.ones((2, 2)), index=["old", "young"], columns=["family", "single"])
-    result = lc.learn("Age -> Home", rows, "em", prior={"Home": table})
-    assert isinstance(result.prior, lc.LearnedPrior)
-    assert result.prior.pseudo_counts["Home"].tolist() == [[1, 1], [1, 1]]
+    result = lc.learn("Age -> Home", rows, "em", pseudo_counts={"Home": table})
+    assert isinstance(result.pseudo_counts, PseudoCounts)
+    assert result.pseudo_counts["Home"].tolist() == [[1, 1], [1, 1]]
     with pytest.raises(lc.LacunetError, match="'Age'"):
-        lc.learn("Age -> Home", rows, "em", prior={"Home": table.T})
+        lc.learn("Age -> Home", rows, "em", pseudo_counts={"Home": table.T})

@@ -1,4 +1,4 @@
-"""`prior="learn"` on the road: what it adds, what it is learned from, and what it leaves alone."""
+"""Learned and given pseudo-counts: what they add, and what they are learned from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ from enumeration import enumerated
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.method import MethodError
-from lacunet.estimate.prior import LearnedPrior, for_closed_form, learn_prior, log_gamma
+from lacunet.estimate.pseudo_counts import (
+    PseudoCounts,
+    for_closed_form,
+    learn_pseudo_counts,
+    log_gamma,
+)
 from lacunet.estimate.registry import KINDS, METHODS
 from lacunet.report.learned.text import result_as_data, result_as_text
 from lacunet.statistics.observations import Held
@@ -42,10 +47,10 @@ def table_of(rng: np.random.Generator, rows: int, hidden: float = 0.3) -> Encode
     return EncodedTable(SIZES, columns, None)
 
 
-def prior_of(result: lc.Result) -> LearnedPrior:
+def prior_of(result: lc.Result) -> PseudoCounts:
     """The prior, which was learned."""
-    assert isinstance(result.prior, LearnedPrior)
-    return result.prior
+    assert isinstance(result.pseudo_counts, PseudoCounts)
+    return result.pseudo_counts
 
 
 def shown(table: EncodedTable, variable: str) -> np.ndarray:
@@ -63,11 +68,11 @@ def shown(table: EncodedTable, variable: str) -> np.ndarray:
 @given(st.integers(0, 10**6), st.integers(5, 60))
 def test_direct_deletion_adds_what_the_shown_counts_speak_for(seed: int, rows: int) -> None:
     table = table_of(np.random.default_rng(seed), rows)
-    result = lc.learn(NETWORK, table, "direct-mcar", prior="learn")
+    result = lc.learn(NETWORK, table, "direct-mcar", pseudo_counts="learn")
     counts = {name: shown(table, name) for name in NETWORK.variables}
     never = {name for name in STATES if (table.columns[name] == SIZES[name]).all()}
     kept = [name for name in STATES if never & {name, *NETWORK.parents(name)}]
-    pseudo = for_closed_form(learn_prior(counts, kept), counts, rows)
+    pseudo = for_closed_form(learn_pseudo_counts(counts, kept), counts, rows)
     for name, own in counts.items():
         np.testing.assert_allclose(prior_of(result)[name], pseudo[name], rtol=1e-12)
         joint = own * rows / own.sum() if own.sum() else own
@@ -80,10 +85,10 @@ def test_direct_deletion_adds_what_the_shown_counts_speak_for(seed: int, rows: i
 def test_em_learns_from_what_a_first_fit_expects(seed: int) -> None:
     table = table_of(np.random.default_rng(seed), 80)
     tight = {"tolerance": 1e-10, "max_iterations": 5_000, "restarts": 1}
-    first = lc.learn(NETWORK, table, "em", prior=2, **tight).network
+    first = lc.learn(NETWORK, table, "em", pseudo_counts=1, **tight).network
     expected, _ = enumerated(first, table)
-    pseudo = learn_prior(expected)
-    result = lc.learn(NETWORK, table, "em", prior="learn", **tight)
+    pseudo = learn_pseudo_counts(expected)
+    result = lc.learn(NETWORK, table, "em", pseudo_counts="learn", **tight)
     for name, own in pseudo.items():
         np.testing.assert_allclose(prior_of(result)[name], own, atol=1e-6)
     # Where it ends, one more step by enumeration moves nothing.
@@ -103,14 +108,16 @@ def test_em_does_not_read_the_rows_again(monkeypatch: pytest.MonkeyPatch) -> Non
         return gather(self, *given)
 
     monkeypatch.setattr(Held, "gather", counting)
-    lc.learn(NETWORK, table_of(np.random.default_rng(0), 50), "em", prior="learn")
+    lc.learn(NETWORK, table_of(np.random.default_rng(0), 50), "em", pseudo_counts="learn")
     assert len(gathered) == 1
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 10])
 def test_both_runs_keep_the_limit_of_iterations(most: int) -> None:
     table = table_of(np.random.default_rng(5), 60)
-    result = lc.learn(NETWORK, table, lc.EM(max_iterations=most, tolerance=0), "learn")
+    result = lc.learn(
+        NETWORK, table, lc.EM(max_iterations=most, tolerance=0), pseudo_counts="learn"
+    )
     assert result.ended is not None
     assert (result.ended.reason, result.ended.iterations) == ("iteration limit", most)
     assert prior_of(result).is_learned == (most > 1)
@@ -126,20 +133,22 @@ def options_of(method: str) -> dict[str, Any]:
 @pytest.mark.parametrize("method", METHODS)
 def test_what_was_learned_is_said_everywhere(method: str) -> None:
     table, options = table_of(np.random.default_rng(1), 120), options_of(method)
-    told = lc.explain(NETWORK, table, method, "learn", **options)
-    result = lc.learn(NETWORK, table, method, "learn", **options)
-    again = lc.learn(NETWORK, table, method, "learn", **options)
-    assert "prior: to be learned from the counts" in str(told)
-    assert told.as_data()["prior"].startswith("to be learned")
-    assert ("first fit of EM" in told.prior) == (result.ended is not None or method == "mgraph")
-    assert " per cell, mostly " in str(result.prior)
-    assert str(result.prior) in result.why
-    assert str(result.prior) in result_as_text(result)
-    assert str(result.prior) in result.methods_text()
-    data = json.loads(json.dumps(result_as_data(result)))["prior"]
-    assert data["words"] == str(result.prior)
+    told = lc.explain(NETWORK, table, method, pseudo_counts="learn", **options)
+    result = lc.learn(NETWORK, table, method, pseudo_counts="learn", **options)
+    again = lc.learn(NETWORK, table, method, pseudo_counts="learn", **options)
+    assert "pseudo-counts: to be learned from the counts" in str(told)
+    assert told.as_data()["pseudo_counts"].startswith("to be learned")
+    assert ("first fit of EM" in told.pseudo_counts) == (
+        result.ended is not None or method == "mgraph"
+    )
+    assert " per cell, mostly " in str(result.pseudo_counts)
+    assert str(result.pseudo_counts) in result.why
+    assert str(result.pseudo_counts) in result_as_text(result)
+    assert str(result.pseudo_counts) in result.methods_text()
+    data = json.loads(json.dumps(result_as_data(result)))["pseudo_counts"]
+    assert data["words"] == str(result.pseudo_counts)
     for name in NETWORK.variables:
-        assert data["pseudo_counts"][name] == prior_of(result)[name].tolist()
+        assert data["cells"][name] == prior_of(result)[name].tolist()
         assert prior_of(result)[name].shape == result.cpt(name).table.shape
         assert (prior_of(result)[name] > 0).all()
         np.testing.assert_array_equal(result.cpt(name).table, again.cpt(name).table)
@@ -149,14 +158,16 @@ def test_what_was_learned_is_said_everywhere(method: str) -> None:
 def test_rows_without_support_stay_unsupported(method: str) -> None:
     table = table_of(np.random.default_rng(2), 12, hidden=0.6)
     options = options_of(method)
-    given, learned = (lc.learn(NETWORK, table, method, p, **options) for p in (2, "learn"))
+    given, learned = (
+        lc.learn(NETWORK, table, method, pseudo_counts=p, **options) for p in (1, "learn")
+    )
     assert any(report.unsupported for report in given.families.values())
     for name, report in given.families.items():
         own = learned.families[name]
         np.testing.assert_array_equal(own.support, report.support)
         assert own.unsupported == report.unsupported
         for words in report.warnings:
-            assert words in own.warnings or "than the prior's" in words
+            assert words in own.warnings or "pseudo-counts, and mostly" in words
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
@@ -165,7 +176,9 @@ def test_weights_count_relative_to_the_effective_size(method: str) -> None:
     table = table_of(rng, 90)
     weighted = replace(table, weights=rng.uniform(0.5, 3, 90))
     times_seven = replace(table, weights=7 * np.asarray(weighted.weights))
-    one, other = (lc.learn(NETWORK, own, method, "learn") for own in (weighted, times_seven))
+    one, other = (
+        lc.learn(NETWORK, own, method, pseudo_counts="learn") for own in (weighted, times_seven)
+    )
     for name in NETWORK.variables:
         np.testing.assert_allclose(prior_of(one)[name], prior_of(other)[name], rtol=1e-9)
         np.testing.assert_allclose(one.cpt(name).table, other.cpt(name).table, atol=1e-9)
@@ -175,32 +188,32 @@ def test_weights_count_relative_to_the_effective_size(method: str) -> None:
 def test_a_learned_prior_can_be_given_again(method: str) -> None:
     table = table_of(np.random.default_rng(4), 100)
     tight = {"tolerance": 1e-9} if method == "em" else {}
-    result = lc.learn(NETWORK, table, method, "learn", **tight)
-    again = lc.learn(NETWORK, table, method, result.prior, **tight)
-    assert again.prior is result.prior
+    result = lc.learn(NETWORK, table, method, pseudo_counts="learn", **tight)
+    again = lc.learn(NETWORK, table, method, pseudo_counts=result.pseudo_counts, **tight)
+    assert again.pseudo_counts is result.pseudo_counts
     assert not again.why
     for name in NETWORK.variables:
         np.testing.assert_allclose(again.cpt(name).table, result.cpt(name).table, atol=1e-6)
 
 
-@pytest.mark.parametrize("prior", ["lern", "2", 0.5, 1e308, float("nan"), [2.0]])
-def test_other_priors_are_refused(prior: Any) -> None:
-    with pytest.raises(MethodError, match=r"from 1 to 1e\+15, 'learn'"):
-        lc.learn(NETWORK, {name: [None] for name in STATES}, prior=prior)
+@pytest.mark.parametrize("pseudo_counts", ["lern", "1", -0.5, 1e308, float("nan"), [1.0]])
+def test_other_priors_are_refused(pseudo_counts: Any) -> None:
+    with pytest.raises(MethodError, match=r"from 0 to 1e\+15, 'learn'"):
+        lc.learn(NETWORK, {name: [None] for name in STATES}, pseudo_counts=pseudo_counts)
 
 
 def test_the_prior_of_another_network_is_refused() -> None:
     with pytest.raises(MethodError, match="other variables, states or parents"):
-        lc.learn(NETWORK, {}, prior=LearnedPrior({"Age": np.ones(2)}, 0.0))
+        lc.learn(NETWORK, {}, pseudo_counts=PseudoCounts({"Age": np.ones(2)}, 0.0))
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "factored-mar", "em", "auto"])
 def test_families_of_a_variable_that_no_row_shows_keep_one_pseudo_count(method: str) -> None:
     table = table_of(np.random.default_rng(6), 60)
     columns = {**table.columns, "Ill": np.full(60, 2, np.uint8)}
-    result = lc.learn(NETWORK, EncodedTable(SIZES, columns, None), method, "learn")
+    result = lc.learn(NETWORK, EncodedTable(SIZES, columns, None), method, pseudo_counts="learn")
     assert prior_of(result).kept == ("Ill", "Test")
-    assert "one per cell for Ill, Test" in str(result.prior)
+    assert "one per cell for Ill, Test" in str(result.pseudo_counts)
     for name in ("Ill", "Test"):
         np.testing.assert_array_equal(prior_of(result)[name], np.ones_like(result.cpt(name).table))
     if result.ended is not None:
@@ -210,7 +223,9 @@ def test_families_of_a_variable_that_no_row_shows_keep_one_pseudo_count(method: 
 def test_what_is_not_recoverable_holds_one_pseudo_count() -> None:
     table = table_of(np.random.default_rng(7), 200)
     graph = "Ill -> R[Ill]; Age -> R[Test]"
-    result = lc.learn(NETWORK, table, "mgraph", "learn", missingness=graph, otherwise="prior")
+    result = lc.learn(
+        NETWORK, table, "mgraph", pseudo_counts="learn", missingness=graph, otherwise="prior"
+    )
     left = [v for v, report in result.families.items() if report.fallback == "prior"]
     assert left
     for name in left:
@@ -223,7 +238,9 @@ def test_what_is_not_recoverable_holds_one_pseudo_count() -> None:
 def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
     """The rows' own rates, and what they are worth, differ only as far as EM expects otherwise."""
     table = table_of(np.random.default_rng(8), 4_000)
-    one, other = (lc.learn(NETWORK, table, method, p, intervals=True) for p in (2, "learn"))
+    one, other = (
+        lc.learn(NETWORK, table, method, pseudo_counts=p, intervals=True) for p in (1, "learn")
+    )
     assert one.require_intervals().recipe == other.require_intervals().recipe
     for name in NETWORK.variables:
         np.testing.assert_allclose(one.interval(name), other.interval(name), atol=0.004)
@@ -234,7 +251,9 @@ def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
 @given(st.integers(0, 10**6), st.integers(12, 80))
 def test_every_interval_holds_its_estimate(method: str, seed: int, rows: int) -> None:
     table = table_of(np.random.default_rng(seed), rows, hidden=0.4)
-    result = lc.learn(NETWORK, table, method, "learn", intervals=True, **options_of(method))
+    result = lc.learn(
+        NETWORK, table, method, pseudo_counts="learn", intervals=True, **options_of(method)
+    )
     for name in NETWORK.variables:
         low, high = np.moveaxis(result.interval(name), -1, 0)
         assert (low <= result.cpt(name).table).all()
@@ -250,7 +269,7 @@ def test_every_interval_holds_its_estimate(method: str, seed: int, rows: int) ->
 def test_the_starts_are_compared_with_one_pseudo_count_per_cell() -> None:
     """The learned prior goes on from the optimum that EM has without it."""
     table = table_of(np.random.default_rng(11), 90, hidden=0.6)
-    two, learned = (lc.learn(NETWORK, table, "em", prior=p) for p in (2, "learn"))
+    two, learned = (lc.learn(NETWORK, table, "em", pseudo_counts=p) for p in (1, "learn"))
     assert two.ended is not None
     assert learned.ended is not None
     np.testing.assert_allclose(max(learned.ended.starts), max(two.ended.starts), atol=0.05)
@@ -259,7 +278,9 @@ def test_the_starts_are_compared_with_one_pseudo_count_per_cell() -> None:
 
 def test_without_a_step_the_prior_is_that_of_the_closed_form() -> None:
     table = table_of(np.random.default_rng(12), 9)  # too few rows for auto to hold some out
-    auto, closed = (lc.learn(NETWORK, table, m, "learn") for m in ("auto", "factored-mar"))
+    auto, closed = (
+        lc.learn(NETWORK, table, m, pseudo_counts="learn") for m in ("auto", "factored-mar")
+    )
     for name in NETWORK.variables:
         np.testing.assert_array_equal(auto.cpt(name).table, closed.cpt(name).table)
         np.testing.assert_array_equal(prior_of(auto)[name], prior_of(closed)[name])
@@ -269,11 +290,11 @@ def test_without_a_step_the_prior_is_that_of_the_closed_form() -> None:
 def test_the_prior_is_learned_unless_one_is_given_or_a_form_is_closed(method: str) -> None:
     table, options = table_of(np.random.default_rng(13), 60), options_of(method)
     result = lc.learn(NETWORK, table, method, **options)
-    said = lc.explain(NETWORK, table, method, **options).prior
+    said = lc.explain(NETWORK, table, method, **options).pseudo_counts
     if issubclass(KINDS[method], Deletion):
-        assert result.prior == 2
+        assert result.pseudo_counts == 1
         return
-    again = lc.learn(NETWORK, table, method, "learn", **options)
+    again = lc.learn(NETWORK, table, method, pseudo_counts="learn", **options)
     assert "to be learned" in said
     for name in NETWORK.variables:
         np.testing.assert_array_equal(prior_of(result)[name], prior_of(again)[name])
@@ -286,21 +307,27 @@ def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -
     run = intervals.run
 
     def watching(plan: Any, statistics: Any, setting: Any) -> Any:
-        seen.append(setting.prior)
+        seen.append(setting.pseudo_counts)
         return run(plan, statistics, setting)
 
     monkeypatch.setattr(intervals, "run", watching)
     table = table_of(np.random.default_rng(9), 100)
-    result = lc.learn(NETWORK, table, lc.EM(max_iterations=2), "learn", intervals=True)
+    result = lc.learn(
+        NETWORK, table, lc.EM(max_iterations=2), pseudo_counts="learn", intervals=True
+    )
     assert len(seen) == 30
-    assert all(prior is result.prior for prior in seen)
+    assert all(pseudo_counts is result.pseudo_counts for pseudo_counts in seen)
 
 
 def test_sensitivity_learns_the_prior_once() -> None:
     table = table_of(np.random.default_rng(10), 150)
     question = {"target": "Test", "state": "pos", "evidence": {"Age": "old"}, "mechanism": "Ill"}
-    found = lc.sensitivity(NETWORK, table, **question, method="em", prior="learn", deltas=[0.0])
-    plain = lc.learn(NETWORK, table, "em", "learn", tolerance=1e-6, max_iterations=5_000).network
+    found = lc.sensitivity(
+        NETWORK, table, **question, method="em", pseudo_counts="learn", deltas=[0.0]
+    )
+    plain = lc.learn(
+        NETWORK, table, "em", pseudo_counts="learn", tolerance=1e-6, max_iterations=5_000
+    ).network
     answer = plain.query("Test", {"Age": "old"})
     np.testing.assert_allclose(found.answers, [answer.probabilities[1]], atol=1e-3)
 
@@ -324,29 +351,29 @@ def test_every_method_takes_pseudo_counts_that_are_given(
 ) -> None:
     table = table_of(np.random.default_rng(8), 60)
     options = {"missingness": GRAPH} if method.startswith(("informed", "mgraph")) else {}
-    result = lc.learn(NETWORK, table, method, GIVEN, intervals=intervals, **options)
-    prior = prior_of(result)
-    assert prior.is_given
-    assert prior.kept == ("Age", "Test")
-    np.testing.assert_array_equal(prior["Ill"], GIVEN["Ill"])
-    np.testing.assert_array_equal(prior["Test"], np.ones((2, 2, 3)))
+    result = lc.learn(NETWORK, table, method, pseudo_counts=GIVEN, intervals=intervals, **options)
+    pseudo_counts = prior_of(result)
+    assert pseudo_counts.is_given
+    assert pseudo_counts.kept == ("Age", "Test")
+    np.testing.assert_array_equal(pseudo_counts["Ill"], GIVEN["Ill"])
+    np.testing.assert_array_equal(pseudo_counts["Test"], np.ones((2, 2, 3)))
     printed = str(result) + result.methods_text() + result.why
-    assert "prior given" in str(result)
-    assert "learned prior" not in printed
-    assert "prior was learned" not in printed
+    assert "pseudo-counts given" in str(result)
+    assert "learned pseudo-counts" not in printed
+    assert "pseudo-counts were learned" not in printed
     result.write(tmp_path / "result.json")
     again = lc.read_result(tmp_path / "result.json")
     assert str(again).splitlines()[0] == str(result).splitlines()[0]
-    assert prior_of(again).as_json() == prior.as_json()
+    assert prior_of(again).as_json() == pseudo_counts.as_json()
     result_as_data(result)
     result.report(tmp_path / "page.html")
-    assert "prior learned" not in (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "pseudo-counts learned" not in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 def test_given_pseudo_counts_are_added_to_the_counts() -> None:
     rows = {"Age": ["old", "old", "young"], "Ill": ["yes", "no", "no"]}
-    prior = {"Ill": [[1.0, 3.0], [2.0, 0.0]]}  # Age: old, young; Ill: no, yes
-    result = lc.learn("Age -> Ill", rows, "direct-mcar", prior)
+    pseudo_counts = {"Ill": [[1.0, 3.0], [2.0, 0.0]]}  # Age: old, young; Ill: no, yes
+    result = lc.learn("Age -> Ill", rows, "direct-mcar", pseudo_counts=pseudo_counts)
     np.testing.assert_allclose(result.cpt("Ill").table, [[2 / 6, 4 / 6], [1, 0]], rtol=1e-12)
     np.testing.assert_allclose(result.cpt("Age").table, [3 / 5, 2 / 5], rtol=1e-12)
 
@@ -354,8 +381,8 @@ def test_given_pseudo_counts_are_added_to_the_counts() -> None:
 def test_em_does_not_start_from_zeros_where_given_pseudo_counts_are_zero() -> None:
     table = table_of(np.random.default_rng(9), 40)
     nothing = {v: np.zeros_like(own) for v, own in prior_of(lc.learn(NETWORK, table)).items()}
-    result = lc.learn(NETWORK, table, "em", nothing)
-    likely = lc.learn(NETWORK, table, "em", 1)
+    result = lc.learn(NETWORK, table, "em", pseudo_counts=nothing)
+    likely = lc.learn(NETWORK, table, "em", pseudo_counts=0)
     assert result.ended is not None
     assert likely.ended is not None
     assert any("start was smoothed" in note for note in result.ended.notes)
@@ -365,16 +392,16 @@ def test_em_does_not_start_from_zeros_where_given_pseudo_counts_are_zero() -> No
 def test_a_learned_prior_can_be_made_of_lists() -> None:
     table = table_of(np.random.default_rng(11), 40)
     lists = {v: own.tolist() for v, own in prior_of(lc.learn(NETWORK, table)).items()}
-    result = lc.learn(NETWORK, table, "direct-mar", LearnedPrior(lists, 0.0))
+    result = lc.learn(NETWORK, table, "direct-mar", pseudo_counts=PseudoCounts(lists, 0.0))
     assert prior_of(result)["Ill"].tolist() == lists["Ill"]
 
 
 @pytest.mark.parametrize(
-    ("prior", "said"),
+    ("pseudo_counts", "said"),
     [
         ({"ill": [[1, 1], [1, 1]]}, "did you mean 'Ill'"),
         ({"Ill": [1, 1]}, r"shape \(2, 2\).*\n.*Age \(young, old\), then Ill \(no, yes\)"),
-        ({"Ill": 20}, r"prior=\{'Ill': \[\[1.0, 1.0\], \[1.0, 1.0\]\]\}"),
+        ({"Ill": 20}, r"pseudo_counts=\{'Ill': \[\[1.0, 1.0\], \[1.0, 1.0\]\]\}"),
         ({"Ill": [[1, 1], [1]]}, "one number for each cell"),
         ({"Ill": [[1, -1], [1, 1]]}, "holds -1"),
         (
@@ -386,28 +413,32 @@ def test_a_learned_prior_can_be_made_of_lists() -> None:
             r"\['old', 'young'\] where the states of 'Age' belong",
         ),
         ({"Ill": [[1, 1], [1, float("nan")]]}, "holds nan"),
-        (NETWORK, r"prior=\{v: 20 \* net.cpt\(v\).table for v in net.variables\}"),
+        (NETWORK, r"pseudo_counts=\{v: 20 \* net.cpt\(v\).table for v in net.variables\}"),
     ],
 )
-def test_pseudo_counts_that_do_not_fit_are_refused(prior: Any, said: str) -> None:
+def test_pseudo_counts_that_do_not_fit_are_refused(pseudo_counts: Any, said: str) -> None:
     with pytest.raises(MethodError, match=said):
-        lc.learn(NETWORK, {name: [None] for name in STATES}, prior=prior)
+        lc.learn(NETWORK, {name: [None] for name in STATES}, pseudo_counts=pseudo_counts)
 
 
 def test_expert_cpts_are_given_by_how_many_rows_they_are_worth() -> None:
     table = table_of(np.random.default_rng(10), 40)
     net = lc.learn(NETWORK, table).network
-    result = lc.learn(NETWORK, table, prior={v: 20 * net.cpt(v).table for v in net.variables})
+    result = lc.learn(
+        NETWORK, table, pseudo_counts={v: 20 * net.cpt(v).table for v in net.variables}
+    )
     assert prior_of(result).kept == ()
-    assert str(lc.explain(NETWORK, table, prior=GIVEN)).count("as given") == 1
+    assert str(lc.explain(NETWORK, table, pseudo_counts=GIVEN)).count("as given") == 1
 
 
 @pytest.mark.parametrize("method", ["auto", "em", "direct-mar"])
 def test_the_same_pseudo_counts_in_every_cell_are_what_their_number_is(method: str) -> None:
     table = table_of(np.random.default_rng(3), 40, hidden=0.6)
     ones = {name: np.ones(NETWORK.shape(NETWORK.family(name))) for name in STATES}
-    by_number, by_cell = (lc.learn(NETWORK, table, method, prior) for prior in (2, ones))
-    assert by_cell.why.split(" The prior")[0] == by_number.why
+    by_number, by_cell = (
+        lc.learn(NETWORK, table, method, pseudo_counts=pseudo_counts) for pseudo_counts in (1, ones)
+    )
+    assert by_cell.why.split(" The pseudo-counts")[0] == by_number.why
     for name in STATES:
         np.testing.assert_array_equal(by_cell.cpt(name).table, by_number.cpt(name).table)
 
@@ -421,8 +452,8 @@ def test_what_experts_know_of_a_latent_variable_names_its_states(seed: int) -> N
     )
     rows = lc.Data(lc.simulate(truth, 200, rng=seed).frame().drop(columns="Ill"), latent=["Ill"])
     experts = {name: 10 * truth.cpt(name).table for name in "XYZ"}
-    result = lc.learn(truth.with_tables(None), rows, "em", experts, rng=seed)
-    from_truth = lc.learn(truth.with_tables(None), rows, "em", experts, start=truth)
+    result = lc.learn(truth.with_tables(None), rows, "em", pseudo_counts=experts, rng=seed)
+    from_truth = lc.learn(truth.with_tables(None), rows, "em", pseudo_counts=experts, start=truth)
     assert result.ended
     assert from_truth.ended
     assert result.ended.log_posterior == pytest.approx(from_truth.ended.log_posterior, abs=1e-3)
@@ -435,5 +466,5 @@ def test_what_experts_know_of_a_latent_variable_names_its_states(seed: int) -> N
 )
 def test_given_pseudo_counts_of_zero_are_named(cells: list[list[float]], words: str) -> None:
     table = table_of(np.random.default_rng(8), 60)
-    result = lc.learn(NETWORK, table, "direct-mar", {"Ill": cells})
-    assert str(result.prior) == f"{words} per cell, as given; one per cell for Age, Test"
+    result = lc.learn(NETWORK, table, "direct-mar", pseudo_counts={"Ill": cells})
+    assert str(result.pseudo_counts) == f"{words} per cell, as given; one per cell for Age, Test"
