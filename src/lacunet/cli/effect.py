@@ -26,15 +26,16 @@ if TYPE_CHECKING:
     from lacunet.model.network import Network
     from lacunet.uncertainty.effect import Effect
 
-HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
+HELP = "estimate the effect of one variable on another"
 EXAMPLE = """examples:
   lacunet effect result.json Disease --do Treatment
   lacunet effect result.json "Ill=severe | Age=old" --do Smoke --reference never
-  lacunet effect net.bif rows.csv Ill --do Smoke --missingness "Ill -> R[Smoke]; Smoke <-> Ill"
+  lacunet effect net.bif rows.csv Ill --do Smoke --missingness "Ill -> R[Smoke]"
 
-The edges of the network are taken as causes, and a result answers with its intervals. With
-DATA and --missingness GRAPH the effect is recovered by the graph's estimand, which allows for
-hidden common causes (Smoke <-> Ill) and for values that are not missing at random.
+The edges of the network are taken as causes; a result answers with its
+intervals. With DATA and --missingness GRAPH the effect is recovered by the
+graph's estimand, which allows for hidden common causes (Smoke <-> Ill) and for
+values that are not missing at random.
 """
 
 
