@@ -40,9 +40,9 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
     "--pseudo-counts": (
         "what is added to each cell of a CPT: a number, or 'learn' (default: by the method)\n; 0 "
-        "is maximum likelihood; 'learn' estimates it from all counts (empirical Bayes); the default "
-        "is 1 for listwise, direct, factored and informed methods, 'learn' for all others; of a "
-        "survey with strata, clusters or replicates, none where rows tell",
+        "is maximum likelihood; 'learn' estimates it from all counts (empirical Bayes); the "
+        "default is 1 for listwise, direct, factored and informed methods, 'learn' for all others; "
+        "of a survey with strata, clusters or replicates, none where rows tell",
         {"metavar": "N", "type": pseudo_counts},
     ),
     "--memory": (
