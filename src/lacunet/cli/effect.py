@@ -19,7 +19,7 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
-from lacunet.data.typed import names_and_states, split_query, states_in
+from lacunet.data.typed import evidence_in, names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -136,6 +136,6 @@ def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]
     return {
         "target": network.known(target[0]),
         "do": network.known(options.do or do[0]),
-        "evidence": states_in(typed.given, network, takes_sets=True),
+        "evidence": evidence_in(typed.given, network),
         "outcome": outcomes.get(target[0]),
     }

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import evidence_written, state_named, states_and_sets
+from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
@@ -235,7 +235,7 @@ class Effect:
             {
                 "target": self.target,
                 "do": self.cause,
-                "given": {name: str(state) for name, state in self.given.items()},
+                "given": dict(self.given),
                 "outcomes": list(self.outcomes),
                 "states": list(self.states),
                 "reference": self.reference,
@@ -342,8 +342,8 @@ def effect(
     network = as_network(source)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
     answer = _by_network(asked, source, network)
-    seen, sets = states_and_sets(network, evidence)
-    if _is_zero(network, target, do, seen, sets):
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    if _is_zero(network, target, do, seen, likelihoods):
         zero = f"By the edges of the network {do} has no effect on {target}, whatever the data."
         basis = *answer.basis, _by_directions(network, target, do, seen) or zero
         return replace(answer, basis=basis, is_zero=True)
@@ -404,17 +404,17 @@ def _check_names(network: Network, target: object, do: object) -> None:
 
 
 def _is_zero(
-    network: Network, target: str, do: str, given: Iterable[str], sets: Iterable[str]
+    network: Network, target: str, do: str, given: Iterable[str], uncertain: Iterable[str]
 ) -> bool:
     """Whether the target does not depend on what is set, once edges into it are cut.
 
-    Of ``sets`` it is given that they have one of several states, as a child of each may show.
+    Of ``uncertain`` ones it is given how likely their states are, as a child of each may show.
     """
     from networkx import is_d_separator
 
     drawn = network.to_networkx()
     drawn.remove_edges_from([*drawn.in_edges(do)])
-    child_of = {name: f"\0{name}" for name in sets}
+    child_of = {name: f"\0{name}" for name in uncertain}
     drawn.add_edges_from(child_of.items())
     return bool(is_d_separator(drawn, {do}, {target}, {*given, *child_of.values()}))
 
@@ -573,13 +573,13 @@ def effect_by_graph(
     asked = _asked(network, target, do, evidence, reference, outcome, level)
     graph = graph.over(network).hiding(data_given(data).latent)
     known = known_variables(network, population)
-    seen, sets = states_and_sets(network, evidence)
-    verdict = graph.recover([*sets, target], list(seen), [do], population=known)
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)
     if verdict.term is None:
         group = f", evidence={dict(asked.given)!r}" if asked.given else ""
         raise not_recoverable(verdict, f"result.effect({target!r}, do={do!r}{group})")
     laws = verdict.population_laws(population)
-    recovery = recovered(verdict, data, population=laws, within=sets)
+    recovery = recovered(verdict, data, population=laws, likelihoods=likelihoods)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table
