@@ -204,7 +204,7 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     # The parent is among the groups, and EM is taken because a child has missing values.
     assert tilted.given == ("Age", "Sex")
     assert tilted.method == "em"
-    learned = lacunet.query(lacunet.learn(edges, rows), "P(Ill=yes)")
+    learned = lacunet.learn(edges, rows).query("P(Ill=yes)")
     assert tilted.answers[0] == pytest.approx(float(learned), abs=1e-4)
     assert "Ill is" in tilted.words[-3]
     assert "of Ill" in tilted.words[-3]
@@ -424,6 +424,24 @@ def test_em_under_a_tilt_obeys_rules() -> None:
     skipped = sensitivity(SURVEY, ANSWERS, "Now", "not_asked", {}, "Now", **options)
     smoked = sensitivity(SURVEY, ANSWERS, "Smoked", "no", {}, "Now", **options)
     np.testing.assert_allclose(skipped.answers, smoked.answers, rtol=1e-12)
+
+
+def test_likelihoods_weigh_the_rows_of_each_state() -> None:
+    rows = {
+        "Test": ["neg"] * 50 + ["pos"] * 50,
+        "Ill": ["no"] * 40 + ["yes"] * 8 + [None] * 2 + ["no"] * 15 + ["yes"] * 25 + [None] * 10,
+    }
+    network = Network({"Test": ["neg", "pos"], "Ill": ["no", "yes"]}, {"Ill": ["Test"]})
+    soft = {"neg": 0.1, "pos": 0.7}
+    result = sensitivity(network, rows, "Ill", "yes", {"Test": soft}, "Ill", deltas=[0, 1])
+    shares = np.array([0.1, 0.7]) / 0.8  # as many have each result
+    ill = np.array([8 / 48, 25 / 40])
+    assert result.answers[0] == pytest.approx(shares @ ill)
+    shown = np.array([0.96, 0.8])
+    odds = np.e * ill / (1 - ill + np.e * ill)
+    assert result.answers[1] == pytest.approx(shares @ (shown * ill + (1 - shown) * odds))
+    several = sensitivity(network, rows, "Ill", "yes", {"Test": ["neg", "pos"]}, "Ill", deltas=[0])
+    assert several.answers[0] == pytest.approx(ill.mean())
 
 
 SMOKERS = {  # 40 were not asked, 60 were; of these 20 say no, 30 yes
@@ -679,7 +697,7 @@ def test_without_a_tilt_intervals_by_em_are_those_of_the_learned_network() -> No
     rows = {name: column.tolist() for name, column in columns.items()}
     tilted = sensitivity("A, B, C -> D", rows, "P(D=yes | A=a)", mechanism="D", deltas=[0])
     learned = learn("A, B, C -> D", rows, "em", intervals=True)
-    answer = lacunet.query(learned, "P(D=yes | A=a)", interval=True)
+    answer = learned.query("P(D=yes | A=a)")
     assert tilted.method == "em"
     assert tilted.answers[0] == pytest.approx(float(answer), abs=1e-3)
     width, expected = np.diff(tilted.intervals[0]).item(), np.diff(answer.interval).item()

@@ -19,10 +19,12 @@ EXAMPLE = """examples:
   lacunet query result.json "Disease | Test=positive"
   lacunet query result.json "P(Disease | Test=positive)" Age --level 0.9
   lacunet query alarm.bif "Disease | do(Treatment=yes), Age=old" --json
+  lacunet query result.json "Disease | Age in {40-59, 60+}, Weight>=80"
   lacunet query result.json 'Ill | Stay="1 day, 0:00:00"'
 
-do(X=x) sets X from outside: edges into X are cut. Names and states that hold a
-comma, a bar or a parenthesis are in quotes.
+do(X=x) sets X from outside: edges into X are cut. X ~ {a: 0.8, b: 0.2} says how
+likely what was observed is in each state. Names and states that hold a comma, a
+bar or a parenthesis are in quotes.
 """
 
 
@@ -41,6 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     """Print the answers."""
     from lacunet.formats.files import as_network
+    from lacunet.inference.answer import LEVEL
     from lacunet.inference.query import query
 
     known = known_of(options, options.queries)
@@ -49,10 +52,14 @@ def run(options: Namespace) -> None:
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
+    level = options.level or LEVEL
     answers = [
-        query(known, text, interval=options.level, unsupported=unsupported, memory=options.memory)
+        query(known, text, level=level, unsupported=unsupported, memory=options.memory)
         for text in texts
     ]
+    if options.level is not None:
+        for answer in answers:
+            _ = answer.interval  # asked for: what is wrong with them is said here
     if options.json:
         print(json.dumps([*map(_as_data, asked, answers)]))
     else:
@@ -77,7 +84,7 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
         "answer": answer.probabilities.tolist(),
-        "intervals": None if answer.interval is None else answer.interval.tolist(),
+        "intervals": None if answer.level is None else answer.interval.tolist(),
         "unsupported": answer.unsupported,
     }
     if answer.bounds is not None:
