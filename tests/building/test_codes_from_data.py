@@ -54,7 +54,7 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
         "Now": ("daily", "sometimes", "not_asked"),
         "Age": ("0-39", "40-49", "50+"),
     }
-    lc.write_network(network, tmp_path / "survey.json")
+    network.write(tmp_path / "survey.json")
     again = lc.read_network(tmp_path / "survey.json")
     assert again == network
     table = read_table(data, again, keep_sets=True)
@@ -111,7 +111,7 @@ def test_intervals_may_have_a_state_for_those_who_were_not_asked(tmp_path: Path)
         "Smoked -> Since",
     )
     assert found.network.states("Since") == ("[0,30)", "[30,60]", "never")
-    lc.write_network(found.network, tmp_path / "net.json")
+    found.network.write(tmp_path / "net.json")
     table = read_table(rows, lc.read_network(tmp_path / "net.json"))
     assert table.columns["Since"].tolist() == [2, 0, 2, 1, 2, 1, 2, 3] * 5
 
@@ -353,7 +353,7 @@ def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
     ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
     rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
     (note,) = find_network(Data(rows, bins={"Age": 4}), "Age -> Ill").remarks
-    assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 Age=999)" in note
+    assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 --missing Age=999)" in note
     said = {"Ill": {9: None}, "Age": {999: None}}
     quiet = find_network(Data(rows, bins={"Age": 4}, codes=said), "Age -> Ill").remarks
     assert not any("look like" in note for note in quiet)
