@@ -183,7 +183,8 @@ def question(
 ) -> tuple[list[str], dict[str, str | list[str]], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
 
-    A variable that is named again has one of several states. Without a chosen variable all that have no evidence are asked about; none without evidence.
+    A variable that is named again has one of several states. Without a chosen variable all that
+    have no evidence are asked about; none without evidence.
     """
     states_of, do, chosen = dict[str, list[str]](), dict[str, str](), ""
     for part in filter(None, asked.removeprefix("#").split("&")):
