@@ -46,7 +46,7 @@ from lacunet.estimate.registry import (
 )
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.inference.answer import EDGES_AS_KNOWN, WITH_REPLICATES
+from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -298,8 +298,7 @@ def carry_out(
         doubts = uncertainty.doubts
         doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
-        if result.network.bootstrap is not None and not result.network.bootstrap:
-            doubts += (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+        doubts += _doubts_of_search(result)
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
@@ -310,6 +309,13 @@ def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Ga
     needs, memory = plan.needs(recipe, seed), setting.memory / 4
     deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
     return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
+
+
+def _doubts_of_search(result: Result) -> tuple[str, ...]:
+    """What to know of intervals where the edges were learned."""
+    if result.network.bootstrap is not None and not result.network.bootstrap:
+        return (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+    return (SEARCH_FALLS_SHORT,) if result.search_falls_short else ()
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
