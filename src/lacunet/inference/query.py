@@ -257,7 +257,9 @@ def answered(
 
         is_known = bool(do) or not network.bootstrap
         doubts = network.bootstrap is not None and is_known
+        is_credible = has_any and result.uncertainty.is_credible
         basis = basis._replace(level=level, spread=spread, takes_edges_as_known=doubts)
+        basis = basis._replace(is_credible=is_credible)
     answer = at_states(Answer(table, basis), states)
     if interval is not None:
         _ = answer.interval  # asked for: what is wrong with them is said here
