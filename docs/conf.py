@@ -122,7 +122,7 @@ class CommandLines(SphinxDirective):
 
     def help_of(self, name: str) -> nodes.section:
         printed = subprocess.run(
-            [sys.executable, "-m", "lacunet", name, "--help"],
+            [sys.executable, "-m", "lacunet", name, "--help-all"],
             env={**os.environ, "COLUMNS": "92", "NO_COLOR": "1"},
             capture_output=True,
             text=True,

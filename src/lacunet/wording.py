@@ -14,7 +14,11 @@ from importlib import import_module
 from typing import Any
 
 # Quotes open where a name or state begins and close where one ends; others are characters.
-_QUOTED = re.compile(r'((?:^|[,|=<>]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)]))')
+_QUOTED = re.compile(
+    r'((?:^|[,|=<>{~]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)}~]|:\s*[\d.]|in\s*\{))'
+)
+COMPARISON = re.compile(r"\s*(>=|<=|>|<)\s*([-+]?[\d.][-+.\deE]*)\s*")  # with a number
+_SIGNS_IN_BRACES = re.compile(r'[,|"{}:]|^\s|\s$')  # for which a state needs quotes
 
 
 def own_version() -> str:
@@ -114,13 +118,33 @@ def flag(option: str) -> str:
 
 
 def assigned(name: object, state: object) -> str:
-    """``X=x``; an interval that begins with a comparison stands without a second sign.
+    """``X=x``; a comparison, or an interval that begins with one, stands without a second sign.
+
+    One of several states is ``X in {x, y}``, and likelihoods are ``X ~ {x: 0.8, y: 0.2}``.
 
     >>> assigned("Ill", "yes"), assigned("bmi", ">=26.2"), assigned("bmi", "[20,30)")
     ('Ill=yes', 'bmi>=26.2', 'bmi=[20,30)')
+    >>> assigned("Age", ["40-59", "60+"]), assigned("Test", {"pos": 0.8, "neg": 0.2})
+    ('Age in {40-59, 60+}', 'Test ~ {pos: 0.8, neg: 0.2}')
+    """
+    if isinstance(state, Mapping):
+        weights = (f"{_in_braces(key)}: {weight}" for key, weight in state.items())
+        return f"{name} ~ {{{', '.join(weights)}}}"
+    if isinstance(state, list | tuple | set | frozenset):
+        return f"{name} in {{{', '.join(map(_in_braces, state))}}}"
+    text = str(state)
+    is_compared = text.startswith(("<", ">=")) or COMPARISON.fullmatch(text)
+    return f"{name}{text}" if is_compared else f"{name}={text}"
+
+
+def _in_braces(state: object) -> str:
+    """A state as it is typed among several: in quotes if it holds a sign that has a meaning there.
+
+    >>> _in_braces("40-59"), _in_braces("[40,60)")
+    ('40-59', '"[40,60)"')
     """
     text = str(state)
-    return f"{name}{text}" if text.startswith(("<", ">=")) else f"{name}={text}"
+    return '"' + text.replace('"', '""') + '"' if _SIGNS_IN_BRACES.search(text) else text
 
 
 def conditional(left: str, given: Sequence[str] = ()) -> str:
@@ -304,6 +328,19 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
         ]
         lines.append("  ".join(cells).rstrip())
     return "\n".join(lines)
+
+
+def finite_number(value: object) -> float | None:
+    """A number that is neither infinite nor NaN; nothing for anything else.
+
+    >>> finite_number("0.5"), finite_number(2), finite_number(float("inf")), finite_number("x")
+    (0.5, 2.0, None, None)
+    """
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def finite(value: Any) -> Any:

@@ -329,4 +329,4 @@ def test_every_command_has_an_example(capsys: Captured) -> None:
         with pytest.raises(SystemExit) as stopped:
             main([command, "--help"])
         assert stopped.value.code == 0
-        assert re.search(rf"examples?:\n  lacunet {command}", capsys.readouterr().out)
+        assert re.search(rf"examples:\n(  .*\n)*?  lacunet {command}", capsys.readouterr().out)

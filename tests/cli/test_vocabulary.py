@@ -15,7 +15,8 @@ from lacunet.cli.parsing import COMMANDS, IMMEDIATE, command_parser
 PAGE = (Path(__file__).parents[2] / "docs" / "vocabulary.md").read_text(encoding="utf-8")
 PARSERS = {name: command_parser(name) for name in COMMANDS}
 OPTIONS = {
-    name: {text for text in parser._option_string_actions if text.startswith("--")} - {"--help"}
+    name: {text for text in parser._option_string_actions if text.startswith("--")}
+    - {"--help", "--help-all"}
     for name, parser in PARSERS.items()
 }
 
@@ -97,7 +98,11 @@ def test_every_command_that_draws_has_a_seed_and_every_page_hides_small_counts()
     ("typed", "offer"),
     [
         (["lern"], "'learn'"),
+        (["--versoin"], "'--version'"),
         (["learn", "asia", "rows.csv", "--metod", "em"], "'--method'"),
+        (["learn", "asia", "rows.csv", "--intervalls"], "'--intervals'"),
+        (["learn", "asia", "rows.csv", "--threshold", "3"], "lacunet sensitivity"),
+        (["query", "asia", "lung", "--method", "em"], "lacunet learn"),
         (["predict", "asia", "rows.csv", "--target", "lung"], "'--targets'"),
         (["learn", "asia", "rows.csv", "--unknown", "mising"], "'missing'"),
     ],

@@ -140,3 +140,22 @@ def test_steps_that_read_no_cell_are_not_said_to_read_any() -> None:
 def test_ten_rows_are_enough_for_em() -> None:
     rows = {"A": [0, 1, None, 1, 0] * 2, "B": [0, 1, 1, 0, None] * 2}
     assert "EM step" in lc.learn("A -> B", rows).why
+
+
+def test_large_components_are_loopy_by_a_number_that_memory_has_no_part_in() -> None:
+    side, rows = 20, 20
+    names = [f"X{i}_{j}" for i in range(side) for j in range(side)]
+    parents: dict[str, list[str]] = {name: [] for name in names}
+    for i in range(side):
+        for j in range(side):
+            parents[f"X{i}_{j}"] = [f"X{i - 1}_{j}"] * (i > 0) + [f"X{i}_{j - 1}"] * (j > 0)
+    network = lc.Network({name: ["0", "1"] for name in names}, parents)
+    rng = np.random.default_rng(1)
+    columns = {v: np.where(rng.random(rows) < 0.97, 2, 0).astype(np.uint8) for v in names}
+    table = EncodedTable(network.cardinality_of, columns)
+    ways = [
+        lc.explain(network, table, method, memory=memory).expectation
+        for method, memory in (("auto", 2**33), ("auto", 2**36), ("em", 2**33))
+    ]
+    few, many, em = [way.loopy_problems for way in ways if way is not None]
+    assert few == many > 0 == em

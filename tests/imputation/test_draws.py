@@ -6,12 +6,16 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy.stats import t
 
 import lacunet as lc
 from lacunet.completion.assumptions import AssumptionWarning
 from lacunet.completion.rows import draw_completions
+from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.imputation.draws import parameter_draws
@@ -339,3 +343,67 @@ def test_draws_do_not_forget_that_rows_are_of_clusters(towns: Any) -> None:
     sure = lc.learn("A -> B", rows, "em", cluster=towns, intervals=True)
     with pytest.warns(AssumptionWarning):
         assert len(lc.impute(sure, rows, draws=2)) == 2
+
+
+COUNTED: dict[str, list[Any]] = {
+    "A": ["0", "1", "1", "0", "0", "1", "0"],
+    "B": ["1", None, "0", None, "1", "1", "0"],
+    "C": ["0", "1", None, None, "1", "1", "0"],
+    "copies": [40, 30, 25, 20, 0, 15, 10],
+}
+
+
+def _each_once(counted: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """The same rows without counts, each as often as it counts."""
+    copies = counted["copies"]
+    columns = {name: np.repeat(np.array(counted[name], object), copies) for name in "ABC"}
+    return {name: column.tolist() for name, column in columns.items()}
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+@pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pa.table])
+@pytest.mark.parametrize("has_intervals", [True, False])
+def test_every_copy_of_a_row_gets_a_draw_of_its_own(kind: Any, has_intervals: bool) -> None:
+    data = lc.Data(kind(COUNTED), counts="copies")
+    result = lc.learn(CHAIN, data, "em", intervals=has_intervals)
+    drawn = lc.impute(result, data, draws=2, rng=5)
+    rows = _each_once(COUNTED)
+    alone = lc.impute(lc.learn(CHAIN, rows, "em", intervals=has_intervals), rows, draws=2, rng=5)
+    for frame, other in zip(drawn, alone, strict=True):
+        columns = frame.to_pydict() if kind is pa.table else frame
+        assert [*columns["copies"]] == [1] * 140
+        assert {*columns["B"][40:70]} == {"0", "1"}
+        for name in "ABC":
+            assert [*columns[name]] == other[name]
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_counts_beside_the_data_are_drawn_for_each_copy() -> None:
+    rows = {name: COUNTED[name] for name in "ABC"}
+    data = lc.Data(rows, counts=COUNTED["copies"])
+    (frame,) = lc.impute(CHAIN, data, draws=1, proper=False, rng=2)
+    assert len(frame["B"]) == 140
+    guess = lc.impute(CHAIN, data)  # copies of a row have one most probable completion
+    assert len(guess["B"]) == 7
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
+def test_a_result_of_weighted_rows_is_learned_again_with_their_weights() -> None:
+    rows = COUNTED | {"w": [1.0, 2.0, 0.5, 1.0, 1.0, 1.0, 2.0]}
+    data = lc.Data(rows, counts="copies", weight="w")
+    drawn = lc.impute(lc.learn(CHAIN, data, "em"), data, draws=2, rng=5)
+    by_intervals = lc.impute(lc.learn(CHAIN, data, "em", intervals=True), data, draws=2, rng=5)
+    assert [len(frame["B"]) for frame in drawn] == [140, 140]
+    assert _b(drawn[0]) == pytest.approx(_b(by_intervals[0]), abs=0.05)
+
+
+def test_copies_that_memory_has_no_room_for_are_refused() -> None:
+    data = lc.Data(COUNTED | {"copies": [10**12] * 7}, counts="copies")
+    with pytest.raises(DataError, match=r"7,000,000,000,000, and 2 completed tables"):
+        lc.impute(CHAIN, data, draws=2, proper=False, memory="1GB")
+
+
+def test_parts_of_rows_get_no_draw() -> None:
+    data = lc.Data(COUNTED | {"copies": [1, 2, 0.5, 1, 1, 1, 1]}, counts="copies")
+    with pytest.raises(DataError, match=r"row 3 stands for 0\.5 rows"):
+        lc.impute(CHAIN, data, draws=2, proper=False)

@@ -200,3 +200,22 @@ def test_a_file_with_semicolons_and_commas_is_written_back_as_it_was_read(
     assert table["Dose"].tolist() == ["1,5", "2,25", "3,5", "1,5"]  # no row shows 3.5
     assert table["Ill"].tolist() == ["yes", "no", "yes", "yes"]
     assert table["Note"].tolist() == ["a; b", "c,d", "e", "f"]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_the_command_draws_for_every_copy_of_a_counted_row(tmp_path: Path, ending: str) -> None:
+    frame = pd.concat([rows(3, 5).assign(n=count) for count in (1, 0, 70_000)])
+    counted, network = parts(tmp_path / "parts", ending, frame), tmp_path / "network.json"
+    lc.write_network(NETWORK, network)
+    known = lc.learn(NETWORK, lc.Data(counted, counts="n", latent="Hidden"), "em", max_iterations=2)
+    result = tmp_path / "result.json"
+    known.write(result)
+    output = tmp_path / f"out{ending}"
+    options = ["--draws", "1", "--fixed-cpts", "--seed", "2", "-o", str(output)]
+    assert main(["impute", str(result), counted, *options]) == 0
+    read = pd.read_csv if ending == ".csv" else pd.read_parquet
+    table = read(output)
+    assert len(table) == 5 * 70_001
+    assert (table["n"] == 1).all()
+    assert table[["Sex", "Grade", "Hidden"]].notna().all().all()
+    assert (table["Hidden"].iloc[-70_000:].nunique()) == 2

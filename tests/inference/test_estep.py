@@ -14,12 +14,13 @@ from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.inference.elimination import batched
+from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.inference.expectation import plan as estep_plan
 from lacunet.inference.expectation import shards as estep_shards
 from lacunet.inference.expectation.expect import expect, log_likelihoods
 from lacunet.inference.expectation.groups import Dense
-from lacunet.inference.expectation.plan import plan_of
+from lacunet.inference.expectation.plan import ALWAYS_EXACT, plan_of, runs_of
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.inference.query import query
 from lacunet.model.network import Network
@@ -266,3 +267,27 @@ def test_an_expectation_stops_when_its_time_is_up() -> None:
     plan = plan_of(compile_problems(RAIN, table), MEMORY)
     with pytest.raises(OutOfTimeError):
         expect(plan, cells_of(RAIN), deadline=Deadline(0.0))
+
+
+def test_a_number_of_cells_leaves_the_largest_components_out_whatever_the_memory() -> None:
+    # Rows of a 14 x 14 grid that show two corners, two of them also what is beside the first.
+    rng = np.random.default_rng(4)
+    network = grid(14, rng)
+    columns = {name: np.full(3, 2, np.uint8) for name in network.variables}
+    columns["G0_0"] = np.array([0, 0, 1], np.uint8)
+    for place in range(1, 8):
+        columns[f"G0_{place}"] = np.array([2, 0, 0], np.uint8)
+    columns["G13_13"] = np.zeros(3, np.uint8)
+    table = EncodedTable(dict.fromkeys(columns, 2), columns)
+    problems = compile_problems(network, table)
+    costs = sorted(float(cells) for run in runs_of(problems) for cells in run.cells)
+    assert costs[-1] > ALWAYS_EXACT
+    for memory in (MEMORY, 4 * MEMORY):
+        assert not len(plan_of(problems, memory).left_out)
+        beyond = plan_of(problems, memory, most_cells=max(costs[-1], 2 * costs[0])).left_out
+        assert 0 < len(beyond) < len(problems)
+        engine = engine_of(problems, memory, most_cells=1.0)
+        assert len(engine.plan.left_out) == len(problems)  # all are large
+        assert engine.loopy_families
+    small = compile_problems(grid(6, rng), holes(grid(6, rng), 5, 0.9, rng))
+    assert not len(plan_of(small, MEMORY, most_cells=1.0).left_out)

@@ -14,7 +14,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.counted import KEY
-from lacunet.data.errors import DataError, WeightError
+from lacunet.data.errors import DataError, DataWarning, WeightError
 from lacunet.data.read import read_table
 from lacunet.estimate.count import count_into
 from lacunet.estimate.registry import METHODS
@@ -136,6 +136,39 @@ def test_parts_are_joined_by_arrow_too() -> None:
     parts = [lc.count(NETWORK, part) for part in (rows.slice(0, 99), rows.slice(99))]
     learned = lc.learn(NETWORK, pa.concat_tables(parts), "em", intervals=True)
     assert_same(learned, lc.learn(NETWORK, rows, "em", intervals=True), to_the_bit=True)
+
+
+@pytest.mark.parametrize("promote", ["default", "permissive"])
+@pytest.mark.parametrize("is_first_weighted", [False, True])
+@pytest.mark.parametrize("design", ["weights", "strata and clusters"])
+def test_parts_with_and_without_weights_or_a_design_are_refused_together(
+    promote: Any, is_first_weighted: bool, design: str
+) -> None:
+    rows = survey()
+    plain = lc.count(NETWORK, rows.slice(0, 99))
+    of_design = lc.count(NETWORK, lc.Data(rows.slice(99), **DESIGNS[design]))
+    parts = [of_design, plain] if is_first_weighted else [plain, of_design]
+    with pytest.raises(lc.LacunetError):
+        lc.learn(NETWORK, pa.concat_tables(parts, promote_options=promote))
+    with pytest.raises(lc.LacunetError):
+        lc.learn(NETWORK, parts)
+
+
+def test_a_variable_may_have_the_name_of_a_column_beside() -> None:
+    network = lc.Network({"weight": ["low", "high"], "copies": ["0", "1"]})
+    counted = lc.count(network, {"weight": ["low", "high", "low"], "copies": ["0", "1", "0"]})
+    learned = lc.learn(network, counted, "listwise", pseudo_counts=0)
+    np.testing.assert_allclose(learned.cpt("weight").table, [2 / 3, 1 / 3], rtol=1e-12)
+
+
+def test_counts_without_their_description_are_named_with_the_way_out() -> None:
+    frame = lc.count(NETWORK, survey()).to_pandas()
+    with pytest.warns(DataWarning, match=r"counts='copies'\), --counts copies"):
+        lc.learn(NETWORK, frame)
+    frame = lc.count(NETWORK, survey(), weight="w").to_pandas()
+    named = "weight='w', counts='copies', squared_weight='squared weight'"
+    with pytest.warns(DataWarning, match=named):
+        lc.learn(NETWORK, frame)
 
 
 def test_cells_are_the_names_of_states_and_the_codes_of_sets() -> None:

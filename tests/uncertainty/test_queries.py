@@ -39,6 +39,12 @@ QUESTIONS = [
     (("D",), {}, {"C": "1"}),
     (("A",), {"D": "1"}, {"B": "2"}),
 ]
+UNCERTAIN_QUESTIONS: list[Any] = [
+    (("A",), {"B": ["1", "2"]}, {}),
+    (("D",), {"B": {"0": 0.2, "1": 0.5, "2": 0.9}}, {}),
+    (("B", "A"), {"B": ["0", "2"], "D": {"0": 3, "1": 1}}, {}),
+    (("D",), {"A": {"0": 0.1, "1": 0.3}}, {"C": "1"}),
+]
 
 
 def _rows(number: int, seed: int) -> EncodedTable:
@@ -60,9 +66,9 @@ def _frame(table: EncodedTable) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-@pytest.mark.parametrize(("target", "evidence", "do"), QUESTIONS)
+@pytest.mark.parametrize(("target", "evidence", "do"), [*QUESTIONS, *UNCERTAIN_QUESTIONS])
 def test_gradients_are_what_moving_an_entry_does(
-    target: tuple[str, ...], evidence: dict[str, str], do: dict[str, str]
+    target: tuple[str, ...], evidence: dict[str, object], do: dict[str, str]
 ) -> None:
     asked = AnsweredQuery.of(NETWORK, target, evidence, do)
     tables = {cpt.child: cpt.table for cpt in NETWORK.cpts}
@@ -83,7 +89,7 @@ def test_gradients_are_what_moving_an_entry_does(
 
 
 def _by_rows(
-    table: EncodedTable, method: str, pseudo_counts: float, target: str, evidence: dict[str, str]
+    table: EncodedTable, method: str, pseudo_counts: float, target: str, evidence: dict[str, Any]
 ) -> np.ndarray:
     """The sum over rows of the squared derivative of an answer by the row's weight."""
     rows = distinct_rows(table, table.variables).table
@@ -115,6 +121,58 @@ def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
     # The smallest CPT row rests on some 15 rows, to which a pseudo-count adds per cell; the four
     # groups have some 30 rows, whose unbiased variances are 3% larger.
     np.testing.assert_allclose(variance, by_rows, rtol=0.2)
+
+
+UNCERTAIN: list[dict[str, Any]] = [
+    {"D": {"0": 0.2, "1": 0.7}},
+    {"C": ["0"], "A": {"0": 3, "1": 1}},
+    {"B": ["0", "2"]},
+]
+
+
+@pytest.mark.parametrize("evidence", UNCERTAIN)
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", FactoredMAR("mean")])
+def test_uncertain_evidence_has_the_variance_of_its_derivative_by_rows(
+    method: Any, evidence: dict[str, Any]
+) -> None:
+    table = _rows(300, 1)
+    result = lc.learn(NETWORK, table, method, pseudo_counts=0, intervals=True)
+    answer = lc.query(result, "B", evidence)
+    by_rows = _by_rows(table, method, 0, "B", evidence)
+    # As above: the pseudo-counts add to small CPT rows, and groups have unbiased variances.
+    np.testing.assert_allclose(answer.standard_error**2, by_rows, rtol=0.2)
+
+
+@pytest.mark.parametrize("method", ["direct-mar", "em"])
+def test_likelihoods_of_one_and_zero_have_the_intervals_of_the_states(method: str) -> None:
+    result = lc.learn(NETWORK, _rows(400, 5), method, intervals=True)
+    state = lc.query(result, "B", {"D": "1"})
+    for same in ({"D": ["1"]}, {"D": {"0": 0, "1": 5}}, {"D": {"0": 1e-14, "1": 1}}):
+        answer = lc.query(result, "B", same)
+        np.testing.assert_allclose(answer.interval, state.interval, atol=1e-9)
+        np.testing.assert_allclose(answer.standard_error, state.standard_error, rtol=1e-7)
+    everything = lc.query(result, "B", {"D": ["0", "1"]})
+    np.testing.assert_allclose(
+        everything.standard_error, lc.query(result, "B").standard_error, rtol=1e-7
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("evidence", UNCERTAIN)
+@pytest.mark.parametrize("method", ["direct-mar", EM(tolerance=1e-8, max_iterations=5000)])
+def test_the_variance_under_uncertain_evidence_is_that_of_repeated_draws(
+    method: Any, evidence: dict[str, Any]
+) -> None:
+    answers, variances = [], []
+    for seed in range(150):
+        result = lc.learn(NETWORK, _rows(1_000, seed), method, intervals=True)
+        answer = lc.query(result, "B", evidence)
+        answers.append(answer.probabilities)
+        variances.append(answer.standard_error**2)
+    possible = np.mean(answers, axis=0) > 0
+    ratio = np.mean(variances, axis=0)[possible] / np.var(answers, axis=0, ddof=1)[possible]
+    # A variance from 150 draws has a standard error of sqrt(2/149) = 11.6%: three of them.
+    np.testing.assert_allclose(ratio, 1, atol=0.35)
 
 
 @pytest.mark.parametrize(

@@ -426,6 +426,24 @@ def test_em_under_a_tilt_obeys_rules() -> None:
     np.testing.assert_allclose(skipped.answers, smoked.answers, rtol=1e-12)
 
 
+def test_likelihoods_weigh_the_rows_of_each_state() -> None:
+    rows = {
+        "Test": ["neg"] * 50 + ["pos"] * 50,
+        "Ill": ["no"] * 40 + ["yes"] * 8 + [None] * 2 + ["no"] * 15 + ["yes"] * 25 + [None] * 10,
+    }
+    network = Network({"Test": ["neg", "pos"], "Ill": ["no", "yes"]}, {"Ill": ["Test"]})
+    soft = {"neg": 0.1, "pos": 0.7}
+    result = sensitivity(network, rows, "Ill", "yes", {"Test": soft}, "Ill", deltas=[0, 1])
+    shares = np.array([0.1, 0.7]) / 0.8  # as many have each result
+    ill = np.array([8 / 48, 25 / 40])
+    assert result.answers[0] == pytest.approx(shares @ ill)
+    shown = np.array([0.96, 0.8])
+    odds = np.e * ill / (1 - ill + np.e * ill)
+    assert result.answers[1] == pytest.approx(shares @ (shown * ill + (1 - shown) * odds))
+    several = sensitivity(network, rows, "Ill", "yes", {"Test": ["neg", "pos"]}, "Ill", deltas=[0])
+    assert several.answers[0] == pytest.approx(ill.mean())
+
+
 SMOKERS = {  # 40 were not asked, 60 were; of these 20 say no, 30 yes
     "Old": (["no", "yes"] * 50),
     "Smoked": ["no"] * 40 + ["yes"] * 60,

@@ -84,16 +84,16 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
 
     Examples
     --------
-    >>> missing_asked(["99", "Smokes=7,9"])
-    {None: ['99'], 'Smokes': ['7', '9']}
+    >>> missing_asked(["98,99", "Smokes=7,9"])
+    {None: ['98', '99'], 'Smokes': ['7', '9']}
     """
     codes_of: dict[str | None, list[str]] = {}
     for token in tokens:
         column, codes = key_and_rest(token, "=")
-        if column and codes:
-            codes_of.setdefault(column, []).extend(names_in("--missing", codes))
-        else:
-            codes_of.setdefault(None, []).append(token)
+        is_one = bool(column and codes)
+        everywhere = names_in("--missing", token) if token.strip() else [token]
+        listed = names_in("--missing", codes) if is_one else everywhere
+        codes_of.setdefault(column if is_one else None, []).extend(listed)
     return codes_of
 
 

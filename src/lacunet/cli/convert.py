@@ -9,12 +9,12 @@ from lacunet.cli.files import has_data
 from lacunet.cli.options import add, add_network_or_edges, add_output
 from lacunet.cli.terminal import note
 
-HELP = "write a network in another format, a bundled one, or one made of edges and data"
+HELP = "write a network in another format, or make one of edges and data"
 EXAMPLE = """examples:
   lacunet convert alarm.bif -o alarm.xdsl
   lacunet convert alarm -o alarm.bif                     a bundled network
   lacunet convert survey.json -o survey.xdsl --rename
-  lacunet convert 'Age, Smoking -> Cancer' patients.csv --bins Age=18,40,65,inf -o patients.json
+  lacunet convert "Age, Smoking -> Cancer" patients.csv --bins Age=4 -o net.json
 """
 
 

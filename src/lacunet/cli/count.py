@@ -10,12 +10,10 @@ from lacunet.cli.options import add_network_or_edges, add_output, add_shared
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.wording import counted
 
-HELP = "count the distinct rows of data, to learn from the counts of several parts"
+HELP = "count the distinct rows of data, to learn from several parts"
 EXAMPLE = """examples:
   lacunet count alarm.bif here.csv -o here.parquet
-  lacunet learn alarm.bif here.parquet there.parquet -o learned.bif
-  lacunet count alarm.bif here.csv -o counted.csv
-  lacunet learn alarm.bif counted.csv --counts copies -o learned.bif
+  lacunet learn alarm.bif here.parquet there.parquet -o result.json
 """
 
 

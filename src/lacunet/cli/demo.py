@@ -11,10 +11,10 @@ from lacunet.cli.options import add, add_shared
 from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
 
-HELP = "learn from a bundled example where dropping rows gives a wrong answer"
+HELP = "learn from an example where dropping rows gives a wrong answer"
 EXAMPLE = """examples:
   lacunet demo
-  lacunet demo -o screening && lacunet query screening/learned.json "Disease | Test=positive"
+  lacunet demo -o screening
 """
 
 

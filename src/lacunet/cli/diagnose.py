@@ -13,21 +13,21 @@ from lacunet.cli.options import add, add_network_or_edges, add_output, add_share
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
 
-HELP = "say what is missing, what speaks against missing at random, and which methods fit"
+HELP = "say what is missing, whether at random, and which methods fit"
 EXAMPLE = """examples:
   lacunet diagnose patients.csv
   lacunet diagnose alarm.bif patients.csv
-  lacunet diagnose alarm.bif patients.csv --missingness-out graph.txt --try-graph
+  lacunet diagnose alarm.bif rows.csv --missingness-out graph.txt --try-graph
 
 Without a network, all columns are looked at, without edges.
-
-what is printed for each variable:
+"""
+MORE = """what is printed for each variable:
   missing       share of the rows that do not show it
   family shown  rows that show its family: the variable and all its parents
-  influx        share of all shown cells that are in rows where it is missing: how much there is
-                to predict it from
-  outflux       share of all missing cells that are in rows that show it: how much it can help to
-                predict
+  influx        share of all shown cells that are in rows where it is missing:
+                how much there is to predict it from
+  outflux       share of all missing cells that are in rows that show it: how
+                much it can help to predict
 """
 
 

@@ -19,22 +19,23 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
-from lacunet.data.typed import names_and_states, split_query, states_in
+from lacunet.data.typed import evidence_in, names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
     from lacunet.uncertainty.effect import Effect
 
-HELP = "estimate the effect of one variable on another: differences, ratios, odds ratios"
+HELP = "estimate the effect of one variable on another"
 EXAMPLE = """examples:
   lacunet effect result.json Disease --do Treatment
   lacunet effect result.json "Ill=severe | Age=old" --do Smoke --reference never
-  lacunet effect net.bif rows.csv Ill --do Smoke --missingness "Ill -> R[Smoke]; Smoke <-> Ill"
+  lacunet effect net.bif rows.csv Ill --do Smoke --missingness "Ill -> R[Smoke]"
 
-The edges of the network are taken as causes, and a result answers with its intervals. With
-DATA and --missingness GRAPH the effect is recovered by the graph's estimand, which allows for
-hidden common causes (Smoke <-> Ill) and for values that are not missing at random.
+The edges of the network are taken as causes; a result answers with its
+intervals. With DATA and --missingness GRAPH the effect is recovered by the
+graph's estimand, which allows for hidden common causes (Smoke <-> Ill) and for
+values that are not missing at random.
 """
 
 
@@ -130,6 +131,6 @@ def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]
     return {
         "target": network.known(target[0]),
         "do": network.known(options.do or do[0]),
-        "given": states_in(typed.given, network, takes_sets=True),
+        "given": evidence_in(typed.given, network),
         "outcome": outcomes.get(target[0]),
     }

@@ -9,11 +9,11 @@ from lacunet.cli.asked import data_of
 from lacunet.cli.files import has_data, is_data_name
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add, add_data_arguments, add_shared
 
-HELP = "compare a learned network with the true one, with test data, or with both"
+HELP = "compare a learned network with the true one, or with test data"
 EXAMPLE = """examples:
-  lacunet evaluate truth.bif learned.bif
-  lacunet evaluate truth.bif learned.bif --data test.csv --json
-  lacunet evaluate learned.bif test.csv
+  lacunet evaluate truth.bif result.json
+  lacunet evaluate truth.bif result.json --data test.csv --json
+  lacunet evaluate result.json test.csv
 
 one network alone: its log-likelihood per row of test data
 """
@@ -21,12 +21,11 @@ one network alone: its log-likelihood per row of test data
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    files = NETWORK_HELP.removeprefix("the network: ")
-    first = f"the true network, or without a truth the learned one, for test data: {files}"
+    first = f"the true network, or with test data alone the learned one: {NETWORK_HELP}"
     add(command, "truth NETWORK", first)
     second = "the learned network, if NETWORK is the true one; or test data"
     add(command, "learned LEARNED", second, nargs="?")
-    test = f"test data, complete or not: {DATA_HELP.removeprefix('the data: ')}"
+    test = f"test data, complete or not: {DATA_HELP.removeprefix('data files: ')}"
     add(command, "--data DATA", test, nargs="+")
     add_shared(command, "--json --memory")
     add_data_arguments(command)

@@ -22,10 +22,10 @@ from lacunet.errors import LacunetError
 if TYPE_CHECKING:
     from lacunet.model.network import Network
 
-HELP = "say how each CPT would be estimated, from which rows, and what it will cost"
+HELP = "say how each CPT would be estimated, from which rows"
 EXAMPLE = """examples:
   lacunet explain alarm.bif patients.csv --method direct-mar
-  lacunet explain net.bif rows.csv --method factored-mcar --query "Age=old,Ill=yes" --list-rows
+  lacunet explain net.bif rows.csv --method listwise --query "Age=old,Ill=yes"
 """
 
 

@@ -6,15 +6,15 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lacunet.cli.asked import data_of
-from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
+from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import deliver_rows
 from lacunet.cli.values import positive
 from lacunet.errors import LacunetError
 
-HELP = "fill in missing cells: most probable completion, or draws for multiple imputation"
+HELP = "fill in missing cells, once or by draws for multiple imputation"
 EXAMPLE = """examples:
-  lacunet impute learned.bif patients.csv -o complete.csv
+  lacunet impute result.json patients.csv -o complete.csv
   lacunet learn net.bif patients.csv --intervals -o result.json
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
@@ -26,7 +26,7 @@ With --delimiter and --decimal, CSV is written as it was read.
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_result_and_data(command)
     draws = (
         "write M completions drawn from the joint posterior instead of the most probable one; "
         "needs a .json of lacunet learn --intervals (often without, if DATA are the rows learned "

@@ -30,18 +30,22 @@ if TYPE_CHECKING:
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """examples:
-  lacunet learn alarm.bif patients.csv -o learned.json
-  lacunet learn 'Age -> Disease; Disease -> Test' patients.csv -o learned.json
-  lacunet learn alarm.bif patients.parquet --method informed-direct --separator HR,BP --json
-  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb -o learned.json
-  lacunet learn alarm.bif monday.parquet tuesday.parquet -o learned.json   also of lacunet count
+  lacunet learn "Age -> Disease -> Test" patients.csv --intervals -o result.json
+  lacunet learn alarm.bif monday.parquet tuesday.parquet -o result.json
+  lacunet learn alarm.bif patients.csv --missingness "Age -> R[BP]" --json
+"""
+MORE = """  lacunet learn alarm.bif rows.csv --method informed-direct --separator HR,BP
+  lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb
 
 what is printed for each CPT:
   rows shown   rows in which the variable and all its parents are observed
-  effective    for the weakest CPT row, where known: "370 of 445" means that 445 rows show its
-               parents' states, and that it is as precise as if learned from 370 complete rows
-  fell back    share of the rows' weight whose group had no data of its own, if any did
-  unsupported  parent configurations that no row shows together with the variable
+  effective    for the weakest CPT row, where known: "370 of 445" means that 445
+               rows show its parents' states, and that it is as precise as if
+               learned from 370 complete rows
+  fell back    share of the rows' weight whose group had no data of its own, if
+               any did
+  unsupported  parent configurations that no row shows together with the
+               variable
 """
 KEPT = "where to write what is learned; only .json keeps intervals, bins and codes beside the CPTs"
 

@@ -10,12 +10,22 @@ from lacunet.cli.values import gigabytes, level, names, natural, pseudo_counts, 
 from lacunet.errors import LacunetError
 from lacunet.formats.endings import OF_DATA, READABLE
 
-NETWORK_HELP = f"the network: {' '.join(READABLE)}, each also .gz, or the name of a bundled one"
-DATA_HELP = (
-    f"the data: {' '.join(OF_DATA)}, also .csv.gz, globs and folders of parts, or - for CSV from "
-    "standard input"
+# Of each text `--help` shows what stands before a line break, `--help-all` all of it.
+NETWORK_FILES = f"({' '.join(READABLE)}, each also .gz)"
+NETWORK_HELP = f"a network file, or the name of a bundled network\n; files: {NETWORK_FILES}"
+NETWORK_OR_EDGES_HELP = (
+    "a network file, the name of a bundled network, or edges: 'A -> B; B -> C'\n, a model string "
+    f"'[A][B|A]', or a file of edges; network files: {NETWORK_FILES}, edges as text, DOT, dagitty "
+    "or two columns, from and to"
 )
-RESULT_HELP = "a result (.json of lacunet learn), or a network with CPTs: a file or a bundled one"
+RESULT_HELP = (
+    "a result (.json of lacunet learn), or a network with CPTs: a file or a bundled one\n; files: "
+    f"{NETWORK_FILES}"
+)
+DATA_HELP = (
+    f"data files: {' '.join(OF_DATA)}\n, also .csv.gz, globs and folders of parts, or - for CSV "
+    "from standard input"
+)
 
 
 class OutputFile(str):
@@ -29,10 +39,10 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--report": ("write the result as a page", {"metavar": "PAGE.html", "type": OutputFile}),
     "--seed": ("random seed", {"metavar": "N", "type": natural, "default": 0}),
     "--pseudo-counts": (
-        "what is added to each cell of a CPT: a number (0: maximum likelihood), or 'learn', which "
-        "estimates it from all counts (empirical Bayes) (default: 1 for listwise, direct, factored "
-        "and informed methods, 'learn' for all others; of a survey with strata, clusters or "
-        "replicates, none where rows tell)",
+        "what is added to each cell of a CPT: a number, or 'learn' (default: by the method)\n; 0 "
+        "is maximum likelihood; 'learn' estimates it from all counts (empirical Bayes); the "
+        "default is 1 for listwise, direct, factored and informed methods, 'learn' for all others; "
+        "of a survey with strata, clusters or replicates, none where rows tell",
         {"metavar": "N", "type": pseudo_counts},
     ),
     "--experts": (
@@ -56,14 +66,14 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         {"metavar": "FILE"},
     ),
     "--states": (
-        "the states of a variable, in order, instead of those found in the data (quote a name with "
-        """an equals sign: '"X=1"=A,B,C')""",
+        "the states of a variable, in order, instead of those found\n in the data (quote a name "
+        """with an equals sign: '"X=1"=A,B,C')""",
         {"metavar": "X=A,B,C", "action": "append", "default": []},
     ),
     "--bins": (
-        "cut the numbers of a column: X=5 (equally many rows), X=width:5 (equally wide) "
-        "or cut points: X=18,40,65 is 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has "
-        "open ends",
+        "cut the numbers of a column: X=5, or at cut points: X=18,40,65\n; 5 bins hold equally "
+        "many rows, X=width:5 are equally wide; 18,40,65 are 18 to 40 and 40 to 65, and no others; "
+        "X=-inf,40,65,inf has open ends",
         {"metavar": "X=N", "action": "append", "default": []},
     ),
     "--progress": (
@@ -84,7 +94,9 @@ def add(command: Any, spelled: str, text: str, **more: Any) -> None:
         more["metavar"] = names.pop()
     default = more.get("default", [])
     if default not in (None, [], ""):
-        text += f" (default: {f'{default:g}' if isinstance(default, float) else default})"
+        head, line_break, rest = text.partition("\n")
+        usual = f"{default:g}" if isinstance(default, float) else default
+        text = f"{head} (default: {usual}){line_break}{rest}"
     command.add_argument(*names, help=text, **more)
 
 
@@ -100,33 +112,32 @@ def add_output(command: Any, spelled: str, text: str, **more: Any) -> None:
     add(command, spelled, text, type=OutputFile, **more)
 
 
-def add_network_and_data(command: ArgumentParser) -> None:
-    """Take a network with CPTs, and data files."""
-    add(command, "network NETWORK", NETWORK_HELP)
+def add_result_and_data(command: ArgumentParser) -> None:
+    """Take a result, or a network with CPTs, and data files."""
+    add(command, "network RESULT", RESULT_HELP)
     add_data(command)
 
 
 def add_network_or_edges(
-    command: ArgumentParser,
-    metavar: str = "NETWORK DATA",
-    text: str = DATA_HELP,
+    command: ArgumentParser, metavar: str = "NETWORK DATA", text: str = DATA_HELP
 ) -> None:
-    """Take a network, or edges and what the data do not say; then data, or a graph; data options.
+    """Take a network or edges; then data, or a graph that ``text`` explains; data options.
 
     `split_files` tells them apart, and `network_of` gives the network. ``metavar`` has brackets
     around what is not needed. Where a graph follows, data are an option of the command's own.
     Where no network is needed, data alone stand for their columns.
     """
-    then = "graph" if "GRAPH" in metavar else "data"
-    given = f"{NETWORK_HELP}, or edges such as 'A -> B; B -> C' or a file of them; {text}"
-    command.add_argument("files", metavar=metavar, nargs="+", help=given)
-    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
+    first, second = metavar.split()
+    then = "graph" if "GRAPH" in second else "data"
+    command.add_argument("files", metavar=metavar, nargs="+")
     command.set_defaults(
+        files_help={first: NETWORK_OR_EDGES_HELP, second: text},
         then=then,
         needs_data=not metavar.endswith("]"),
         needs_network=not metavar.startswith("["),
         in_place=("--sql",) if then == "data" else (),
     )
+    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
     add_data_arguments(command)
 
 
@@ -141,7 +152,7 @@ def add_data_arguments(command: ArgumentParser) -> None:
     """Say where rows are queried, what they weigh, what cells mean, how text files are written."""
     from lacunet.data.matching import MISSING_TOKENS
 
-    group = command.add_argument_group("data")
+    group = command.add_argument_group("how rows are read")
     add(group, "--sql SELECT", "a query whose rows are the data, in place of files")
     queried = (
         "the database to query: a DuckDB or SQLite file, or postgresql://user@host/name "
@@ -159,10 +170,10 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--replicates KIND", text)
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
     text = (
-        f"further values that mean 'not observed', beside {known}: 9 in all columns, or X=7,9 in "
-        "one; takes all words up to the next option, so give it after DATA"
+        "values that mean 'not observed': 9 in all columns, X=7,9 in one\n; beside "
+        f"{known}; can be given several times"
     )
-    add(group, "--missing CODE", text, action="extend", nargs="+", default=[])
+    add(group, "--missing CODE", text, action="append", default=[])
     codes = (
         """what values mean, as JSON or a file of it: '{"Smokes": {"9": null, "1": "yes"}}' """
         "(null: missing, a list: one of several states); a network in .json keeps its own"
@@ -186,9 +197,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
     from lacunet.estimate.registry import METHODS, options_of
 
-    brackets = (
-        "in brackets, the methods that take an option; auto takes only options that list auto"
-    )
+    brackets = "in brackets, the methods that take an option"
     group = command.add_argument_group("method", brackets)
     methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
     add(group, "--method M", methods)

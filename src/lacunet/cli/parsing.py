@@ -7,19 +7,15 @@ with before it runs: `lacunet --version` must not wait for NumPy.
 from __future__ import annotations
 
 import re
-from argparse import (
-    SUPPRESS,
-    Action,
-    ArgumentParser,
-    Namespace,
-    RawDescriptionHelpFormatter,
-)
+import sys
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Iterable, Sequence
 from importlib import import_module
 from itertools import pairwise
 from shlex import quote
 from typing import Any, NoReturn
 
+from lacunet.cli.help import Formatter, help_all_text, help_text, usage_text
 from lacunet.cli.terminal import say_error
 from lacunet.wording import did_you_mean
 
@@ -36,30 +32,28 @@ COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 IMMEDIATE = ("query", "show", "studio", "demo")  # without progress
 
 REQUIRED = "the following arguments are required: "  # as argparse says it
-NO_FILES = ("give NETWORK", "give DATA", "a network and data are needed")
 HIDING_KINDS = ("none", "mcar", "mar", "informed")
-
-
-class Formatter(RawDescriptionHelpFormatter):
-    """Help in which a list of files repeats the last kind alone: ``NETWORK DATA [DATA ...]``."""
-
-    def _format_args(self, action: Action, default_metavar: str) -> str:
-        first, blank, last = str(action.metavar).rpartition(" ")
-        if action.option_strings or not blank:
-            return super()._format_args(action, default_metavar)
-        repeated = {"DATA": "DATA [DATA ...]", "[DATA]": "[DATA ...]"}
-        return f"{first} {repeated.get(last, last)}"
 
 
 class Parser(ArgumentParser):
     """A parser that takes no abbreviations, and offers what was probably meant.
 
-    ``words`` are those that were typed.
+    ``words`` are those that were typed; ``more`` is what `--help-all` says beyond `--help`.
     """
 
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, command: str = "", more: str = "", **others: Any) -> None:
         self.words: Sequence[str] = ()
-        super().__init__(allow_abbrev=False, formatter_class=Formatter, **more)
+        self.command, self.more = command, more
+        super().__init__(allow_abbrev=False, formatter_class=Formatter, add_help=False, **others)
+        self.add_argument("-h", "--help", action="help", help="show this help")
+
+    def format_usage(self) -> str:
+        """The files, what must be given, and that there are options."""
+        return usage_text(self)
+
+    def format_help(self) -> str:
+        """What most people need, on one screen."""
+        return help_text(self, self.command, self.more)
 
     def error(self, message: str) -> NoReturn:
         """End with the message and what was probably meant; the usage would hide it."""
@@ -75,10 +69,6 @@ class Parser(ArgumentParser):
                 message += f"; {first} was taken for the network, which comes first"
         if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
             message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
-        spelled = self._option_string_actions
-        greedy = [word for word in self.words if word in spelled and spelled[word].nargs == "+"]
-        if greedy and message.startswith(NO_FILES):
-            message += f"; {greedy[0]} takes all words after it: put it after DATA"
         message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
         message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
         message = re.sub("(--time-limit: .* number)$", r"\1 of seconds, as in 5", message)
@@ -131,7 +121,14 @@ class Parser(ArgumentParser):
                 message = f"there is no option {name}"
                 if word[2:].upper() in re.findall(r"\w+", files):
                     self.error(f"{message}; it is named without one: {self.prog} {files}")
+                if owners := _owners(name):
+                    message += f" here; it is one of lacunet {', '.join(owners)}"
                 self.error(_with_offer(message, name, known))
+
+
+def _owners(option: str) -> list[str]:
+    """The commands that have an option."""
+    return [name for name in COMMANDS if option in command_parser(name)._option_string_actions]
 
 
 def _is_option(word: str) -> bool:
@@ -152,7 +149,10 @@ def parsed(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
         return command_parser(words[0]).parsed(words[1:])
-    return top_parser(words).parse_args(words)
+    top = top_parser(words)
+    if words and _is_option(words[0]):
+        top.refuse_unknown(words[:1])
+    return top.parse_args(words)
 
 
 def command_parser(name: str) -> Parser:
@@ -160,10 +160,13 @@ def command_parser(name: str) -> Parser:
     from lacunet.cli.options import add_shared
 
     module = import_module(f"lacunet.cli.{name}")
-    command = Parser(prog=f"lacunet {name}", description=module.HELP, epilog=module.EXAMPLE)
+    more = getattr(module, "MORE", "")
+    texts = {"description": module.HELP, "epilog": module.EXAMPLE}
+    command = Parser(prog=f"lacunet {name}", command=name, more=more, **texts)
     module.add_arguments(command)
     if name not in IMMEDIATE:
         add_shared(command, "--progress")
+    command.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options")
     command.set_defaults(run=module.run, usage_error=command.error, command=name)
     return command
 
@@ -190,6 +193,14 @@ def top_parser(words: Sequence[str] = ()) -> Parser:
     return top
 
 
+class _HelpAll(Action):
+    """Print the help with all options, and end."""
+
+    def __call__(self, parser: ArgumentParser, *_: Any) -> None:
+        parser._print_message(help_all_text(parser, getattr(parser, "more", "")), sys.stdout)
+        parser.exit()
+
+
 class _Top(Parser):
     """Lists the commands by group."""
 
@@ -201,7 +212,8 @@ class _Top(Parser):
             for title, names in GROUPS.items()
             for line in ("", f"{title}:", *(f"  {name:<13}{helps[name]}" for name in names))
         ]
-        before, options, after = super().format_help().partition("\noptions:")
+        text = ArgumentParser.format_help(self)
+        before, options, after = text.partition("\noptions:")
         return before + "\n".join(lines) + "\n" + options + after
 
     def error(self, message: str) -> NoReturn:

@@ -7,27 +7,28 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.options import add, add_network_and_data, add_output, add_shared
+from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """examples:
-  lacunet predict learned.bif patients.csv --targets Disease
-  lacunet predict learned.bif patients.csv --targets Disease,Stage -o predicted.parquet
-  lacunet predict learned.bif patients.csv --targets Disease --keep Id -o predicted.csv
+  lacunet predict result.json rows.csv --targets Disease
+  lacunet predict result.json rows.csv --targets Disease,Stage -o out.parquet
+  lacunet predict result.json rows.csv --targets Disease --keep Id -o out.csv
 
 what is written for each row and target X:
   X=state          the probability of each state, given what the row shows
   X                the most probable state
-  unsupported(X)   the share that rests on CPT rows without data (--unsupported-share)
-  log-probability  natural logarithm of the probability of all that the row shows
+  unsupported(X)   with --unsupported-share: the share that rests on CPT rows
+                   without data
+  log-probability  natural logarithm of the probability of all the row shows
 """
 
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    add_network_and_data(command)
+    add_result_and_data(command)
     add(command, "--targets A,B", "the variables to predict", type=names, required=True)
     given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")

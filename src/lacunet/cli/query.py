@@ -13,16 +13,18 @@ from lacunet.data.typed import AskedQuery, as_probability, asked_query
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
 
-HELP = "answer queries from a result or a network, with intervals where the result has them"
+HELP = "ask a result or a network for probabilities, with intervals"
 EXAMPLE = """examples:
+  lacunet learn "Age -> Disease -> Test" data.csv --intervals -o result.json
   lacunet query result.json "Disease | Test=positive"
   lacunet query result.json "P(Disease | Test=positive)" Age --level 0.9
   lacunet query alarm.bif "Disease | do(Treatment=yes), Age=old" --json
+  lacunet query result.json "Disease | Age in {40-59, 60+}, Weight>=80"
   lacunet query result.json 'Ill | Stay="1 day, 0:00:00"'
 
-A result is what lacunet learn NETWORK DATA --intervals -o result.json writes.
-do(X=x) sets X from outside: edges into X are cut. Names and states that hold a
-comma, a bar or a parenthesis are in quotes.
+do(X=x) sets X from outside: edges into X are cut. X ~ {a: 0.8, b: 0.2} says how
+likely what was observed is in each state. Names and states that hold a comma, a
+bar or a parenthesis are in quotes.
 """
 
 

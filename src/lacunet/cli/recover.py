@@ -21,21 +21,23 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.report.recovered.reported import Reported
 
-HELP = "decide from a missingness graph which CPTs or queries can be recovered, and how"
+HELP = "decide what a missingness graph lets be recovered, and how"
 EXAMPLE = """examples:
   lacunet recover net.bif mechanisms.txt
-  lacunet recover net.bif mechanisms.txt --query "X,Y|Z" --data rows.csv
+  lacunet recover net.bif "Age -> R[Income]" --query "X,Y|Z" --data rows.csv
   lacunet recover net.bif mechanisms.txt --implications --data rows.csv
-  lacunet recover net.bif mechanisms.txt --query "Y|do(X)" --data rows.csv --assumptions
-
-A graph is text, edges separated by newlines or ';': "Age -> R[Income]", "R[A] -> R[B]",
-"X <-> R[Y]", and a bare "R[X]" for a variable that is missing completely at random;
-"Age -> R[*]" says that Age decides whether a row was recorded at all, and "R[B] <= R[A]" that B
-is shown only where A is.
-A network that was learned with a graph (.json) knows it: then no GRAPH is needed.
-A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an intervention.
-With --data, what is recoverable is estimated; for a query that is not, the lowest and highest
-values that fit the data are given, or the one value if these agree.
+  lacunet recover net.bif mechanisms.txt --query "Y|do(X)" --data rows.csv
+"""
+MORE = """A graph is text, edges separated by newlines or ';': "Age -> R[Income]",
+"R[A] -> R[B]", "X <-> R[Y]", and a bare "R[X]" for a variable that is missing
+completely at random; "Age -> R[*]" says that Age decides whether a row was
+recorded at all, and "R[B] <= R[A]" that B is shown only where A is.
+A network that was learned with a graph (.json) knows it: no GRAPH is needed.
+A query is "X,Y|Z" or "P(X,Y|Z=z)"; "Y | do(X), Z" asks for the effect of an
+intervention.
+With --data, what is recoverable is estimated; for a query that is not, the
+lowest and highest values that fit the data are given, or the one value if these
+agree.
 """
 
 GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
@@ -43,11 +45,11 @@ GRAPH = "name the graph after the network: lacunet recover NETWORK GRAPH"
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    graph = "a text file with the missingness graph, or its text"
+    graph = "a missingness graph: a file, or its text; none where the network knows its own"
     add_network_or_edges(command, "NETWORK [GRAPH]", graph)
     queries = "a query instead of all CPTs; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
-    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('the data: ')}"
+    data = f"estimate what is recoverable: {DATA_HELP.removeprefix('data files: ')}"
     add(command, "--data DATA", data, nargs="+")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")

@@ -14,16 +14,19 @@ from lacunet.cli.values import names
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """examples:
   lacunet sensitivity net.bif rows.csv --query "Ill=yes|Age=old" --mechanism Ill
-  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --threshold 0.3
-  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --method em
+  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill \\
+      --threshold 0.3
+"""
+MORE = """  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill \\
+      --missingness graph.txt
   lacunet sensitivity net.bif rows.csv --mechanism Ill \\
       --query "P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"
-  lacunet sensitivity net.bif rows.csv --query "Ill=yes" --mechanism Ill --missingness graph.txt
 
-If values are missing at random, hidden values are distributed like the shown ones of the same
-group (delta 0). A tilt of delta multiplies the odds of the state among hidden values by e^delta.
-With --method em they are compared given everything else that their rows show, which matters where
-another variable of the query, a neighbour in the network, or one that decides on being hidden has
+If values are missing at random, hidden values are distributed like the shown
+ones of the same group (delta 0). A tilt of delta multiplies the odds of the
+state among hidden values by e^delta. With --method em they are compared given
+everything else that their rows show, which matters where another variable of
+the query, a neighbour in the network, or one that decides on being hidden has
 missing values too.
 """
 

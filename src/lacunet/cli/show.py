@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from lacunet.formats.catalogue import Entry
     from lacunet.model.network import Cpt, Network
 
-HELP = "print a network or result, the CPTs of some variables, or the list of bundled networks"
+HELP = "print a network or a result, a CPT, or the bundled networks"
 EXAMPLE = """examples:
-  lacunet show                                       lists the bundled networks
-  lacunet show learned.bif
-  lacunet show learned.bif HR CVP
-  lacunet show learned.bif --page learned.html       bars that answer questions, in a browser
+  lacunet show                                lists the bundled networks
+  lacunet show result.json
+  lacunet show result.json HR CVP
+  lacunet show result.json --page page.html   bars that answer, in a browser
   lacunet show first.bif --page both.html --beside second.bif
   lacunet show learned.bif --dot | dot -Tsvg > learned.svg
 """

@@ -19,18 +19,22 @@ if TYPE_CHECKING:
     from lacunet.simulation.at_random import Missing
     from lacunet.simulation.simulate import Simulation
 
-HELP = "draw rows from a network, and hide values if asked: at random, or by a missingness graph"
+HELP = "draw rows from a network, and hide values of them"
 EXAMPLE = """examples:
   lacunet simulate alarm --rows 10000 -o rows.csv
-  lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv --missingness-out graph.txt
-  lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 --rate 0.2 -o rows.parquet
-  lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv --complete-out all.csv
-  lacunet simulate alarm --rows 9 --hide mar -o one.csv --missingness-out mechanisms.json
-  lacunet simulate alarm --rows 99999 --missingness mechanisms.json --seed 1 -o other.csv
+  lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv
   lacunet simulate net.bif --rows 500 --missingness "X -> R[Y]" -o rows.csv
+"""
+MORE = """  lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 -o rows.csv
+  lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv \\
+      --complete-out all.csv
+  lacunet simulate alarm --rows 9 --hide mar -o one.csv --missingness-out m.json
+  lacunet simulate alarm --rows 99999 --missingness m.json --seed 1 -o other.csv
 
-mechanisms.json has the graph, and each variable's probability of being missing for each state of X:
-  {"graph": "X -> R[Y]; R[Z]", "mechanisms": {"Y": {"missing": [0.1, 0.5]}, "Z": {"missing": 0.3}}}
+m.json has the graph, and each variable's probability of being missing for each
+state of X:
+  {"graph": "X -> R[Y]; R[Z]",
+   "mechanisms": {"Y": {"missing": [0.1, 0.5]}, "Z": {"missing": 0.3}}}
 """
 
 

@@ -14,22 +14,24 @@ from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.values import names
 
-HELP = "learn a network, its edges and CPTs, from data with or without missing values"
+HELP = "learn a network, edges and CPTs, from data with missing values"
 EXAMPLE = """examples:
   lacunet structure patients.csv -o net.bif
-  lacunet structure patients.csv --bins Age=18,40,65,inf --bins Dose=4 -o net.json
-  lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --forbidden "Age -> Sex" --json
-
-what is printed for each edge:
-  ->, --      the direction follows from the edges found and the constraints, or the data tell only
-              that there is an edge
-  adjacent    probability that there is an edge: the share of bootstrap replicates that have it,
-              corrected by how often such edges are true in published networks; an edge that all
-              replicates have gets 0.92 to 0.99, more in small networks than in large ones, and
-              only a required one gets 1
-  directed    probability that there is an edge and it goes this way; the rest of adjacent is for
-              the other way. Where it is below half of adjacent, most replicates that have the edge
-              have it the other way; beside ->, other edges would undo the arrow then
+  lacunet structure patients.csv --bins Age=18,40,65 --bins Dose=4 -o net.json
+  lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --json
+"""
+MORE = """what is printed for each edge:
+  ->, --      the direction follows from the edges found and the constraints, or
+              the data tell only that there is an edge
+  adjacent    probability that there is an edge: the share of bootstrap
+              replicates that have it, corrected by how often such edges are
+              true in published networks; an edge that all replicates have gets
+              0.92 to 0.99, more in small networks than in large ones, and only
+              a required one gets 1
+  directed    probability that there is an edge and it goes this way; the rest
+              of adjacent is for the other way. Where it is below half of
+              adjacent, most replicates that have the edge have it the other
+              way; beside ->, other edges would undo the arrow then
 """
 
 

@@ -10,14 +10,15 @@ from lacunet.cli.options import add
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
 
-HELP = "work on a local page: look at a table, draw the network, learn, ask, export the code"
+HELP = "work on a local page: look at data, draw, learn, ask, export"
 EXAMPLE = """examples:
   lacunet studio                       tables of this folder and below
   lacunet studio patients.csv          begins with this table
   lacunet studio --no-browser --port 8080
 
-The page is on this machine only. Everything is kept in the folder lacunet-studio, beside the table;
-Ctrl-C ends the studio, and the next one goes on where it was left.
+The page is on this machine only. Everything is kept in the folder
+lacunet-studio, beside the table; Ctrl-C ends the studio, and the next one goes
+on where it was left.
 """
 
 

@@ -15,14 +15,22 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, listed
 from lacunet.data.paths import STDIN, files_of
 
 KEY = b"lacunet"  # of the entry in the metadata; its value is JSON
 COUNTED_FROM = "counted_from"  # the names of the files that were counted
 PARQUET = (".parquet",)
 ARROW = (".arrow", ".feather")
-COLUMNS = ("counts", "weight", "squared_weight", "strata", "cluster")  # as `Data` calls them
+VARIABLES = "variables"  # the columns that hold their states
+NAMES = {  # of columns that say something of rows, where the data had none for them
+    "counts": "copies",
+    "weight": "weight",
+    "squared_weight": "squared weight",
+    "strata": "stratum",
+    "cluster": "cluster",
+}
+COLUMNS = (*NAMES,)  # as `Data` calls them
 
 
 def with_description(table: Any, description: Mapping[str, Any]) -> Any:
@@ -51,7 +59,24 @@ def said_in(schema: Any) -> dict[str, Any]:
             f"count the data again, or drop the entry {KEY.decode()!r} of the schema's metadata "
             "and name the columns: lacunet.Data(..., counts=...).",
         )
+    _refuse_mixed(schema.names, description)
     return description
+
+
+def _refuse_mixed(columns: Sequence[str], description: Mapping[str, Any]) -> None:
+    """Refuse counted parts of different kinds in one table, which describes the first alone."""
+    described = {description[option] for option in COLUMNS if option in description}
+    described |= {*description.get(VARIABLES, ())}
+    if VARIABLES not in description:
+        return
+    if other := [name for name in NAMES.values() if name in columns and name not in described]:
+        raise DataError(
+            f"a table of counted rows has the columns {listed(other)}, of which it does not say "
+            "what they hold: some of its parts seem to be counted with weights or a design, others "
+            "without.",
+            "count all parts with the same options, and give them as a list: [here, there]; or "
+            "drop these columns.",
+        )
 
 
 def _is_sound(description: dict[str, Any]) -> bool:
@@ -61,13 +86,13 @@ def _is_sound(description: dict[str, Any]) -> bool:
     if not isinstance(replicates, dict) or {*replicates} != {"columns", "factors"}:
         return False
     lists = [replicates["columns"], replicates["factors"]]
-    lists += [description.get("latent", []), description.get(COUNTED_FROM, [])]
+    lists += [description.get(key, []) for key in ("latent", COUNTED_FROM, VARIABLES)]
     mappings = [description.get("codes", {}), description.get("not_asked", {})]
     if not all(isinstance(each, list) for each in lists):
         return False
     if not all(isinstance(each, dict) for each in mappings):
         return False
-    names += [*lists[0], *lists[2], *lists[3]]
+    names += [*lists[0], *lists[2], *lists[3], *lists[4]]
     are_names = all(isinstance(name, str) for name in names)
     are_numbers = all(isinstance(factor, float | int) for factor in lists[1])
     return are_names and are_numbers

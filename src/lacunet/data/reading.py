@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.counted import NAMES
 from lacunet.data.databases import query_part
 from lacunet.data.errors import (
     MOST_COMPARED,
@@ -134,7 +135,9 @@ def _remarks(reading: Reading) -> Iterator[str]:
     wanted = {*reading.wanted, *reading.data.aside}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         note = f"{IGNORED} {listed(ignored)}, which the network does not have"
-        if weight := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
+        if NAMES["counts"] in ignored:
+            note += f" ({_as_counted(ignored)})"
+        elif weight := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
             note += f" (if {weight!r} are sampling weights: weight={weight!r}, "
             note += f"--weight {in_shell(weight)})"
         yield f"{note}."
@@ -142,6 +145,19 @@ def _remarks(reading: Reading) -> Iterator[str]:
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
             yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
+
+
+def _as_counted(ignored: Sequence[str]) -> str:
+    """How to read a table of counted rows that does not say what its columns hold."""
+    named = {option: name for option, name in NAMES.items() if name in ignored}
+    others = [name for name in ignored if name not in named.values()]
+    if "squared_weight" in named and "weight" not in named and len(others) == 1:
+        named = {"weight": others[0], **named}  # the column had a name in the data
+    python = ", ".join(f"{option}={name!r}" for option, name in named.items())
+    shell = {option: name for option, name in named.items() if option != "squared_weight"}
+    options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
+    remark = "" if shell == named else "; the command line has none for squared weights"
+    return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 
 def source_from(given: Any) -> DataSource:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from lacunet.data.counted import COUNTED_FROM
+from lacunet.data.counted import COUNTED_FROM, VARIABLES
 from lacunet.data.errors import DataError, listed, refuse_duplicates
 from lacunet.wording import counted
 
@@ -108,7 +108,7 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 f"with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
-        description = {*part.description, *first.description} - {COUNTED_FROM}
+        description = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES}
         if other := sorted(
             key for key in description if part.description.get(key) != first.description.get(key)
         ):

@@ -1,6 +1,11 @@
 """Queries as they are typed: ``X,Y | do(W=w), Z="a, b"``.
 
-A name or state is in quotes if it holds a comma, a bar or an equals sign.
+A name or state is in quotes if it holds a comma, a bar or an equals sign. What is given may be
+
+- a state, ``Age=60+``;
+- one of several, ``Age in {40-59, 60+}``;
+- a comparison with a number, ``Age>=60``, where the states are numbers or intervals of them;
+- likelihoods of the states, ``Test ~ {pos: 0.8, neg: 0.2}`` (see `lacunet.data.evidence`).
 """
 
 from __future__ import annotations
@@ -10,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from lacunet.errors import LacunetError
-from lacunet.wording import assigned, listed, quotes_blanked, separated
+from lacunet.wording import assigned, finite_number, listed, quotes_blanked, separated
 
 if TYPE_CHECKING:
     from lacunet.model.network import Network
@@ -18,6 +23,7 @@ if TYPE_CHECKING:
 _PROBABILITY = re.compile(r"[Pp]r?\(")
 _AND = re.compile(r"\s*(?:;|&+|\band\b)\s*")
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
+_BRACES = re.compile(r"\s*(?:\bin|~)\s*\{")
 
 
 class Typed(NamedTuple):
@@ -103,6 +109,8 @@ def split_query(text: str) -> Typed:
     Typed(target=['X'], given=['Z=a'], do=['V=1', 'W=c(d)'])
     >>> split_query('X | Z="1 day, 0:00:00"')
     Typed(target=['X'], given=['Z=1 day, 0:00:00'], do=[])
+    >>> split_query('X | Y=a, Z in {b, "c, d"}')
+    Typed(target=['X'], given=['Y=a', 'Z in {b, "c, d"}'], do=[])
     """
     text = text.strip()
     if _PROBABILITY.match(text):
@@ -138,21 +146,34 @@ def _without_do(text: str) -> tuple[str, str]:
 
 def parts_of(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
-    parts = separated(text) if text.strip() else []
+    unquoted, parts, begin = quotes_blanked(text), list[str](), 0
+    while braces := _BRACES.search(unquoted, begin):
+        close = unquoted.find("}", braces.end())
+        if close < 0:
+            raise LacunetError(
+                f"the query {text.strip()!r}: {{ is not closed.", 'as in "Y | X in {a, b}".'
+            )
+        # What stands in braces stays as it is typed: its commas do not separate parts.
+        *before, name = separated(text[begin : braces.start()])
+        parts += [*before, f"{name}{text[braces.start() : close + 1]}"]
+        begin = close + 1
+        if rest := unquoted[begin:].strip():
+            if not rest.startswith(","):
+                raise LacunetError(f"the query {text!r} cannot be read: write a comma behind }}.")
+            begin = unquoted.index(",", begin) + 1
+    if text[begin:].strip() or (begin and unquoted[begin - 1] == ","):
+        parts += separated(text[begin:])
     if not all(parts):
         raise LacunetError(f"the query {text!r} cannot be read: give names separated by commas.")
     return parts
 
 
-def states_in(
-    parts: Sequence[str], network: Network, *, takes_sets: bool = False
-) -> dict[str, str]:
+def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     """``["X=x", "Y=y"]`` as a mapping, if the network has these variables and states.
 
     A name may hold ``=`` itself, and a state the spaces around it or a comma, as intervals do. A
     number stands for the interval that holds it, a code for what it means. An interval that begins
-    with a comparison needs no further ``=``. With ``takes_sets`` codes that mean one of several
-    states are taken too, as they are written.
+    with a comparison needs no further ``=``.
 
     Examples
     --------
@@ -165,19 +186,34 @@ def states_in(
     """
     from lacunet.data.evidence import codes_seen
 
-    state_of, bare = _states_and_names(parts, network)
-    if not takes_sets:
-        codes_seen(network, state_of, otherwise="")
+    state_of = evidence_in(parts, network)
+    seen = codes_seen(network, state_of, otherwise="")
+    return {name: network.states(name)[index] for name, index in seen.items()}
+
+
+def evidence_in(parts: Sequence[str], network: Network) -> dict[str, object]:
+    """What is given, as a query takes it: states, lists of them, comparisons, likelihoods.
+
+    Examples
+    --------
+    >>> from lacunet.model.network import Network
+    >>> network = Network({"Age": ["0-39", "40-59", "60+"], "Test": ["neg", "pos"]})
+    >>> evidence_in(parts_of("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
+    {'Age': ['40-59', '60+'], 'Test': {'pos': 0.8, 'neg': 0.2}}
+    """
+    given, bare = _states_and_names(parts, network)
     for name in bare:
         states = network.states(name)
         hint = f"name it: {assigned(name, states[-1])}; its states are {list(states)}."
         raise LacunetError(f"{name!r} needs a state here.", hint)
-    return state_of
+    return given
 
 
-def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str, str], list[str]]:
-    """The states as in `states_in`, codes for several too, and variables that stand without one."""
-    state_of: dict[str, str] = {}
+def _states_and_names(
+    parts: Sequence[str], network: Network
+) -> tuple[dict[str, object], list[str]]:
+    """What is given of variables, as in `evidence_in`, and those that stand without a state."""
+    state_of: dict[str, object] = {}
     bare: list[str] = []
     left = list(parts)
     while left:
@@ -186,12 +222,12 @@ def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str,
             bare.append(part)
             continue
         known = [name for name in network.variables if _is_about(part, name)]
-        if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)", part)):
+        if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part)):
             name = network.known(other[1])
+            others = [state for state in network.states(name) if state != other[2].strip()]
             raise LacunetError(
-                f"{part!r}: a query knows = only.",
-                f"ask of each of the other states; those of {name} are "
-                f"{', '.join(network.states(name))}.",
+                f"{part!r}: a query knows no 'not equal'.",
+                f"write {assigned(name, others if len(others) > 1 else others[0])}.",
             )
         if not known:
             name = part.partition("=")[0].rstrip("> ").strip()
@@ -205,6 +241,9 @@ def _states_and_names(parts: Sequence[str], network: Network) -> tuple[dict[str,
         if name in state_of:
             raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
+        if _BRACES.match(text):
+            state_of[name] = _in_braces(text, network, name)
+            continue
         state_of[name], taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
     return state_of, bare
@@ -217,7 +256,8 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
     for written in parts:
         is_bare = len(written) > 1 and written[0] == written[-1] == "'"
         part = written[1:-1] if is_bare and written not in network.states_of else written
-        if part in network.states_of or not {"=", "<", ">"} & set(part):
+        has_state = {"=", "<", ">"} & set(part) or _BRACES.search(part)
+        if part in network.states_of or not has_state:
             names.append(part)
         else:
             states |= (state_of := states_in([part], network))
@@ -236,7 +276,7 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
         for written in (whole, whole.strip(), "".join(whole.split()), bare):
             if written in spelled:
                 return spelled[written], taken
-    from lacunet.data.evidence import states_and_sets
+    from lacunet.data.evidence import states_and_likelihoods
 
     first, *more = _AND.split(text)
     if more and all(
@@ -245,8 +285,8 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
         meant = ", ".join([f"{name}={first.strip()}", *more])
         raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
     bare = text.strip()
-    seen, sets = states_and_sets(network, {name: bare}, otherwise="")
-    if name in sets:
+    seen, likelihoods = states_and_likelihoods(network, {name: bare}, otherwise="")
+    if name in likelihoods:
         return bare, 0
     if name not in seen:
         raise LacunetError(
@@ -257,4 +297,48 @@ def _state(text: str, following: Sequence[str], network: Network, name: str) -> 
 
 
 def _is_about(part: str, name: str) -> bool:
-    return part.startswith(name) and part[len(name) :].lstrip().startswith(("=", ">=", "<"))
+    rest = part[len(name) :]
+    begins = rest.lstrip().startswith(("=", ">", "<")) or _BRACES.match(rest)
+    return part.startswith(name) and bool(begins)
+
+
+def _in_braces(text: str, network: Network, name: str) -> list[str] | dict[str, float]:
+    """The states that stand in braces, or the likelihood of each."""
+    inside = text[text.index("{") + 1 : -1]
+    items = separated(inside) if inside.strip() else []
+    if text.startswith("~"):
+        return _likelihoods(items, network, name)
+    states: list[str] = []
+    while items:
+        state, taken = _state(items.pop(0), items, network, name)
+        states.append(state)
+        del items[:taken]
+    if not states:
+        raise LacunetError(
+            f"{name} in {{}} names no state.",
+            f"as in {assigned(name, list(network.states(name)))}.",
+        )
+    return states
+
+
+def _likelihoods(items: Sequence[str], network: Network, name: str) -> dict[str, float]:
+    """``["pos: 0.8", "neg: 0.2"]`` as a mapping; a state may hold commas, as intervals do."""
+    likelihoods: dict[str, float] = {}
+    pieces: list[str] = []
+    for item in items:
+        before, colon, after = item.rpartition(":")
+        number = finite_number(after)
+        if not colon or number is None:
+            pieces.append(item)
+            continue
+        state, _ = _state(",".join([*pieces, before]).strip(), (), network, name)
+        if state in likelihoods:
+            raise LacunetError(f"the query names the state {state!r} of {name} more than once.")
+        likelihoods[state], pieces = number, []
+    if pieces or not items:
+        example = dict.fromkeys(network.states(name), 0.5)
+        raise LacunetError(
+            f"{name} ~ {{{', '.join(items)}}} has no likelihood for each of the states it names.",
+            f"as in {assigned(name, example)}.",
+        )
+    return likelihoods

@@ -201,6 +201,34 @@ def filled(
     return _with_columns(frame, replacements)
 
 
+def repeated(frame: Any, rows: NDArray[np.int64], ones: str = "") -> Any:
+    """The frame with some rows, perhaps more than once, and with ones in a column."""
+    library = _library(frame)
+    if library == "pandas":
+        frame = frame.iloc[rows]
+    elif library == "polars":
+        frame = frame[rows]
+    elif library == "pyarrow":
+        frame = frame.take(rows)
+    else:
+        frame = {name: [*map([*column].__getitem__, rows)] for name, column in frame.items()}
+    if not ones:
+        return frame
+    key = keys_by_name(_keys(frame))[ones]
+    counts = np.ones(len(rows), np.int64)
+    if library in ("dict", "pyarrow"):
+        import pyarrow as pa
+
+        return _with_columns(
+            frame, {key: counts.tolist() if library == "dict" else pa.array(counts)}
+        )
+    if library == "pandas":
+        return frame.assign(**{key: counts})
+    import polars as pl
+
+    return _with_columns(frame, {key: pl.Series(counts)})
+
+
 def _keys(frame: Any) -> Sequence[Any]:
     if _library(frame) == "pyarrow":
         return list(frame.column_names)

@@ -693,7 +693,7 @@ def _checked(
             f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
             hint,
         )
-    named: list[tuple[str, str, dict[str, str], dict[str, str]]] = []
+    named: list[tuple[str, str, dict[str, object], dict[str, object]]] = []
     for target, state, evidence, do in terms:
         check_mapping("evidence", evidence, network)
         seen, done = evidence_written(network, evidence), evidence_written(network, do)
@@ -739,7 +739,9 @@ def _share_without_data(network: Network, question: Question, budget: int) -> fl
     return max(shares)
 
 
-def _refuse_decided(network: Network, target: str, state: str, evidence: Mapping[str, str]) -> None:
+def _refuse_decided(
+    network: Network, target: str, state: str, evidence: Mapping[str, object]
+) -> None:
     """Refuse a question that a rule of what was not asked decides."""
     scope = (*evidence, target)
     possible = network.can_occur(scope)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.data.typed import split_query, states_in
+from lacunet.data.typed import evidence_in, split_query, states_in
 from lacunet.errors import LacunetError
 from lacunet.model.network import FloatArray, Network
 from lacunet.statistics.counts import quotient
@@ -74,7 +74,7 @@ def _typed_term(text: str, network: Network) -> AskedTerm:
             'ask for one, as in "Ill=yes|Age=old".',
         )
     ((target, state),) = asked.items()
-    evidence = states_in(typed.given, network, takes_sets=True)
+    evidence = evidence_in(typed.given, network)
     do = states_in(typed.do, network)
     if both := [name for name in do if name in evidence or name == target]:
         raise LacunetError(

@@ -2,8 +2,9 @@
 
 Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
 deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
-exact where the memory budget allows it, by loopy belief propagation elsewhere. If not even one step
-fits, the closed form stands. With a missingness graph it is EM on the graph.
+exact where a step computes at most `MOST_CELLS` cells of large cliques, and memory allows it, by
+loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
+step fits, the closed form stands. With a missingness graph it is EM on the graph.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
+# Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
+# steps, first under one pseudo-count and then under the learned prior, and has ten minutes.
+MOST_CELLS = 2.0**28
 TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
@@ -44,6 +48,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
+    most_cells: ClassVar[float] = MOST_CELLS
     time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
     missingness: MissingnessGraph | None = graph_option()
 
@@ -55,7 +60,7 @@ class Auto:
     ) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if self.missingness is not None:
-            em = EM(time_limit=self.time_limit, missingness=self.missingness)
+            em = replace(self.em, missingness=self.missingness)
             return replace(em.plan(network, look, pseudo_counts), method=self.name)
         if look.partially == ():
             plan = DirectMCAR().plan(network, look, pseudo_counts)
@@ -67,7 +72,7 @@ class Auto:
             choice = _too_few(look.rows or 0, look.total)
             plan = FactoredMAR().plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
-        plan = EM(time_limit=self.time_limit).plan(network, look, pseudo_counts)
+        plan = self.em.plan(network, look, pseudo_counts)
         closed, climb = plan.stages
         climb = replace(climb, solve=partial(_em, climb.solve))
         if look.total is None:
@@ -78,6 +83,11 @@ class Auto:
             stages=(closed, climb),
             intention="EM to convergence, starting from the factored-mar estimate",
         )
+
+    @property
+    def em(self) -> EM:
+        """EM as it is run where values are missing."""
+        return EM(time_limit=self.time_limit, most_cells=self.most_cells)
 
     def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
         """The plan of a closed form, with the reason for it."""

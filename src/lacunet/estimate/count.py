@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lacunet.data.counted import COUNTED_FROM, with_description
+from lacunet.data.counted import COUNTED_FROM, NAMES, VARIABLES, with_description
 from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
@@ -32,13 +32,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
-NAMES = {  # of columns, where the data have none for them
-    "counts": "copies",
-    "weight": "weight",
-    "squared_weight": "squared weight",
-    "strata": "stratum",
-    "cluster": "cluster",
-}
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
@@ -210,6 +203,7 @@ class Counting:
 
         cells, codes = self._cells(table)
         beside, description = self._beside(table)
+        description[VARIABLES] = [*cells]
         if self.data.latent:
             description["latent"] = [*self.data.latent]
         if codes:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -283,10 +284,12 @@ def explain(
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, pseudo_counts, experts, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
+    most_cells = getattr(asked.method, "most_cells", inf)
     if data is None:
-        return _explained(asked.plan(Look()), None, budget, (), deadline)
+        return _explained(asked.plan(Look()), None, budget, (), deadline, most_cells)
     with observations(data, asked.given, budget, progress=progress) as rows:
-        return _explained(asked.plan(rows.look()), rows, budget, asked.latent, deadline)
+        plan = asked.plan(rows.look())
+        return _explained(plan, rows, budget, asked.latent, deadline, most_cells)
 
 
 def _explained(
@@ -295,6 +298,7 @@ def _explained(
     budget: int,
     latent: Sequence[str],
     deadline: Deadline,
+    most_cells: float,
 ) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
@@ -316,7 +320,7 @@ def _explained(
     problems = None if statistics is None else statistics.problems
     cost = None
     try:
-        cost = None if problems is None else forecast(problems, budget, deadline)
+        cost = None if problems is None else forecast(problems, budget, deadline, most_cells)
     except OutOfTimeError:
         notes = (*notes, "planning one step of EM takes longer than the time limit")
     return Explanation(

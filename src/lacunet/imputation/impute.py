@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isclose
 from numbers import Integral
 from typing import Any, Literal
 
@@ -19,10 +21,9 @@ from lacunet.completion.mechanisms import rows_with_mechanisms
 from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.rows import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.completion.shares import RowShares
-from lacunet.data.errors import DataWarning
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import rows_with_codes
+from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
 from lacunet.data.table import EncodedTable
@@ -32,6 +33,7 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
+from lacunet.imputation.copies import CountedRows
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice
 from lacunet.memory import Memory
@@ -82,7 +84,9 @@ def impute(
     draws
         None for the most probable completion of each row, all its missing cells together; or
         how many completed frames to draw from the joint posterior, for multiple imputation:
-        analyse each of them, and combine what you get with `lacunet.pool`.
+        analyse each of them, and combine what you get with `lacunet.pool`. A row that stands for
+        several (``counts``) is drawn for each of them: the frames have a row for every copy, and
+        ones as counts.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
     proper
@@ -118,7 +122,7 @@ def impute(
         A row has probability zero, so nothing follows about its missing cells.
     LacunetError
         Frames are to be drawn, and the missingness graph of the result does not determine the
-        distribution to draw them from.
+        distribution to draw them from; or rows stand for more than memory has room for.
 
     Warns
     -----
@@ -150,9 +154,13 @@ def impute(
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
     frame, source = given.source, source_from(given)
-    if draws is not None:
-        warn_of_copies(weighed, learned, source.columns)
     given = given.with_latent(network.states_of, source.columns)
+    as_they_came = given
+    counted = None if draws is None else CountedRows.of(weighed, learned, source)
+    if draws is not None and counted is not None:
+        frame = counted.expanded(frame, source, draws, memory)
+        given = replace(given, source=frame)
+        source = source_from(given)
     pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
     # What was not asked is filled in too: the rows do not show it.
     table, shown = (
@@ -170,7 +178,8 @@ def impute(
         shares.object("completions", unsupported)
     random, drawn = generator(rng), None
     if draws is not None and proper:
-        drawn = parameter_draws(with_intervals(learned, network, lambda: table), draws, random)
+        again = rows_learned_from(weighed, as_they_came, learned)
+        drawn = parameter_draws(with_intervals(learned, network, again), draws, random)
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
     seen = SeenValues(network.cuts_of, given.decimal)
     seen.add_frame(frame, shown)
@@ -191,16 +200,27 @@ def refuse_no_draws(draws: int | None) -> None:
         )
 
 
-def warn_of_copies(given: Data, learned: Any, columns: Collection[str]) -> None:
-    """Warn where rows stand for several: a draw is made once for all copies of a row."""
-    counted_by = getattr(learned, "beside", {}).get("counts", ())
-    if given.counts is None and not {*counted_by} & {*columns}:
-        return
-    warn(
-        "a row that stands for several gets one draw for all of them, so that completed tables "
-        "differ more than they should: repeat each row as often as it counts.",
-        DataWarning,
-    )
+def rows_learned_from(
+    weighed: Data, opened: Data, learned: Any
+) -> Callable[[Network], EncodedTable]:
+    """What reads the rows as a result was learned from them, with their counts and weights.
+
+    Parameters
+    ----------
+    opened
+        The same data as they are completed: without weights, from a source in memory or files.
+    """
+
+    def rows(network: Network) -> EncodedTable:
+        unread = replace(opened, aside=())
+        roles = {name: getattr(weighed, name) for name in ("weight", "counts", "squared_weight")}
+        columns = {*source_from(opened).columns}
+        as_learned = replace(unread, **roles).weighed_as(learned)
+        if not {*as_learned.beside} <= columns:  # other data, without those columns
+            as_learned = replace(as_learned, **roles)
+        return read_table(as_learned, network, keep_sets=True)
+
+    return rows
 
 
 def say_means(network: Network, partly: Collection[str]) -> None:
@@ -242,7 +262,7 @@ def completed_tables(
         yield from draw_completions(whole, rows, draws, rng, memory)
 
 
-def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable]) -> Result:
+def with_intervals(given: Any, network: Network, rows: Callable[[Network], EncodedTable]) -> Result:
     """The result, learned again with intervals if it was learned without from these rows."""
     if not isinstance(given, Result):
         raise LacunetError(
@@ -258,7 +278,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
     if again is None or not _agree(again, network):
         raise LacunetError(
             f"the result was learned without intervals, and learning again from these rows (by "
-            f"{given.method}, each row once, no strata, clusters or other options) does not give "
+            f"{given.method}, with no strata, clusters or other options) does not give "
             f"its CPTs, or not their precision: how sure they are cannot be found out.",
             WITH_INTERVALS,
         )
@@ -266,7 +286,7 @@ def with_intervals(given: Any, network: Network, rows: Callable[[], EncodedTable
 
 
 def _learned_again(
-    given: Result, network: Network, rows: Callable[[], EncodedTable]
+    given: Result, network: Network, rows: Callable[[Network], EncodedTable]
 ) -> Result | None:
     """What the method of a result makes of these rows, with intervals; None if they do not fit.
 
@@ -279,9 +299,11 @@ def _learned_again(
         method = EM(start=network, restarts=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)
-        table = rows()
+        table = rows(network)
         missing = {name: table.missing_of[name] for name in network.variables}
-        if (given.rows, given.total, dict(given.missing)) != (table.rows, table.rows, missing):
+        if (given.rows, dict(given.missing)) != (table.row_count, missing):
+            return None
+        if not isclose(given.total, table.scaled().total):
             return None
         try:
             return learn(

@@ -25,19 +25,20 @@ from lacunet.completion.posteriors import completion_shares
 from lacunet.completion.shares import RowShares
 from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
 from lacunet.data.given import Data, data_given
-from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
 from lacunet.data.source import DataSource
 from lacunet.data.table import EncodedTable
-from lacunet.data.whole import replaced
+from lacunet.data.whole import repeated, replaced
 from lacunet.formats.files import AnyNetwork, as_network
+from lacunet.imputation.copies import CountedRows, copies_in_parts
 from lacunet.imputation.draws import parameter_draws
 from lacunet.imputation.impute import (
     completed_tables,
     refuse_no_draws,
+    rows_learned_from,
     say_means,
-    warn_of_copies,
     with_intervals,
 )
 from lacunet.memory import Memory
@@ -68,8 +69,7 @@ def completed_pieces(
     weighed = data_given(data)
     given = weighed.every_row(learned)
     network, source = with_data_codes(as_network(learned), given), source_from(given)
-    if draws is not None:
-        warn_of_copies(weighed, learned, source.columns)
+    counted = None if draws is None else CountedRows.of(weighed, learned, source)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)
     seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
@@ -83,12 +83,12 @@ def completed_pieces(
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
     if draws is not None and proper:
-        result = with_intervals(
-            learned, network, lambda: read_table(opened, network, keep_sets=True)
-        )
+        again = rows_learned_from(weighed, opened, learned)
+        result = with_intervals(learned, network, again)
         drawn = parameter_draws(result, draws, rng)
     shares = RowShares()
-    for frame, table, shown in _pieces(network, given, source, tell=False):
+    rows = _pieces(network, given, source, tell=False)
+    for frame, table, shown in rows if counted is None else _copied(rows, counted):
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
             shares.add(completion_shares(whole, seen, memory))
@@ -110,6 +110,18 @@ def _pieces(
     columns = source.columns
     for piece, *tables in rows_with_codes(source, data, network, columns=columns, tell=tell):
         yield pa.table({name: piece.columns[name] for name in columns}), *tables
+
+
+def _copied(
+    pieces: Iterator[tuple[Any, EncodedTable, EncodedTable]], counted: CountedRows
+) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+    """The same rows, each as often as it counts."""
+    first = 0
+    for frame, table, shown in pieces:
+        copies = counted.numbers(frame, first, frame.num_rows)
+        first += frame.num_rows
+        for rows in copies_in_parts(copies):
+            yield repeated(frame, rows, counted.column), table.take(rows), shown.take(rows)
 
 
 @dataclass

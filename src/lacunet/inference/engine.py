@@ -6,6 +6,7 @@ What does the work is imported where it begins: who needs no expectation does no
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from math import inf
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -107,15 +108,19 @@ def engine_of(
     inference: Inference = "exact",
     progress: Progress = silent,
     deadline: Deadline = NEVER,
+    most_cells: float = inf,
 ) -> Engine:
-    """Lay out the problems: all for loopy propagation, or those beyond the budget only."""
+    """Lay out the problems: all for loopy propagation, or those beyond the budget only.
+
+    An exact expectation computes at most so many cells of large cliques; see `plan_of`.
+    """
     from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
     from lacunet.inference.loopy import loopy_plan_of
 
     if inference == "bp":
         plan = EvaluationPlan(problems, (), np.arange(len(problems)))
     else:
-        plan = plan_of(problems, memory, progress, deadline)
+        plan = plan_of(problems, memory, progress, deadline, most_cells)
     loopy = loopy_plan_of(problems, plan.left_out, deadline)
     return Engine(plan, loopy, _families(problems, plan.left_out))
 

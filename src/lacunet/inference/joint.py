@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import states_and_sets
+from lacunet.data.evidence import Likelihood, evidence_written, states_and_likelihoods
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     CalibrationPlan,
@@ -82,8 +82,8 @@ def joint_marginals(
 class JointQuestion:
     """Scopes asked about, what is seen, how to answer, and the bytes that may take.
 
-    Where a variable is seen to have one of several states, the network has a child of it that is
-    seen; ``code_of`` has what was given for each such variable.
+    Where what is seen of a variable is not a state but likelihoods of its states, the network has
+    a child of it that is seen; ``uncertain`` has what was given for each such variable.
     """
 
     network: Network
@@ -91,7 +91,7 @@ class JointQuestion:
     seen: Mapping[str, int]
     plan: JointPlan
     budget: float
-    code_of: Mapping[str, str]
+    uncertain: Mapping[str, object]
 
     def calibrated(
         self, tables: Mapping[str, FloatArray] = NO_TABLES, *, marginals: bool = True
@@ -203,13 +203,11 @@ class JointQuestion:
         return {name: states_of[name][index] for name, index in self.seen.items()}
 
     @property
-    def written(self) -> dict[str, str]:
-        """The states seen, by name, and the codes for one of several."""
-        if not self.code_of:
-            return self.evidence
-        children = {_among(name, code) for name, code in self.code_of.items()}
+    def written(self) -> dict[str, object]:
+        """What is seen, by name: states, and what was given where there is none."""
+        children = set(map(_observation, self.uncertain))
         states = {name: state for name, state in self.evidence.items() if name not in children}
-        return {**states, **self.code_of}
+        return {**states, **self.uncertain}
 
     def with_seen(self, table: FloatArray, scope: Scope) -> FloatArray:
         """Give the variables seen their axes back, with all weight on the state seen."""
@@ -252,13 +250,15 @@ def posed(
 
     With ``shares``, the calibration that answers it also tells what it rests on, if memory allows.
     """
-    seen, sets = states_and_sets(network, evidence)
-    code_of = {name: str(evidence[name]) for name in sets}
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    uncertain = {name: evidence[name] for name in likelihoods}
+    if uncertain:
+        uncertain = evidence_written(network, uncertain)
     if network.not_asked_of:
-        network, sets = _beyond_zeros(network, seen, sets)
-    if sets:
-        network = _with_sets(network, sets, code_of)
-        seen |= {_among(name, code_of[name]): 1 for name in sets}
+        network, likelihoods = _beyond_zeros(network, seen, likelihoods)
+    if likelihoods:
+        network = _with_observations(network, likelihoods)
+        seen |= {_observation(name): 1 for name in likelihoods}
     for scope in scopes:
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
@@ -266,24 +266,27 @@ def posed(
     plan = planned(network, scopes, seen, shares=shares and network.support is not None)
     if plan.variant_of and plan.calibration.memory > budget:
         plan = planned(network, scopes, seen)
-    return JointQuestion(network, tuple(scopes), seen, plan, budget, code_of)
+    return JointQuestion(network, tuple(scopes), seen, plan, budget, uncertain)
 
 
 def _beyond_zeros(
-    network: Network, seen: Mapping[str, int], sets: Mapping[str, tuple[int, ...]]
-) -> tuple[Network, dict[str, tuple[int, ...]]]:
-    """The network and the sets of states without what structural zeros say by all that is seen.
+    network: Network, seen: Mapping[str, int], likelihoods: Mapping[str, Likelihood]
+) -> tuple[Network, dict[str, Likelihood]]:
+    """The network and the likelihoods without what structural zeros say by all that is seen.
 
-    One of all states that are possible then says nothing, and if there is one, its parents have no
-    part in it.
+    Likelihoods that are the same in all states that are possible then say nothing, and if there is
+    one such state, its parents have no part in it.
     """
-    allowed_of = {**{name: (index,) for name, index in seen.items()}, **sets}
-    left = dict(sets)
+    allowed_of = {name: [index] for name, index in seen.items()}
+    allowed_of |= {name: np.flatnonzero(of).tolist() for name, of in likelihoods.items()}
+    left = dict(likelihoods)
     for name in (name for name in network.not_asked_of if name in allowed_of):
         parents = network.parents(name)
         states_of = [allowed_of.get(v, range(network.cardinality(v))) for v in parents]
         rows = network.possible(name)[np.ix_(*states_of)]
         possible = np.flatnonzero(rows.any(axis=tuple(range(len(parents)))))
+        if name in left and len({left[name][index] for index in possible}) > 1:
+            continue
         if {*possible} <= {*allowed_of[name]}:
             left.pop(name, None)
             if len(possible) == 1:
@@ -291,20 +294,21 @@ def _beyond_zeros(
     return network, left
 
 
-def _with_sets(
-    network: Network, sets: Mapping[str, tuple[int, ...]], code_of: Mapping[str, str]
-) -> Network:
-    """The network with a child of each of some variables: whether it has one of several states."""
-    for name, places in sets.items():
-        is_among = np.isin(np.arange(network.cardinality(name)), places).astype(np.float64)
-        table = np.stack([1 - is_among, is_among], axis=1)
-        network = network.with_leaf(_among(name, code_of[name]), name, table)
+def _with_observations(network: Network, likelihoods: Mapping[str, Likelihood]) -> Network:
+    """The network with a child of each of some variables, seen as likely as its states say.
+
+    Of likelihoods only the ratios matter: the highest is taken as one.
+    """
+    for name, likelihood in likelihoods.items():
+        shown = np.array(likelihood) / max(likelihood)
+        table = np.stack([1 - shown, shown], axis=1)
+        network = network.with_leaf(_observation(name), name, table)
     return network
 
 
-def _among(name: str, code: str) -> str:
-    """The child of a variable that says whether it has one of the states that a code means."""
-    return f"\0{name}\0{code}"
+def _observation(name: str) -> str:
+    """The child of a variable that stands for what was observed of it."""
+    return f"\0{name}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from math import prod
 from types import MappingProxyType
 from typing import Any, Literal
 
-from lacunet.data.evidence import codes_seen, states_and_sets
+from lacunet.data.evidence import codes_seen, states_and_likelihoods
 from lacunet.data.typed import AskedQuery, asked_query, is_query
 from lacunet.errors import as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
@@ -75,8 +75,12 @@ def query(
         no state are the first axes of the answer, those asked for the last.
     evidence
         The states of the variables seen, written as in the data: 5 and "5" are the same state,
-        None and NaN mean that the variable was not seen. A code that stands for several states can
-        be given too: ``{"Age": "40+"}`` may mean 40-49 or 50+.
+        None and NaN mean that the variable was not seen. In place of a state may stand several
+        (``["40-59", "60+"]``: one of them), a comparison where states are numbers or intervals of
+        numbers (``">=60"``), or how likely what was observed is in each state
+        (``{"pos": 0.8, "neg": 0.2}``: likelihood or virtual evidence, which multiplies odds). A
+        query that is written says ``Age in {40-59, 60+}``, ``Age>=60``,
+        ``Test ~ {pos: 0.8, neg: 0.2}``.
     do
         The states that variables are set to from outside.
     interval
@@ -437,11 +441,11 @@ def check_confounding(
     """
     if network.mechanisms is None:
         return
-    seen, sets = states_and_sets(network, evidence)
-    pairs = (  # one of several states blocks no path, and opens those that its state would
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    pairs = (  # what is not certain blocks no path, and opens those that its state would
         confounded_pair(network, scope, shown, do.keys())
         for scope in scopes
-        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **sets})])
+        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **likelihoods})])
     )
     if (pair := next(filter(None, pairs), None)) is None:
         return

@@ -58,7 +58,7 @@ BYTES_PER_CELL = 30  # of a table that tests and searches go over again and agai
 BYTES_PER_ROW = 10  # of it, beside its cells
 MERGED_BYTES = 400  # while equal rows are made one, for each row, by measurement
 MERGED_PIECES = 8  # of as many rows: what comes on top of them
-PROGRAM_BYTES = 2**27  # what the program takes before it holds a row
+PROGRAM_BYTES = 150 * 2**20  # what the program takes before it holds a row, by measurement
 FEWEST_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
 WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
@@ -184,7 +184,7 @@ def rows_within(
     rows, which comes with it.
     """
     row_cost = BYTES_PER_ROW + BYTES_PER_CELL * len(network.variables)
-    for_rows = budget - min(PROGRAM_BYTES, budget / 4)
+    for_rows = budget - min(PROGRAM_BYTES, budget / 3)
     most = max(int(for_rows / row_cost), FEWEST_ROWS)
     if isinstance(rows, Held) and rows.table.rows <= most:
         return rows.table, rows.table.row_count

@@ -33,8 +33,8 @@ def reading_words(project: Project) -> Words:
     """How the table is read, as options."""
     words: Words = []
     for column, codes in project.missing.items():
-        listed = f"{keyed(column, '=')}={','.join(map(_item, codes))}"
-        words += ["--missing", *(codes if column == ANYWHERE else [listed])]
+        listed = ",".join(map(_item, codes))
+        words += ["--missing", listed if column == ANYWHERE else f"{keyed(column, '=')}={listed}"]
     return [*words, *_as_words(reading_options(project))]
 
 

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.data.evidence import evidence_written, state_named, states_and_sets
+from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
@@ -235,7 +235,7 @@ class Effect:
             {
                 "target": self.target,
                 "do": self.cause,
-                "given": {name: str(state) for name, state in self.given.items()},
+                "given": dict(self.given),
                 "outcomes": list(self.outcomes),
                 "states": list(self.states),
                 "reference": self.reference,
@@ -396,7 +396,7 @@ def effect(
     if outcome is not None:
         outcome = state_named(network, target, outcome)
     check_mapping("given", given, network)
-    seen, sets = states_and_sets(network, given)
+    seen, likelihoods = states_and_likelihoods(network, given)
     given = evidence_written(network, given)
     if target == do or {target, do} & {*given}:
         other = next((name for name in network.variables if name not in (target, *given)), "X")
@@ -417,7 +417,7 @@ def effect(
     if is_graph:
         return _by_graph(asked, source, network, data, population, intervals=interval)
     answer = _by_network(asked, source, network, intervals=interval)
-    if _is_zero(network, target, do, seen, sets):
+    if _is_zero(network, target, do, seen, likelihoods):
         zero = f"By the edges of the network {do} has no effect on {target}, whatever the data."
         basis = *answer.basis, _by_directions(network, target, do, seen) or zero
         return replace(answer, basis=basis, is_zero=True)
@@ -438,17 +438,17 @@ def _check_names(network: Network, target: object, do: object) -> None:
 
 
 def _is_zero(
-    network: Network, target: str, do: str, given: Iterable[str], sets: Iterable[str]
+    network: Network, target: str, do: str, given: Iterable[str], uncertain: Iterable[str]
 ) -> bool:
     """Whether the target does not depend on what is set, once edges into it are cut.
 
-    Of ``sets`` it is given that they have one of several states, as a child of each may show.
+    Of ``uncertain`` ones it is given how likely their states are, as a child of each may show.
     """
     from networkx import is_d_separator
 
     drawn = network.to_networkx()
     drawn.remove_edges_from([*drawn.in_edges(do)])
-    child_of = {name: f"\0{name}" for name in sets}
+    child_of = {name: f"\0{name}" for name in uncertain}
     drawn.add_edges_from(child_of.items())
     return bool(is_d_separator(drawn, {do}, {target}, {*given, *child_of.values()}))
 
@@ -611,14 +611,14 @@ def _by_graph(
     target, do, given = asked.target, asked.cause, asked.given
     graph = graph.over(network).hiding(data_given(data).latent)
     known = known_variables(network, population)
-    seen, sets = states_and_sets(network, given)
-    verdict = graph.recover([*sets, target], list(seen), [do], population=known)
+    seen, likelihoods = states_and_likelihoods(network, given)
+    verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)
     if verdict.term is None:
         group = f", given={dict(given)!r}" if given else ""
         by_em = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
         raise not_recoverable(verdict, by_em)
     laws = verdict.population_laws(population)
-    recovery = recovered(verdict, data, population=laws, within=sets)
+    recovery = recovered(verdict, data, population=laws, likelihoods=likelihoods)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table

@@ -78,11 +78,10 @@ class PosteriorSpread(Spread):
         is_sure = np.isinf(self.sizes) | (table <= 0) | (table >= 1)
         is_unknown = (self.sizes == 0) & ~is_sure
         is_plain = ~is_sure & ~is_unknown
-        yes = np.where(is_plain, self.sizes * table, 1.0)
-        no = np.where(is_plain, self.sizes * (1 - table), 1.0)
+        sizes, means = np.where(is_plain, self.sizes, 2.0), np.where(is_plain, table, 0.5)
         ends = []
         for share, end in ((1 - level) / 2, 0.0), ((1 + level) / 2, 1.0):
-            value = np.where(is_unknown, end, betaincinv(yes, no, share))
+            value = np.where(is_unknown, end, betaincinv(sizes * means, sizes * (1 - means), share))
             ends.append(np.where(is_sure, table, value))
         low, high = ends
         return np.stack([np.minimum(low, table), np.maximum(high, table)], axis=-1)

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.data.evidence import Likelihood
 from lacunet.errors import as_level
 from lacunet.inference.answer import LEVEL, Answer, AnswerBasis, Bounds
 from lacunet.missingness.errors import NoRowsError
@@ -106,17 +107,21 @@ class Recovered:
 Laws = Mapping[Scope, Table]
 
 
-Places = Mapping[str, tuple[int, ...]]
-NOWHERE: Places = MappingProxyType({})
+Likelihoods = Mapping[str, Likelihood]
+NO_LIKELIHOODS: Likelihoods = MappingProxyType({})
 
 
 def recovered(
-    verdict: Verdict, data: object, *, population: Laws | None = None, within: Places = NOWHERE
+    verdict: Verdict,
+    data: object,
+    *,
+    population: Laws | None = None,
+    likelihoods: Likelihoods = NO_LIKELIHOODS,
 ) -> Recovered:
     """Estimate a query, and again without each part of the rows, by the estimand chosen first.
 
-    What is known of the ``population`` is taken as exact. Variables of the target that are
-    ``within`` some of their states become conditions: that they have one of these.
+    What is known of the ``population`` is taken as exact. Variables of the target that have
+    ``likelihoods`` become conditions: what was observed is as likely as these in their states.
 
     Raises
     ------
@@ -125,30 +130,31 @@ def recovered(
     """
     gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
     left_out = _left_out(verdict, gathered)
-    estimation = _within(estimate(verdict, left_out.rows, population), within)
+    estimation = _weighed(estimate(verdict, left_out.rows, population), likelihoods)
     chosen = replace(verdict, term=estimation.term, find_terms=None)
     again_of = []
     for rows in left_out.parts():
         try:
             again = estimate(chosen, rows, population)
-            again_of.append(_within(again, within).table.reshape(-1))
+            again_of.append(_weighed(again, likelihoods).table.reshape(-1))
         except NoRowsError:
             again_of.append(np.full(estimation.table.size, np.nan))
     whole = np.stack(again_of)
     known = np.nan_to_num(estimation.table.reshape(-1))
     replicates = np.where(np.isnan(whole), known, whole)
-    shown = _rows_that_show(estimation, left_out.rows, within)
+    shown = _rows_that_show(estimation, left_out.rows, likelihoods)
     return Recovered(estimation, replicates, left_out, shown)
 
 
-def _within(estimation: Estimation, within: Places) -> Estimation:
-    """The estimate given that variables of its target have one of some states, without these."""
-    if not within:
+def _weighed(estimation: Estimation, likelihoods: Likelihoods) -> Estimation:
+    """The estimate given the likelihoods of states of variables of its target, without these."""
+    if not likelihoods:
         return estimation
     table, names = estimation.table, estimation.asked.names
-    for name, places in within.items():
-        table = table.take(places, axis=names.index(name))
-    table = table.sum(axis=tuple(map(names.index, within)))
+    for name, likelihood in likelihoods.items():
+        along = np.array(likelihood).reshape([-1 if v == name else 1 for v in names])
+        table = np.where(along > 0, table * along, 0.0)  # what is ruled out need not be known
+    table = table.sum(axis=tuple(map(names.index, likelihoods)))
     rest = tuple(range(len(estimation.given), table.ndim))
     return replace(estimation, table=quotient(table, table.sum(axis=rest, keepdims=True), np.nan))
 
@@ -203,14 +209,14 @@ def is_one_value(verdict: Verdict, ends: IdentifiedSet) -> bool:
     return ends.width <= POINT and not (ends.is_narrow and verdict.generic is False)
 
 
-def _rows_that_show(estimation: Estimation, rows: Rows, within: Places) -> FloatArray:
+def _rows_that_show(estimation: Estimation, rows: Rows, likelihoods: Likelihoods) -> FloatArray:
     """The rows that show a query, for each configuration of its conditions."""
     shape = estimation.given_share.shape
     if any(isinstance(name, Mechanism) for name in estimation.asked.names):
         return np.full(shape, float(estimation.rows_shown))
     shown = rows.is_shown(estimation.asked.variables)
-    for name, places in within.items():
-        shown = shown & np.isin(rows.column(name), places)
+    for name, likelihood in likelihoods.items():
+        shown = shown & np.isin(rows.column(name), np.flatnonzero(likelihood))
     keys = pack([rows.column(name)[shown] for name in estimation.given], shape, int(shown.sum()))
     number = np.bincount(keys, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
     return number.reshape(shape).astype(np.float64)

@@ -28,7 +28,7 @@ from math import exp
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.evidence import places_seen
+from lacunet.data.evidence import likelihoods_of
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import added_up, quotient
@@ -48,10 +48,10 @@ class Question:
 
     target: str
     state: str
-    evidence: Mapping[str, str]
+    evidence: Mapping[str, object]
     mechanism: str
     tilted_state: str
-    do: Mapping[str, str] = field(default_factory=dict)
+    do: Mapping[str, object] = field(default_factory=dict)
     less: Question | None = None
 
     @property
@@ -96,7 +96,7 @@ class TiltedShares:
     shown: FloatArray
     hidden: FloatArray
     is_tilted: NDArray[np.bool_]
-    is_evidence: NDArray[np.bool_]
+    evidence: FloatArray
     is_target: NDArray[np.bool_]
     lost: float
     pooled: float
@@ -114,8 +114,9 @@ class TiltedShares:
 
     def _probability(self, delta: float) -> float:
         weight = self.shown * self.share + self.hidden * self._hidden_share(delta)
-        given = float(weight[self.is_evidence].sum())
-        return float(weight[self.is_evidence & self.is_target].sum()) / given if given else np.nan
+        weight = weight * self.evidence
+        given = float(weight.sum())
+        return float(weight[self.is_target].sum()) / given if given else np.nan
 
     def _hidden_share(self, delta: float) -> FloatArray:
         """The distribution of hidden values within each group."""
@@ -164,21 +165,18 @@ def tilted_shares(
     columns |= zip(hidden_scope, cells.columns(), strict=True)
     columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
 
-    def is_among(name: str, places: Sequence[int]) -> NDArray[np.bool_]:
-        return np.tile(np.isin(columns[name], places), 2)
-
     def is_state(name: str, state: str) -> NDArray[np.bool_]:
-        return is_among(name, [network.state_index(name, state)])
+        return np.tile(columns[name] == network.state_index(name, state), 2)
 
-    seen = places_seen(network, question.evidence)
-    is_evidence = np.ones(len(both), dtype=bool)
-    for name, places in seen.items():
-        is_evidence &= is_among(name, places)
+    seen = likelihoods_of(network, question.evidence)
+    evidence = np.ones(len(both))
+    for name, likelihood in seen.items():
+        evidence *= np.tile(_likelihood(likelihood, columns[name]), 2)
     is_tilted = is_state(question.mechanism, question.tilted_state)
     share = np.tile(cells.tally.weights, 2) / total[both]
     fits = np.ones(number, dtype=bool)
     for name in seen.keys() & always:
-        fits &= np.isin(groups.configs[groups.scope.index(name)], seen[name])
+        fits &= _likelihood(seen[name], groups.configs[groups.scope.index(name)]) > 0
     fits = np.concatenate([fits, added_up(pool_of, fits, len(pool)) > 0])
     tilted = added_up(both, share * is_tilted, len(total))
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
@@ -189,13 +187,18 @@ def tilted_shares(
         (mass - lacking)[both],
         lacking[both],
         is_tilted,
-        is_evidence,
+        evidence,
         is_state(question.target, question.state),
         lost,
         float(quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())),
         float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
         None if question.less is None else tilted_shares(network, table, question.less, given),
     )
+
+
+def _likelihood(likelihood: Sequence[float], codes: NDArray[np.integer]) -> FloatArray:
+    """That of the state of each code; 0 for codes beyond the states."""
+    return np.asarray(np.array([*likelihood, 0.0])[np.minimum(codes, len(likelihood))])
 
 
 def difference(probabilities: Sequence[float]) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.estimate.deletion.forms import check_graph
@@ -51,6 +52,9 @@ class EM:
         "bp" all of them.
     accelerate
         Whether steps towards convergence are extrapolated (Anderson acceleration).
+    most_cells
+        How many cells of large cliques an exact expectation may compute: components beyond that are
+        left to loopy belief propagation, too.
     visit
         Called with where EM is, at each start and after each iteration.
     missingness
@@ -83,6 +87,7 @@ class EM:
         metavar="yes|no",
     )
     missingness: MissingnessGraph | None = graph_option()
+    most_cells: float = field(default=inf, repr=False)
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import isfinite
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -71,6 +72,10 @@ if TYPE_CHECKING:
 
 LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
+TOO_DEAR_BRANCH = (
+    "an EM step computes at most {:,.0f} cells of large components: loopy belief propagation is "
+    "used for those beyond that, or beyond the memory budget"
+)
 NO_STEP_BRANCH = "EM makes no step for lack of time: the CPTs that it starts from are kept"
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random; states are in order of size, and their names are arbitrary"
@@ -100,7 +105,8 @@ class Climber:
         em, network = self.em, self.network
         branches: list[str] = []
         if not em.stays_closed:
-            branches.append(LOOPY_BRANCH)
+            is_bounded = isfinite(em.most_cells)
+            branches.append(TOO_DEAR_BRANCH.format(em.most_cells) if is_bounded else LOOPY_BRANCH)
             if em.restarts is None:
                 branches.append(STARTS_BRANCH)
             branches.append(NO_STEP_BRANCH)
@@ -199,7 +205,9 @@ class Climber:
             problems, folds = statistics.problems, statistics.folds
             if folds is not None:
                 problems = problems.sampled(folds.samples[:1])  # all rows
-            engine = engine_of(problems, setting.memory, em.inference, progress, deadline)
+            engine = engine_of(
+                problems, setting.memory, em.inference, progress, deadline, em.most_cells
+            )
             if self.recorded:
                 engine = _with_unrecorded(engine, self.recorded, setting, em)
             flat = flat_pseudo_counts(pseudo_counts, layout)

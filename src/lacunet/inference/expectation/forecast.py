@@ -7,6 +7,7 @@ timing, on this machine and at this moment, the operations that an expectation i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 from time import perf_counter
 
 import numpy as np
@@ -71,15 +72,17 @@ class Forecast:
         return f"about {self.seconds:,.1f} s" if is_long else f"about {self.seconds * 1e3:,.1f} ms"
 
 
-def forecast(problems: Problems, memory: float, deadline: Deadline = NEVER) -> Forecast:
-    """What the exact expectation over the problems will cost, within a budget of bytes.
+def forecast(
+    problems: Problems, memory: float, deadline: Deadline = NEVER, most_cells: float = inf
+) -> Forecast:
+    """What the exact expectation over the problems will cost, within a budget of bytes and cells.
 
     Raises
     ------
     OutOfTimeError
         It is not planned when the deadline passes.
     """
-    plan = plan_of(problems, memory, deadline=deadline)
+    plan = plan_of(problems, memory, deadline=deadline, most_cells=most_cells)
     groups = sum(len(shard.groups) for shard in plan.shards)
     return Forecast(
         components=len(problems.members),

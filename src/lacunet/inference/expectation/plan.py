@@ -3,15 +3,18 @@
 Components are taken in runs, smallest first: what eliminates small ones is often a part of
 what eliminates others of their size. Each run is laid out in shards of bounded size, which are
 evaluated one by one, or one on each core. A component whose cliques are beyond the budget is
-not planned but left to loopy propagation.
+not planned but left to loopy propagation; so are those that would make an expectation too long, the
+largest first, by a number of cells that does not depend on the machine.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.deadline import NEVER, Deadline
 from lacunet.inference.expectation.messages import messages_of
@@ -29,6 +32,9 @@ BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
 BYTES_OF_A_CLIQUE_CELL = 24  # the product, the next one and its sums
+# A component of so many cells, of which loopy propagation takes as long, is solved exactly whatever
+# the number of rows (benchmarks/loopy.py).
+ALWAYS_EXACT = 2**17
 
 
 @dataclass(frozen=True)
@@ -103,6 +109,7 @@ def plan_of(
     memory: float,
     progress: Progress = silent,
     deadline: Deadline = NEVER,
+    most_cells: float = inf,
 ) -> EvaluationPlan:
     """Lay out the problems for evaluation.
 
@@ -110,18 +117,24 @@ def plan_of(
     ----------
     memory
         The budget in bytes. Half of it may keep indices, the rest is for evaluation.
+    most_cells
+        How many cells of cliques may be computed in all, those of a component once for each of its
+        problems; small components are planned however many there are.
     """
     shards: list[Shard] = []
     left_out: list[Integers] = []
     cost = np.zeros(3)
-    most_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
+    room = most_cells
+    shard_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
     for run in runs_of(problems, deadline):
         is_lean = run.cells > cells_within(memory)
-        too_large = (is_lean & (run.lean_bytes > memory / 2))[run.component]
-        left_out.append(run.problems[too_large])
-        chosen = np.flatnonzero(~too_large)
+        too_large = is_lean & (run.lean_bytes > memory / 2)
+        too_dear, room = _too_dear(run, ~too_large, room)
+        is_left = (too_large | too_dear)[run.component]
+        left_out.append(run.problems[is_left])
+        chosen = np.flatnonzero(~is_left)
         cells = np.cumsum(run.cells[run.component[chosen]])
-        for part in in_runs(chosen, cells // most_cells):
+        for part in in_runs(chosen, cells // shard_cells):
             deadline.check()
             lean = bool(is_lean[run.component[part]].any())
             shard, shard_cost = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
@@ -132,6 +145,19 @@ def plan_of(
     return EvaluationPlan(
         problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist()
     )
+
+
+def _too_dear(
+    run: ComponentRun, fits: NDArray[np.bool_], room: float
+) -> tuple[NDArray[np.bool_], float]:
+    """Which of the large components of a run there is no room for, and the room that is left."""
+    cost = run.cells * np.bincount(run.component, minlength=len(fits))
+    large = np.flatnonzero(fits & (run.cells > ALWAYS_EXACT))
+    large = large[np.argsort(cost[large], kind="stable")]
+    total = np.cumsum(cost[large])
+    is_left = np.zeros(len(fits), dtype=bool)
+    is_left[large[total > room]] = True
+    return is_left, room - float(total[total <= room].max(initial=0.0))
 
 
 def _shard(
