@@ -125,6 +125,10 @@ def chain(length: int) -> tuple[lc.Network, object]:
     return network, frame
 
 
+def imputed(network: lc.Network, rows: object) -> object:
+    return network.impute(rows)
+
+
 CASES: dict[str, Callable[[], object]] = {
     "direct-mcar, 10^6": held("direct-mcar", 10**6),
     "factored-mcar, 10^6": held("factored-mcar", 10**6),
@@ -164,21 +168,19 @@ CASES: dict[str, Callable[[], object]] = {
     "streamed, em": streamed("em"),
     "streamed, em, intervals": streamed("em", intervals=True),
     "predict, one row": lambda: [
-        lc.predict(lc.example("alarm"), one_row(), targets=["HR"]) for _ in range(10)
+        lc.example("alarm").predict(one_row(), targets=["HR"]) for _ in range(10)
     ],
-    "predict, 10^4": lambda: lc.predict(
-        lc.example("alarm"), drawn("alarm", 10**4, 0.3, 0.7).frame(), targets=["HR"]
+    "predict, 10^4": lambda: lc.example("alarm").predict(
+        drawn("alarm", 10**4, 0.3, 0.7).frame(), targets=["HR"]
     ),
-    "impute, 10^4": lambda: lc.impute(lc.example("alarm"), drawn("alarm", 10**4, 0.3, 0.7).frame()),
-    "impute, chain of 500": lambda: lc.impute(*chain(500)),
-    "log_likelihood, 10^4": lambda: lc.log_likelihood(
-        lc.example("alarm"), drawn("alarm", 10**4, 0.3, 0.7).table
+    "impute, 10^4": lambda: lc.example("alarm").impute(drawn("alarm", 10**4, 0.3, 0.7).frame()),
+    "impute, chain of 500": lambda: imputed(*chain(500)),
+    "log_likelihood, 10^4": lambda: lc.example("alarm").log_likelihood(
+        drawn("alarm", 10**4, 0.3, 0.7).table
     ),
-    "query of a result": lambda: [
-        lc.query(learned("alarm"), "HR", {"BP": "LOW"}) for _ in range(100)
-    ],
-    "marginals of a result": lambda: [lc.marginals(learned("alarm")) for _ in range(20)],
-    "query": lambda: [lc.query(lc.example("alarm"), "HR", {"BP": "LOW"}) for _ in range(100)],
+    "query of a result": lambda: [learned("alarm").query("HR", {"BP": "LOW"}) for _ in range(100)],
+    "marginals of a result": lambda: [learned("alarm").marginals() for _ in range(20)],
+    "query": lambda: [lc.example("alarm").query("HR", {"BP": "LOW"}) for _ in range(100)],
     "explain, munin1": lambda: str(lc.explain(bare("munin1"), method="auto")),
     "diagnose, munin1, 10^3": lambda: lc.diagnose(
         bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table

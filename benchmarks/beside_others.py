@@ -169,7 +169,7 @@ def _ways(network: lc.Network) -> dict[str, Callable[[str, dict[str, str]], Any]
 
     theirs, other = lc.to_pyagrum(network), lc.to_pgmpy(network)
     return {
-        "lacunet": lambda v, e: np.asarray(lc.query(network, [v], e)),
+        "lacunet": lambda v, e: np.asarray(network.query([v], e)),
         "pyAgrum": lambda v, e: gum.getPosterior(theirs, target=v, evs=e).toarray(),
         "pgmpy": lambda v, e: VariableElimination(other).query([v], e, show_progress=False),
     }

@@ -85,23 +85,23 @@ def line(name: str, network: lc.Network, can_pyagrum: bool) -> list[str]:
     rng = np.random.default_rng(SEED)
     bn = lc.to_pyagrum(network)
     single, several, every, worst = [], [], [], 0.0
-    lc.query(network, network.variables[0])  # what is made once per network
+    network.query(network.variables[0])  # what is made once per network
     for _ in range(ONE):
         evidence = evidence_of(network, rng)
         for target in map(str, rng.permutation(rest_of(network, evidence))[:3]):
-            ours, mine = milliseconds(lambda: lc.query(network, target, evidence))  # noqa: B023
+            ours, mine = milliseconds(lambda: network.query(target, evidence))  # noqa: B023
             theirs, other = milliseconds(lambda: by_pyagrum(bn, [target], evidence))  # noqa: B023
             worst = max(worst, float(np.abs(np.asarray(mine) - other[target]).max()))
             single.append((ours, theirs))
     for _ in range(SEVERAL):
         evidence = evidence_of(network, rng)
         some = [str(target) for target in rng.permutation(rest_of(network, evidence))[:TARGETS]]
-        ours, _ = milliseconds(lambda: lc.marginals(network, evidence, variables=some))  # noqa: B023
+        ours, _ = milliseconds(lambda: network.marginals(evidence, variables=some))  # noqa: B023
         theirs, _ = milliseconds(lambda: by_pyagrum(bn, some, evidence))  # noqa: B023
         several.append((ours, theirs))
     for _ in range(ALL):
         evidence = evidence_of(network, rng)
-        ours, _ = milliseconds(lambda: lc.marginals(network, evidence))  # noqa: B023
+        ours, _ = milliseconds(lambda: network.marginals(evidence))  # noqa: B023
         theirs = float("inf")
         if can_pyagrum:
             rest = rest_of(network, evidence)

@@ -45,7 +45,7 @@ def main() -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         rows, network = Path(folder, "rows.csv"), Path(folder, "net.json")
         rows.write_text("A,B\n0,1\n1,\n0,0\n1,1\n")
-        lc.write_network(lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}), network)
+        lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}).write(network)
         files = [str(network), str(rows)]
         timed = {
             "lacunet --version": ["-m", "lacunet", "--version"],

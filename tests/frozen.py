@@ -119,16 +119,16 @@ def options_for(method: str, case: str) -> dict[str, Any]:
 
 
 def answer(source: Any, target: Any, evidence: Mapping[str, object] | None = None) -> Any:
-    return lc.query(source, target, evidence or {})
+    return source.query(target, evidence or {})
 
 
 def answered_with_interval(source: Any, target: str, evidence: Mapping[str, object]) -> Quantities:
-    found = lc.query(source, target, evidence, interval=True)
+    found = source.query(target, evidence)
     return {"probabilities": np.asarray(found), "interval": found.interval}
 
 
 def effect_of(source: Any, target: str, do: str) -> Quantities:
-    found = lc.effect(source, target, do=do, interval=True)
+    found = source.effect(target, do=do)
     pairs = [contrast.difference for contrast in found.contrasts]
     ratios = [contrast.ratio for contrast in found.contrasts]
     return {
@@ -371,18 +371,18 @@ def _answers() -> None:  # noqa: C901
     problem("an effect, screening", effect)
 
     def rows() -> Quantities:
-        frame = lc.predict(screened(), screening().slice(0, 300), "Disease")
+        frame = screened().predict(screening().slice(0, 300), "Disease")
         return {name: frame.column(name).to_pylist() for name in frame.column_names}
 
     problem("predictions, screening", rows)
 
     def likelihood() -> Quantities:
-        return {"log-likelihood": [lc.log_likelihood(screened(), screening())]}
+        return {"log-likelihood": [screened().log_likelihood(screening())]}
 
     problem("log-likelihood, screening", likelihood)
 
     def draws() -> Quantities:
-        tables = lc.impute(screened(), screening().slice(0, 300), draws=2, rng=5)
+        tables = screened().impute(screening().slice(0, 300), draws=2, rng=5)
         return {f"draw {k}": table.column("Disease").to_pylist() for k, table in enumerate(tables)}
 
     problem("imputed draws, screening", draws)

@@ -104,7 +104,7 @@ def test_a_real_table_is_read_as_its_dictionary_says(name: str) -> None:
     for variable in told["not_asked"]:
         possible = network.possible(variable)
         assert not learned.cpt(variable).table[~possible].any()
-    completed = lc.impute(learned, frame[list(network.variables)].head(300))
+    completed = learned.impute(frame[list(network.variables)].head(300))
     words = {}
     for variable in network.variables:  # cells that were shown are as they were: codes, numbers
         cells = zip(expected[variable], completed[variable], strict=False)

@@ -147,7 +147,7 @@ def test_the_forest_of_answers_takes_their_intervals_and_share_without_data() ->
     network = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
     rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
     result = lc.learn(network, rows, pseudo_counts=0, method="direct-mcar", intervals=True)
-    answer = lc.query(result, "MI", interval=True, unsupported="ignore")
+    answer = result.query("MI", unsupported="ignore")
     words = texts(answers_forest({"heart attack": answer, "other": 0.2}))
     assert "heart attack" in words
     assert sum("40% no data" in word for word in words) == 2
@@ -229,7 +229,7 @@ def test_the_forest_of_an_effect_has_its_contrasts_and_a_line_without_effect() -
         {"Y": ["X"]},
         {"X": [0.5, 0.5], "Y": [[0.8, 0.2], [0.5, 0.5]]},
     )
-    effect = lc.effect(network, "Y", do="X")
+    effect = network.effect("Y", do="X")
     assert "0.300" in texts(effect_forest(effect))
     assert "4.000" in texts(effect_forest([effect], "odds ratio"))
     with pytest.raises(lc.LacunetError, match="'risk'"):

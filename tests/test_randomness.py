@@ -19,9 +19,9 @@ LARGE = {"samples": 100, "memory": 0}  # too little memory: the divergence is sa
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
     "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
-    "sample": lambda rng: lc.sample(ASIA, 20, rng=rng),
+    "sample": lambda rng: ASIA.sample(20, rng=rng),
     "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng=rng),
-    "impute": lambda rng: str(lc.impute(ASIA, ROWS, draws=2, rng=rng, proper=False)),
+    "impute": lambda rng: str(ASIA.impute(ROWS, draws=2, rng=rng, proper=False)),
     "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
     "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
     "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=10).strengths,

@@ -88,7 +88,7 @@ def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, An
         seconds = time.perf_counter() - start
         for cpt in result.network.cpts:
             np.testing.assert_allclose(cpt.table.sum(axis=-1), 1, rtol=1e-12)
-        figures[method] = lc.log_likelihood(result.network, held_out) / len(held_out), seconds
+        figures[method] = result.network.log_likelihood(held_out) / len(held_out), seconds
         assert np.isfinite(figures[method][0])
     print(name, {method: f"{figure:.4f} in {s:.1f} s" for method, (figure, s) in figures.items()})
     # What uses every row is no worse on held-out rows than what drops the incomplete ones.
@@ -96,7 +96,7 @@ def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, An
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         target = network.variables[-1]
-        found = lc.predict(result.network, held_out.head(1000), [target])
+        found = result.network.predict(held_out.head(1000), [target])
     np.testing.assert_allclose(found.sum(axis=1), 1, rtol=1e-9)
-    whole = lc.impute(result.network, held_out.head(1000))
+    whole = result.network.impute(held_out.head(1000))
     assert not whole.isna().to_numpy().any()

@@ -131,7 +131,7 @@ def told(data: lc.Data) -> list[Any]:
     known = lc.learn(NETWORK, data, "direct-mcar").network
     diagnosis = lc.diagnose(NETWORK, data)
     return [
-        lc.log_likelihood(known, data),
+        known.log_likelihood(data),
         str(diagnosis.as_data()),
         str(diagnosis),
         str(lc.explain(NETWORK, data, "auto").plan.families),

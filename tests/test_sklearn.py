@@ -47,7 +47,7 @@ def test_the_checks_of_scikit_learn_pass(estimator: Any) -> None:
 def asia_rows(rows: int, seed: int, hidden: float) -> tuple[pd.DataFrame, pd.Series]:
     asia = lc.example("asia")
     rng = np.random.default_rng(seed)
-    frame = lc.sample(asia, rows, rng=rng).astype(object)
+    frame = asia.sample(rows, rng=rng).astype(object)
     y = frame.pop("bronc")
     return frame.mask(rng.random(frame.shape) < hidden), y
 
@@ -65,7 +65,7 @@ def test_probabilities_are_those_of_the_network_that_was_learned() -> None:
     found = model.predict_proba(X.head(20))
     for row, (_, shown) in enumerate(X.head(20).iterrows()):
         evidence: dict[Any, Any] = shown.to_dict()
-        answer = lc.query(model.network_, "bronc", evidence, unsupported="ignore")
+        answer = model.network_.query("bronc", evidence, unsupported="ignore")
         np.testing.assert_allclose(found[row], answer, rtol=1e-10)
 
 
@@ -316,7 +316,7 @@ def test_codes_sets_and_rules_are_those_of_learn_and_predict(edges: str | None) 
         found, expected = network.cpt(name).table, learned.cpt(name).table
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
     columns = [name for name in network.variables if name != "class"]
-    expected = lc.predict(network, rows[columns], "class").to_numpy()
+    expected = network.predict(rows[columns], "class").to_numpy()
     np.testing.assert_allclose(model.predict_proba(rows), expected, rtol=0, atol=1e-12)
 
 

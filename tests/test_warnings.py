@@ -15,7 +15,7 @@ WARNING: dict[str, Callable[[], object]] = {
     "learn": lambda: lc.learn(COIN, ROWS),
     "count": lambda: lc.count(COIN, ROWS),
     "diagnose": lambda: lc.diagnose(COIN, ROWS),
-    "log_likelihood": lambda: lc.log_likelihood(COIN, {"Coin": ["head"]}),
+    "log_likelihood": lambda: COIN.log_likelihood({"Coin": ["head"]}),
     "explain": lambda: lc.explain(COIN, ROWS),
 }
 

@@ -151,7 +151,7 @@ Search.performTermsSearch = (words, excluded) => {
     });
 };
 
-/* Names as they are typed, such as lc.query, Result.report or learn_structure(). */
+/* Names as they are typed, such as result.query, Result.report or learn_structure(). */
 const named = (query) => {
   const name = query.trim().toLowerCase().replace(/^lc\./, "").replace(/\(.*$/, "");
   if (!/[._(]/.test(query.trim()) || !name) return [];

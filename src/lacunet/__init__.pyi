@@ -5,9 +5,7 @@ from .bridges import from_pyagrum as from_pyagrum
 from .bridges import to_pgmpy as to_pgmpy
 from .bridges import to_pyagrum as to_pyagrum
 from .building.bins import discretise as discretise
-from .completion.predict import predict as predict
 from .completion.predictor import Predictor as Predictor
-from .completion.predictor import compile as compile  # noqa: A004
 from .data.examples import example_data as example_data
 from .data.given import Data as Data
 from .data.given import ReplicateWeights as ReplicateWeights
@@ -38,14 +36,9 @@ from .estimate.result import read_result as read_result
 from .evaluate import kl_divergence as kl_divergence
 from .formats.catalogue import example as example
 from .formats.files import read_network as read_network
-from .formats.files import write_network as write_network
-from .imputation.impute import impute as impute
 from .imputation.pool import Pooled as Pooled
 from .imputation.pool import pool as pool
 from .inference.answer import Answer as Answer
-from .inference.likelihood import log_likelihood as log_likelihood
-from .inference.query import marginals as marginals
-from .inference.query import query as query
 from .missingness.fitted import LearnedGraph as LearnedGraph
 from .missingness.graph import MissingnessGraph as MissingnessGraph
 from .missingness.learn import learn_missingness as learn_missingness
@@ -61,7 +54,6 @@ from .simulation.at_random import InformedMAR as InformedMAR
 from .simulation.by_graph import MissingByGraph as MissingByGraph
 from .simulation.simulate import Simulation as Simulation
 from .simulation.simulate import hide as hide
-from .simulation.simulate import sample as sample
 from .simulation.simulate import simulate as simulate
 from .structure.cpdag import Cpdag as Cpdag
 from .structure.cpdag import StructureDifference as StructureDifference
@@ -73,7 +65,6 @@ from .structure.strengths import Strength as Strength
 from .uncertainty.bounds import WorstCase as WorstCase
 from .uncertainty.bounds import worst_case as worst_case
 from .uncertainty.effect import Effect as Effect
-from .uncertainty.effect import effect as effect
 
 __version__: str
 __all__: list[str]

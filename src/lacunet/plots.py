@@ -157,7 +157,7 @@ def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Pic
     Parameters
     ----------
     answers
-        For each label an answer of `lacunet.query` (all its states are drawn), or numbers: a
+        For each label an answer of `Network.query` (all its states are drawn), or numbers: a
         value, or a value with the low and the high end of its interval.
     reference
         A value to compare with, drawn as a line.
@@ -204,7 +204,7 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
     Parameters
     ----------
     effects
-        What `lacunet.effect` gives.
+        What `Network.effect` gives.
     measure
         "difference", "ratio" or "odds ratio"; the line is where there is no effect.
     """
@@ -224,7 +224,7 @@ def _of_answer(label: str, answer: Answer) -> list[Estimate]:
     cells = list(product(*answer.states))
     values = np.asarray(answer).ravel()
     ends = np.full((len(cells), 2), nan)
-    if answer.interval is not None:
+    if answer.level is not None:
         ends = answer.interval.reshape(-1, 2)
     share = answer.unsupported or 0.0
     return [

@@ -142,8 +142,8 @@ def judged(truth: Network, result: lc.Result) -> tuple[str, str]:
         signs += np.where(counts, np.where(inside, "1", "0"), "-").ravel().tolist()
     asked = []
     for target, evidence in questions(truth, [v for v, n in result.missing.items() if n]):
-        right = lc.query(truth, target, evidence)
-        both = lc.query(result, target, evidence, interval=True).interval
+        right = truth.query(target, evidence)
+        both = result.query(target, evidence).interval
         asked += [
             "01"[bool(lo <= p <= hi)] for p, (lo, hi) in zip(right.values(), both, strict=True)
         ]
@@ -227,7 +227,7 @@ def cost() -> None:
                     result = lc.learn(bare, data, method, pseudo_counts=1, intervals=intervals)
                     taken.append(process_time() - began)
             began = process_time()
-            lc.query(result, "CATECHOL", {"BP": "LOW"}, interval=True)
+            result.query("CATECHOL", {"BP": "LOW"})
             asked = process_time() - began
             fit, sure = (float(np.median(taken[1:])) for taken in times.values())
             print(

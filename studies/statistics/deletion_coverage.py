@@ -100,14 +100,12 @@ def measured(problem: str, method: str, sets: int, first: int) -> dict[str, str]
             of_entries.append(covered(result.interval(name), truth))
             of_rows.append(np.broadcast_to(support[..., None], truth.shape).ravel())
         for target, evidence in ANSWERS[kind]:
-            answer = lc.query(result, target, evidence, interval=True)
-            of_answers.append(
-                covered(answer.interval, np.asarray(lc.query(network, target, evidence)))
-            )
+            answer = result.query(target, evidence)
+            of_answers.append(covered(answer.interval, np.asarray(network.query(target, evidence))))
         for target, cause in EFFECTS[kind]:
             pairs = zip(
-                lc.effect(network, target, do=cause).contrasts,
-                lc.effect(result, target, do=cause).contrasts,
+                network.effect(target, do=cause).contrasts,
+                result.effect(target, do=cause).contrasts,
                 strict=True,
             )
             for truth, found in pairs:

@@ -152,7 +152,7 @@ class Outcome:
 
 
 def _of_result(result: lc.Result, target: str) -> Outcome:
-    answer = lc.query(result, target, interval=True)
+    answer = result.query(target)
     low, high = answer.interval[1]
     return Outcome(float(answer["yes"]), float(low), float(high), bool(result.warnings))
 
@@ -185,7 +185,7 @@ def main() -> None:
     print("|---|---|---|" + "---|" * len(WAYS))
     for design in options.designs:
         network, _, target = DESIGNS[design]
-        truth = float(lc.query(network, target)["yes"])
+        truth = float(network.query(target)["yes"])
         results: dict[str, list[Outcome]] = {way: [] for way in WAYS}
         shown_shares = []
         for index in range(options.sets):

@@ -48,13 +48,13 @@ class Study:
 def ways(study: Study, rows: Any, seed: int) -> Iterator[tuple[str, Effect]]:
     """By the graph's estimand, and from networks that were learned."""
     graph = study.known
-    yield "the graph's estimand", lc.effect(graph, "Y", do="X", data=rows)
+    yield "the graph's estimand", graph.effect("Y", do="X", data=rows)
     for method in (lc.MGraph(missingness=graph), lc.EM(missingness=graph)):
         if not graph.hidden:
             result = lc.learn(
                 graph.network, rows, method, pseudo_counts=1, intervals=True, rng=seed
             )
-            yield f"learned, {method.name}", lc.effect(result, "Y", do="X")
+            yield f"learned, {method.name}", result.effect("Y", do="X")
 
 
 def back_door() -> Study:
@@ -99,7 +99,7 @@ STUDIES = {"back-door": back_door, "front-door": front_door}
 
 def main(study: Study, sets: int, first: int, sizes: tuple[int, ...]) -> None:
     """Print the table."""
-    truth = lc.effect(study.network, "Y", do="X").contrasts[0]
+    truth = study.network.effect("Y", do="X").contrasts[0]
     print(f"truth: {truth.difference}, {truth.ratio}, {truth.odds_ratio}; {sets} data sets")
     print("   rows  way                   difference  ratio  odds ratio  deviation  standard error")
     for size in sizes:

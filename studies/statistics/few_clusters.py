@@ -66,11 +66,11 @@ def main() -> None:
             true = truth.cpt(name).table[..., 1]
             own += np.ravel((low <= true) & (true <= high)).tolist()
         for target, evidence in ANSWERS:
-            low, high = lc.query(result, target, evidence, interval=True).interval[1]
-            own.append(low <= np.asarray(lc.query(truth, target, evidence))[1] <= high)
+            low, high = result.query(target, evidence).interval[1]
+            own.append(low <= np.asarray(truth.query(target, evidence))[1] <= high)
         for target in EFFECTS:
-            _, low, high = lc.effect(result, target, do="X").contrasts[0].difference
-            true = lc.effect(truth, target, do="X").contrasts[0].difference.value
+            _, low, high = result.effect(target, do="X").contrasts[0].difference
+            true = truth.effect(target, do="X").contrasts[0].difference.value
             own.append(low <= true <= high)
         covered.append(own)
     shares = np.mean(covered, axis=0)

@@ -121,7 +121,7 @@ def answers_of(
     for kind, target, state, given, right in questions(truth, rows, rng):
         answer: dict[str, Any] = {"kind": kind}
         for way, result in zip(WAYS, (by_truth, as_known, searched), strict=True):
-            told = lc.query(result, target, given, interval=True, unsupported="ignore")
+            told = result.query(target, given, unsupported="ignore")
             low, high = told.interval[told.states[0].index(state)].tolist()
             answer[way] = [low <= right <= high, high - low]
         answers.append(answer)

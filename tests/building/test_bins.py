@@ -124,7 +124,7 @@ def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path
     assert network.states("Age") == ("[0,30)", "[30,60)", ">=60")
     learned = lc.learn(network, AGES, "direct-mcar", pseudo_counts=0).network
     np.testing.assert_allclose(learned.cpt("Age").table, [2 / 8, 3 / 8, 3 / 8])
-    lc.write_network(learned, tmp_path / "net.json")
+    learned.write(tmp_path / "net.json")
     again = lc.read_network(tmp_path / "net.json")
     assert again == learned
     assert again.cuts_of["Age"] == (0, 30, 60, np.inf)
@@ -133,7 +133,7 @@ def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path
         rows.write_text("Age,Ill\n25,\n99.5,yes\n")
         counted = lc.learn(again, rows if new is None else new, "direct-mcar", pseudo_counts=0)
         np.testing.assert_allclose(counted.network.cpt("Age").table, [0.5, 0, 0.5])
-    np.testing.assert_array_equal(lc.query(again, "Ill", {"Age": 45}), again.cpt("Ill").table[1])
+    np.testing.assert_array_equal(again.query("Ill", {"Age": 45}), again.cpt("Ill").table[1])
     assert lc.discretise(pd.DataFrame({"Age": [29.9, 30]}), again)["Age"].tolist() == [
         "[0,30)",
         "[30,60)",
@@ -188,7 +188,7 @@ def test_values_outside_the_cut_points_are_missing_where_that_is_asked_for() -> 
 
 def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> None:
     network = lc.Network({"A": ["x", "y"]}, cuts={"A": [0, 1, 2]})
-    lc.write_network(network, tmp_path / "net.json")
+    network.write(tmp_path / "net.json")
     text = (tmp_path / "net.json").read_text()
     (tmp_path / "net.json").write_text(text.replace("[0.0, 1.0, 2.0]", '"none"'))
     with pytest.raises(FormatError, match="points"):

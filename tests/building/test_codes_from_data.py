@@ -54,7 +54,7 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
         "Now": ("daily", "sometimes", "not_asked"),
         "Age": ("0-39", "40-49", "50+"),
     }
-    lc.write_network(network, tmp_path / "survey.json")
+    network.write(tmp_path / "survey.json")
     again = lc.read_network(tmp_path / "survey.json")
     assert again == network
     table = read_table(data, again, keep_sets=True)
@@ -109,7 +109,7 @@ def test_intervals_may_have_a_state_for_those_who_were_not_asked(tmp_path: Path)
         not_asked={"Since": ("Smoked=no", "never")},
     )
     assert found.network.states("Since") == ("[0,30)", "[30,60]", "never")
-    lc.write_network(found.network, tmp_path / "net.json")
+    found.network.write(tmp_path / "net.json")
     table = read_table(rows, lc.read_network(tmp_path / "net.json"))
     assert table.columns["Since"].tolist() == [2, 0, 2, 1, 2, 1, 2, 3] * 5
 

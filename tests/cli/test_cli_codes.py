@@ -68,7 +68,7 @@ def test_intervals_and_numbers_can_be_asked_about(
     capsys.readouterr()
     assert main(["query", str(network), f"Sex | Age={written}, Ever=yes", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
-    expected = lc.query(lc.read_network(network), "Sex", {"Age": "[40,60)", "Ever": "yes"})
+    expected = lc.read_network(network).query("Sex", {"Age": "[40,60)", "Ever": "yes"})
     assert str(float(expected["1"]))[:8] in json.dumps(found)
 
 
@@ -116,9 +116,9 @@ def test_codes_that_come_with_the_data_can_be_asked_about(
     states = {"Age": ["<40", "40-49", "50+"], "Sex": ["f", "m"], "Ill": ["no", "yes"]}
     network = lc.Network(states, {"Ill": ["Age", "Sex"]})
     codes = {"Age": {"40+": ["40-49", "50+"]}}
-    lc.write_network(network, tmp_path / "plain.json")
+    network.write(tmp_path / "plain.json")
     coded = lc.Network(states, {"Ill": ["Age", "Sex"]}, codes=codes)
-    lc.write_network(coded, tmp_path / "coded.json")
+    coded.write(tmp_path / "coded.json")
     cells = [
         f"{a},{s},{i}" for a in (*states["Age"], "40+") for s in "fm" for i in ("no", "yes", "")
     ]

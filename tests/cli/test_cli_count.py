@@ -27,7 +27,7 @@ LITTLE = "0.00005"  # GiB: nothing is held
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A network and three parts of rows."""
-    lc.write_network(NETWORK, tmp_path / "net.bif")
+    NETWORK.write(tmp_path / "net.bif")
     for part in range(3):
         rng = np.random.default_rng(part)
         columns = {

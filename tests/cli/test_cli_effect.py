@@ -33,7 +33,7 @@ def files(tmp_path: Path) -> dict[str, str]:
     hidden = lc.MissingByGraph(graph, {"Age": [0.1, 0.3], "Smoke": [0.1, 0.2]})
     drawn = lc.simulate(NETWORK, 3000, hidden, rng=np.random.default_rng(8))
     paths = {name: str(tmp_path / name) for name in ("net.bif", "rows.csv", "graph.txt")}
-    lc.write_network(NETWORK, paths["net.bif"])
+    NETWORK.write(paths["net.bif"])
     write_table(drawn.table, NETWORK, paths["rows.csv"])
     graph.write(paths["graph.txt"])
     return paths
@@ -71,9 +71,7 @@ def test_a_result_file_answers_with_its_intervals(
     result.write(kept)
     assert main(["effect", kept, *asked, "--level", "90"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    assert told == json.loads(
-        json.dumps(lc.effect(result, "Ill", do="Smoke", interval=0.9).as_data())
-    )
+    assert told == json.loads(json.dumps(result.effect("Ill", do="Smoke", level=0.9).as_data()))
     graph_given = ["--missingness", files["graph.txt"]]
     assert main(["effect", kept, files["rows.csv"], *asked, *graph_given]) == 0
     assert "CPTs" in capsys.readouterr().err  # that they are not used
@@ -158,7 +156,7 @@ def test_a_selection_is_undone_by_rows_of_everyone(tmp_path: Path, capsys: Captu
     mechanisms = lc.MissingByGraph(lc.MissingnessGraph.read(graph, NETWORK), {"*": [0.1, 0.8]})
     drawn = lc.simulate(NETWORK, 6000, mechanisms, rng=np.random.default_rng(2))
     network, rows, everyone = (str(tmp_path / name) for name in ("n.bif", "r.csv", "all.csv"))
-    lc.write_network(NETWORK, network)
+    NETWORK.write(network)
     write_table(drawn.table, NETWORK, rows)
     Path(everyone).write_text("\n".join(["Age", *["young"] * 6, *["old"] * 4]))
     command = ["effect", network, rows, "Ill", "--do", "Smoke", "--json"]

@@ -170,13 +170,13 @@ def test_a_result_is_as_good_as_its_network() -> None:
     evidence: Any = "Wet=no"
     result: Any = lc.learn(RAIN, rows, "direct-mcar", rng=3)
     with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
-        assert lc.predict(result, rows, "Rain", unsupported="ignore")
+        assert result.predict(rows, "Rain", unsupported="ignore")
     with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
-        assert lc.impute(result, rows, draws=1, rng=1, unsupported="ignore")
+        assert result.impute(rows, draws=1, rng=1, unsupported="ignore")
     assert lc.kl_divergence(result, result) == 0
     for call in (
-        lambda: lc.predict(rows, RAIN, "Rain"),
-        lambda: lc.query(result, "Rain", evidence),
+        lambda: rows.predict(RAIN, "Rain"),
+        lambda: result.query("Rain", evidence),
         lambda: lc.kl_divergence(RAIN, rows),
     ):
         with pytest.raises(lc.LacunetError):

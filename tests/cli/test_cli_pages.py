@@ -35,7 +35,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     drawn = simulate(
         SCREENING, 600, MissingByGraph(graph, NOT_VERIFIED), rng=np.random.default_rng(5)
     )
-    lc.write_network(SCREENING, tmp_path / "net.bif")
+    SCREENING.write(tmp_path / "net.bif")
     write_table(drawn.table, SCREENING, str(tmp_path / "rows.csv"))
     graph.write(str(tmp_path / "mar.txt"))
     monkeypatch.chdir(tmp_path)

@@ -17,7 +17,7 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture
 def rain(tmp_path: Path) -> tuple[str, str]:
-    lc.write_network(RAIN, tmp_path / "rain.bif")
+    RAIN.write(tmp_path / "rain.bif")
     rows = "no,,yes\n,on,yes\nyes,off,?\nno,off,no\n" * 25
     (tmp_path / "rain.csv").write_text(f"Rain,Sprinkler,Wet\n{rows}")
     return str(tmp_path / "rain.bif"), str(tmp_path / "rain.csv")
@@ -32,7 +32,7 @@ def learned(rain: tuple[str, str], method: str, *more: str) -> str:
 def test_a_network_answers_by_its_own_cpts(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["query", rain[0], "Rain, Sprinkler | Wet=yes", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
-    expected = lc.query(RAIN, ["Rain", "Sprinkler"], {"Wet": "yes"})
+    expected = RAIN.query(["Rain", "Sprinkler"], {"Wet": "yes"})
     np.testing.assert_allclose(told["answer"], expected)
     assert told["given"] == {"Wet": "yes"}
     assert told["intervals"] is None
@@ -61,7 +61,7 @@ def test_a_result_in_a_file_answers_with_its_intervals(
     result = lc.learn(RAIN, rain[1], method, intervals=True)
     sure = result.require_intervals().query("Rain", {"Wet": "yes"}).interval(0.9)
     np.testing.assert_allclose(told[0]["intervals"], sure)
-    np.testing.assert_allclose(told[1]["answer"], lc.query(result, "Wet", unsupported="ignore"))
+    np.testing.assert_allclose(told[1]["answer"], result.query("Wet", unsupported="ignore"))
     assert main(["query", kept, "Rain|Wet=yes"]) == 0
     printed = capsys.readouterr().out
     assert "P(Rain | Wet=yes)" in printed
@@ -122,7 +122,7 @@ def test_doing_and_bounds_are_asked_as_in_python(rain: tuple[str, str], capsys: 
     assert main([*command, "Wet | do(Sprinkler=on), Rain=no", "--json"]) == 0
     (told,) = json.loads(capsys.readouterr().out)
     result = lc.learn(RAIN, rain[1], "direct-mcar")
-    answer = lc.query(result, "Wet", {"Rain": "no"}, do={"Sprinkler": "on"}, unsupported="bounds")
+    answer = result.query("Wet", {"Rain": "no"}, do={"Sprinkler": "on"}, unsupported="bounds")
     assert (told["do"], told["given"]) == ({"Sprinkler": "on"}, {"Rain": "no"})
     np.testing.assert_allclose(told["answer"], answer)
     np.testing.assert_allclose(told["bounds"]["low"], answer.bounds.low)  # type: ignore[union-attr]
@@ -163,7 +163,7 @@ def test_a_state_in_quotes_may_hold_any_sign(
         {"A": ["B, C"]},
         {"B, C": [0.5, 0.5], "A": [[0.25, 0.75], [0.125, 0.875]]},
     )
-    lc.write_network(network, tmp_path / "net.json")
+    network.write(tmp_path / "net.json")
     doubled = state.replace('"', '""')
     asked = form.format(f'"B, C" = "{doubled}"')
     assert main(["query", str(tmp_path / "net.json"), asked, "--json"]) == 0

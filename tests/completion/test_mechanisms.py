@@ -108,8 +108,8 @@ def test_predictions_and_completions_are_those_of_the_full_law(
     whole = most_probable(*rows_with_mechanisms(network, read_table(frame, network)))
     for target in names:
         hidden = [{**row, target: None} for row in rows]
-        few, batch = lc.predict(network, frame, target), lc.predict(network, many, target)
-        predictor = lc.compile(network, target)
+        few, batch = network.predict(frame, target), network.predict(many, target)
+        predictor = network.compile(target)
         for at, row in enumerate(rows):
             # the target is no evidence, but whether the row shows it is
             weights = _as_shown(network, row, hidden[at])
@@ -140,9 +140,9 @@ def test_a_variable_without_a_column_was_not_hidden_by_its_mechanism() -> None:
         {"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, {"A": [0.5, 0.5], "B": [[0.8, 0.2]] * 2}
     ).with_mechanisms(Mechanisms("", {"B": Cpt("R[B]", ("B",), fair)}))
     for many in (1, 20):
-        absent = lc.predict(network, {"A": ["0"] * many}, "B")
+        absent = network.predict({"A": ["0"] * many}, "B")
         np.testing.assert_allclose(absent["B=1"], 0.2)
-        hidden = lc.predict(network, {"A": ["0"] * many, "B": [None] * many}, "B")
+        hidden = network.predict({"A": ["0"] * many, "B": [None] * many}, "B")
         np.testing.assert_allclose(hidden["B=1"], 0.2 * 0.1 / (0.2 * 0.1 + 0.8 * 0.9))
 
 
@@ -186,13 +186,13 @@ def test_what_was_not_asked_was_not_hidden_by_its_mechanism() -> None:
         "Smoked": ["no", "yes"],
         "Now": [None, None],
     }
-    found = lc.predict(network, rows, "Sex")["Sex=f"]
+    found = network.predict(rows, "Sex")["Sex=f"]
     # P(f, no, shown) : P(m, no, shown), and P(f, yes, missing) : P(m, yes, missing)
     np.testing.assert_allclose(found, [3 * 0.2 / (3 * 0.2 + 0.6), 0.8 / (0.8 + 3 * 0.4)])
     for target in ("Sex", "Smoked"):
-        predictor = lc.compile(network, target)
+        predictor = network.compile(target)
         for at, expected in enumerate(
-            lc.predict(network, rows, target)[f"{target}={network.states(target)[0]}"]
+            network.predict(rows, target)[f"{target}={network.states(target)[0]}"]
         ):
             answer = predictor({name: own[at] for name, own in rows.items()})[target]
             np.testing.assert_allclose(answer.probabilities[0], expected, rtol=1e-12)
@@ -206,13 +206,13 @@ def test_a_result_learned_with_a_graph_completes_rows_by_it() -> None:
     both = joint * np.array(MISSING_Y)[:, None] * np.array(MISSING_X)
     truth = both.sum(axis=0)[1] / both.sum()
     assert abs(truth - 0.264) < 0.005
-    found = lc.predict(result, {"X": [None], "Y": [None]}, "Y")
+    found = result.predict({"X": [None], "Y": [None]}, "Y")
     # 20,000 rows, of which about 4,900 miss both: the mechanisms' error is some .02
     assert abs(found["Y=b"][0] - truth) < 0.06
     plain = lc.learn(CROSSED, rows, "em")
     with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
-        assert abs(lc.predict(plain, {"X": [None], "Y": [None]}, "Y")["Y=b"][0] - truth) > 0.1
-    (drawn,) = lc.impute(result, rows, draws=1, rng=3, proper=False)
+        assert abs(plain.predict({"X": [None], "Y": [None]}, "Y")["Y=b"][0] - truth) > 0.1
+    (drawn,) = result.impute(rows, draws=1, rng=3, proper=False)
     empty = [at for at in range(20_000) if rows["X"][at] is None and rows["Y"][at] is None]
     share = np.mean([drawn["Y"][at] == "b" for at in empty])
     error = np.sqrt(truth * (1 - truth) / len(empty))
@@ -257,14 +257,14 @@ def test_mechanisms_whose_causes_all_rows_showed_are_evidence_about_these_causes
     frame = {name: [row[name] for row in rows] for name in OBSERVED.variables}
     for target in OBSERVED.variables:
         names = [f"{target}={state}" for state in OBSERVED.states(target)]
-        predictor = lc.compile(kept, target)
-        found = lc.predict(kept, frame, target)
+        predictor = kept.compile(target)
+        found = kept.predict(frame, target)
         for at, row in enumerate(rows):
             expected = _by_full_law(model, row, target)
             np.testing.assert_allclose([found[name][at] for name in names], expected, atol=1e-9)
             np.testing.assert_allclose(predictor(row)[target], expected, atol=1e-9)
             if at % 8 == 0:
-                few = lc.predict(kept, {name: [value] for name, value in row.items()}, target)
+                few = kept.predict({name: [value] for name, value in row.items()}, target)
                 np.testing.assert_allclose([few[name][0] for name in names], expected, atol=1e-9)
 
 
@@ -278,13 +278,13 @@ def test_rows_that_show_all_causes_are_completed_as_without_mechanisms(method: s
     np.testing.assert_allclose(result.mechanisms["Ill"].table, [[0.5, 0.5], [0, 1]])
     plain = result.network.with_mechanisms(None)
     new = {"Age": ["y", "o"] * 10, "Ill": [None] * 20}
-    assert lc.impute(result, new) == lc.impute(plain, new)
-    drawn = lc.impute(result, new, draws=2, rng=1, proper=False)
-    assert drawn == lc.impute(plain, new, draws=2, rng=1, proper=False)
-    assert lc.predict(result, new, "Ill") == lc.predict(plain, new, "Ill")
+    assert result.impute(new) == plain.impute(new)
+    drawn = result.impute(new, draws=2, rng=1, proper=False)
+    assert drawn == plain.impute(new, draws=2, rng=1, proper=False)
+    assert result.predict(new, "Ill") == plain.predict(new, "Ill")
     some = {"Age": ["o", None], "Ill": [None, None]}  # only the young do not answer
-    assert lc.impute(result, some) == {"Age": ["o", "y"], "Ill": ["i", "n"]}
-    np.testing.assert_allclose(lc.predict(result, some, "Age")["Age=y"], [1, 1])
+    assert result.impute(some) == {"Age": ["o", "y"], "Ill": ["i", "n"]}
+    np.testing.assert_allclose(result.predict(some, "Age")["Age=y"], [1, 1])
 
 
 @pytest.mark.parametrize("given_targets", [False, True])
@@ -302,11 +302,9 @@ def test_the_log_probability_of_a_row_is_that_of_the_cells_it_shows(given_target
     joint = np.array([[0.35, 0.15], [0.15, 0.35]])  # X, Y
     expected = [joint[0, 1], joint[0].sum(), joint[:, 1].sum(), 1.0]
     for target in "XY":
-        found = lc.predict(
-            network, rows, target, give="log-probability", given_targets=given_targets
-        )
+        found = network.predict(rows, target, give="log-probability", given_targets=given_targets)
         np.testing.assert_allclose(np.exp(found["log-probability"]), expected, rtol=1e-12)
-    total = lc.log_likelihood(network, rows)
+    total = network.log_likelihood(rows)
     np.testing.assert_allclose(total, np.log(expected).sum(), rtol=1e-12)
 
 

@@ -62,14 +62,14 @@ def as_lists(frame: Any) -> dict[Any, list[Any]]:
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_row_gets_what_a_query_gives(kind: str) -> None:
     frame = KINDS[kind]
-    found = lc.predict(RAIN, frame, ["Rain", "Wet"])
+    found = RAIN.predict(frame, ["Rain", "Wet"])
     assert type(found) is type(frame)
     rows = as_lists(found)
     assert list(rows) == ["Rain=no", "Rain=yes", "Wet=no", "Wet=yes"]
     for row in range(4):
         shown = {"Sprinkler": ROWS["Sprinkler"][row]}  # no target is evidence
         for name in ("Rain", "Wet"):
-            answer = lc.query(RAIN, name, shown)
+            answer = RAIN.query(name, shown)
             got = [rows[f"{name}={state}"][row] for state in RAIN.states(name)]
             np.testing.assert_allclose(got, answer, rtol=1e-12, atol=1e-14)
     if isinstance(found, pd.DataFrame):
@@ -78,8 +78,8 @@ def test_each_row_gets_what_a_query_gives(kind: str) -> None:
 
 def test_most_probable_states_and_log_probabilities_come_on_request() -> None:
     frame = pd.DataFrame({"Wet": ["yes", "no", None]})
-    found = lc.predict(
-        RAIN, lc.Data(frame, latent=["Sprinkler"]), "Rain", give=["states", "log-probability"]
+    found = RAIN.predict(
+        lc.Data(frame, latent=["Sprinkler"]), "Rain", give=["states", "log-probability"]
     )
     assert found["Rain"].tolist() == ["no", "no", "no"]
     np.testing.assert_allclose(np.exp(found["log-probability"]), [0.44838, 0.55162, 1], rtol=1e-12)
@@ -87,19 +87,19 @@ def test_most_probable_states_and_log_probabilities_come_on_request() -> None:
 
 def test_a_target_that_is_shown_is_not_its_own_evidence() -> None:
     frame = pd.DataFrame({"Rain": ["yes"], "Wet": ["yes"], "Sprinkler": [None]})
-    predicted = lc.predict(RAIN, frame, ["Rain"]).to_numpy()[0]
-    np.testing.assert_allclose(predicted, lc.query(RAIN, "Rain", {"Wet": "yes"}), rtol=1e-12)
-    given = lc.predict(RAIN, frame, ["Rain", "Sprinkler"], given_targets=True)
+    predicted = RAIN.predict(frame, ["Rain"]).to_numpy()[0]
+    np.testing.assert_allclose(predicted, RAIN.query("Rain", {"Wet": "yes"}), rtol=1e-12)
+    given = RAIN.predict(frame, ["Rain", "Sprinkler"], given_targets=True)
     assert given[["Rain=no", "Rain=yes"]].to_numpy().tolist() == [[0.0, 1.0]]
-    both = lc.query(RAIN, "Sprinkler", {"Rain": "yes", "Wet": "yes"})
+    both = RAIN.query("Sprinkler", {"Rain": "yes", "Wet": "yes"})
     np.testing.assert_allclose(given.to_numpy()[0, 2:], both, rtol=1e-12)
 
 
 def test_log_probabilities_are_those_of_all_that_a_row_shows() -> None:
     frame = pd.DataFrame({"Rain": ["yes", None], "Wet": ["yes", "no"], "Sprinkler": [None, "on"]})
-    found = lc.predict(RAIN, frame, "Rain", give="log-probability")["log-probability"]
+    found = RAIN.predict(frame, "Rain", give="log-probability")["log-probability"]
     for row in (0, 1):
-        whole = lc.log_likelihood(RAIN, frame.iloc[[row]])
+        whole = RAIN.log_likelihood(frame.iloc[[row]])
         np.testing.assert_allclose(found[row], whole, rtol=1e-12)
 
 
@@ -124,7 +124,7 @@ def test_each_prediction_has_the_share_that_a_query_gives(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lc.LacunetWarning)  # rows of probability zero
         by_batch, by_query = (
-            lc.predict(network, frame, targets, give=["probabilities", "unsupported"])
+            network.predict(frame, targets, give=["probabilities", "unsupported"])
             for frame in (pd.DataFrame(rows), {name: own[:8] for name, own in rows.items()})
         )
     for row in range(table.rows):
@@ -133,7 +133,7 @@ def test_each_prediction_has_the_share_that_a_query_gives(
             columns = [f"{name}={state}" for state in network.states(name)]
             got = by_batch.loc[row, columns].to_numpy(float)
             try:
-                answer = lc.query(network, name, shown, unsupported="ignore")
+                answer = network.query(name, shown, unsupported="ignore")
             except ImpossibleEvidenceError:
                 assert np.isnan(got).all()
                 continue
@@ -163,15 +163,13 @@ def test_what_rules_say_rests_on_no_other_cpt_row() -> None:
     ).with_support({"Age": 9, "Smoked": [9, 9], "Now": [[9, 9], [0, 9]]})
     rows = [("yes", "now"), ("no", None), ("no", "x"), ("no", "not_asked"), ("yes", "a bit")]
     frame = pd.DataFrame(rows, columns=["Smoked", "Now"])
-    given = lc.predict(
-        survey, frame.assign(Age=None), "Age", give="unsupported", unsupported="ignore"
-    )
+    given = survey.predict(frame.assign(Age=None), "Age", give="unsupported", unsupported="ignore")
     # Pr(old | Smoked = yes, Now = a bit) = .24 / (.24 + .16)
     expected = [0, 0, 0, 0, 0.6]
     np.testing.assert_allclose(given["unsupported(Age)"], expected, atol=1e-12)
-    compiled = lc.compile(survey, "Age")
+    compiled = survey.compile("Age")
     for row, share in zip(frame.to_dict("records"), expected, strict=True):
-        answer = lc.query(survey, "Age", row, unsupported="ignore")
+        answer = survey.query("Age", row, unsupported="ignore")
         for own in (answer, compiled(row)["Age"]):
             np.testing.assert_allclose(own.unsupported, share, atol=1e-12)
 
@@ -187,7 +185,7 @@ def test_bounds_of_rows_with_one_of_several_states_are_those_of_a_query() -> Non
         for own in (codes, {})
     )
     for network, data in ((ages, rows), (bare, lc.Data(rows, codes=codes))):
-        found = lc.predict(network, data, "MI", unsupported="bounds")
+        found = network.predict(data, "MI", unsupported="bounds")
         # .5 * .04 / .9 and the weight .4 / .9 of kids; adults and the old have data
         expected = [[0.02 / 0.9, 0.42 / 0.9], [0.04 / 0.6] * 2, [0.04, 0.44], [0, 1]]
         ends = np.transpose([found["lowest(MI=yes)"], found["highest(MI=yes)"]])
@@ -227,15 +225,15 @@ def test_what_predictions_and_completions_rest_on_is_said() -> None:
     ).with_support({"Age": 1000, "MI": [0, 600]})
     rows = {"Age": ["kid", "adult", None], "MI": [None, None, "no"]}
     with pytest.warns(lc.LacunetWarning, match=r"'MI': .* 2 rows .* 100.0% in row 1"):
-        found = lc.predict(heart, rows, "MI", give="unsupported")
+        found = heart.predict(rows, "MI", give="unsupported")
     np.testing.assert_allclose(found["unsupported(MI)"], [1, 0, 0.4])
     with pytest.warns(lc.LacunetWarning, match=r"completions: .* 2 rows"):
-        lc.impute(heart, rows)
-    for call in (lc.predict, lc.impute):
+        heart.impute(rows)
+    for call in (partial(heart.predict, targets="MI"), heart.impute):
         with pytest.raises(UnsupportedError, match=r"100.0% in row 1"):
-            call(heart, rows, *(["MI"] if call is lc.predict else []), unsupported="refuse")
+            call(rows, unsupported="refuse")
     with pytest.raises(lc.LacunetError, match="does not know"):
-        lc.predict(heart.with_support(None), rows, "MI", give="unsupported")
+        heart.with_support(None).predict(rows, "MI", give="unsupported")
 
 
 @given(networks(max_variables=4, max_parents=2), st.data())
@@ -251,7 +249,7 @@ def test_bounds_of_predictions_are_those_of_queries(
     rows = {v: [own[at] for at in rng.integers(0, len(own), 4)] for v, own in cells.items()}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows of probability zero
-        found = lc.predict(network, rows, target, unsupported="bounds")
+        found = network.predict(rows, target, unsupported="bounds")
     for row in range(4):
         seen = {v: own[row] for v, own in rows.items() if v != target}
         lowest, highest = (
@@ -259,7 +257,7 @@ def test_bounds_of_predictions_are_those_of_queries(
             for end in ("lowest", "highest")
         )
         try:
-            expected = lc.query(network, target, seen, unsupported="bounds").bounds
+            expected = network.query(target, seen, unsupported="bounds").bounds
         except ImpossibleEvidenceError:
             assert np.isnan([*lowest, *highest]).all()
             continue
@@ -268,7 +266,7 @@ def test_bounds_of_predictions_are_those_of_queries(
 
 def test_a_completed_table_has_no_bounds() -> None:
     with pytest.raises(lc.LacunetError, match="'bounds'"):
-        lc.impute(RAIN, ROWS, unsupported="bounds")  # type: ignore[arg-type]
+        RAIN.impute(ROWS, unsupported="bounds")  # type: ignore[arg-type]
 
 
 def test_names_of_columns_do_not_meet() -> None:
@@ -276,20 +274,20 @@ def test_names_of_columns_do_not_meet() -> None:
         {"A": ["b=c", "d"], "A=b": ["c", "d"]},
         tables={"A": [0.25, 0.75], "A=b": [0.5, 0.5]},
     )
-    found = lc.predict(network, {"A": [None]}, ["A", "A=b"])
+    found = network.predict({"A": [None]}, ["A", "A=b"])
     assert found == {
         '"A"="b=c"': [0.25],
         '"A"="d"': [0.75],
         '"A=b"="c"': [0.5],
         '"A=b"="d"': [0.5],
     }
-    assert list(lc.predict(network, {"A=b": [None]}, "A")) == ["A=b=c", "A=d"]
+    assert list(network.predict({"A=b": [None]}, "A")) == ["A=b=c", "A=d"]
 
 
 def test_naming_the_columns_of_one_prediction_names_no_others() -> None:
-    first = lc.predict(RAIN, pd.DataFrame(ROWS), "Rain")
+    first = RAIN.predict(pd.DataFrame(ROWS), "Rain")
     first.columns.name = "posterior"
-    assert lc.predict(RAIN, pd.DataFrame(ROWS), "Rain").columns.name is None
+    assert RAIN.predict(pd.DataFrame(ROWS), "Rain").columns.name is None
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict", "file"])
@@ -323,8 +321,8 @@ def test_predicted_states_are_written_as_the_data_write_them(
     targets = ["Grade", "Pass", "Sex", "Age"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lc.LacunetWarning)
-        found = as_lists(lc.predict(network, frame, targets, give="states"))
-        completed = as_lists(lc.impute(network, frame))
+        found = as_lists(network.predict(frame, targets, give="states"))
+        completed = as_lists(network.impute(frame))
     assert found == {
         "Grade": [2] * 4 * many,
         "Pass": [True] * 4 * many,
@@ -339,43 +337,43 @@ def test_predicted_states_are_written_as_the_data_write_them(
 def test_a_dict_of_single_values_is_one_row() -> None:
     row = {"Rain": None, "Wet": "yes", "Sprinkler": "on"}
     lists = {name: [value] for name, value in row.items()}
-    assert lc.predict(RAIN, row, "Rain") == lc.predict(RAIN, lists, "Rain")
-    assert lc.impute(RAIN, row) == lc.impute(RAIN, lists)
+    assert RAIN.predict(row, "Rain") == RAIN.predict(lists, "Rain")
+    assert RAIN.impute(row) == RAIN.impute(lists)
     with pytest.raises(DataError, match="lists"):
-        lc.predict(RAIN, {"Wet": "yes", "Sprinkler": ["on"]}, "Rain")
+        RAIN.predict({"Wet": "yes", "Sprinkler": ["on"]}, "Rain")
 
 
 def test_a_value_spelled_like_a_state_is_answered_with_it_and_with_what_reads_the_others() -> None:
     row = {"Wet": "Yes", "Sprinkler": "on"}
     with pytest.raises(DataError, match=r"did you mean 'yes'\?.*lacunet\.Data\(data, unknown="):
-        lc.predict(RAIN, row, "Rain")
+        RAIN.predict(row, "Rain")
 
 
 def test_variables_without_a_column_are_not_known() -> None:
     with pytest.warns(lc.LacunetWarning, match=r"no column for .*Sprinkler"):
-        found = lc.predict(RAIN, {"Wet": ["yes"]}, "Rain")
-    assert lc.predict(RAIN, {"Wet": "yes"}, "Rain") == found  # one new row: no warning
-    same = lc.predict(RAIN, {"Wet": "yes", "Sprinkler": None}, "Rain")
+        found = RAIN.predict({"Wet": ["yes"]}, "Rain")
+    assert RAIN.predict({"Wet": "yes"}, "Rain") == found  # one new row: no warning
+    same = RAIN.predict({"Wet": "yes", "Sprinkler": None}, "Rain")
     np.testing.assert_allclose(found["Rain=yes"], same["Rain=yes"], rtol=1e-12)
     with pytest.raises(DataError, match="Sprinkler"):  # or is it misspelled?
-        lc.predict(RAIN, {"Wet": "yes", "sprinkler": "on"}, "Rain")
+        RAIN.predict({"Wet": "yes", "sprinkler": "on"}, "Rain")
     with pytest.raises(DataError, match="no column"):
-        lc.predict(RAIN, {"Day": 1}, "Rain")
+        RAIN.predict({"Day": 1}, "Rain")
 
 
 def test_a_compiled_predictor_gives_what_predict_gives() -> None:
     asia = lc.example("asia")
-    predictor = lc.compile(asia, ["lung", "bronc"])
+    predictor = asia.compile(["lung", "bronc"])
     row: dict[str, Any] = dict.fromkeys(asia.variables, "no") | {"smoke": "yes", "Id": 7}
     row["xray"] = float("nan")
     found = predictor(row)
     shown = dict.fromkeys(("asia", "tub", "either", "dysp"), "no") | {"smoke": "yes"}
     for name in ("lung", "bronc"):
-        np.testing.assert_allclose(found[name], lc.query(asia, name, shown), rtol=1e-12)
+        np.testing.assert_allclose(found[name], asia.query(name, shown), rtol=1e-12)
     with pytest.raises(NetworkError, match="'Snow'"):
-        lc.compile(asia, "Snow")
+        asia.compile("Snow")
     with pytest.raises(NetworkError, match="without parameters"):
-        lc.compile(asia.with_tables(None), "lung")
+        asia.with_tables(None).compile("lung")
     with pytest.raises(NetworkError, match="'perhaps'"):
         predictor({"smoke": "perhaps"})
 
@@ -384,7 +382,7 @@ def test_a_compiled_predictor_gives_what_predict_gives() -> None:
 def test_one_row_and_many_are_predicted_alike(kind: str) -> None:
     network = lc.example("alarm")
     rng = np.random.default_rng(11)
-    rows = lc.sample(network, 40, rng=rng).astype(object)
+    rows = network.sample(40, rng=rng).astype(object)
     rows = rows.mask(rng.random(rows.shape) < 0.4, None)
     targets = ["HR", "SAO2"]
     make: Any = {
@@ -395,11 +393,9 @@ def test_one_row_and_many_are_predicted_alike(kind: str) -> None:
     }[kind]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lc.LacunetWarning)  # rows that show one target of two
-        whole = as_lists(lc.predict(network, make(rows), targets))
-        alone = [
-            as_lists(lc.predict(network, make(rows.iloc[[row]]), targets)) for row in range(40)
-        ]
-    predictor = lc.compile(network, targets)
+        whole = as_lists(network.predict(make(rows), targets))
+        alone = [as_lists(network.predict(make(rows.iloc[[row]]), targets)) for row in range(40)]
+    predictor = network.compile(targets)
     for row, predicted in enumerate(alone):
         answers = predictor(rows.iloc[row].to_dict())
         for name, (cell,) in predicted.items():
@@ -415,7 +411,7 @@ def test_a_row_that_contradicts_a_rule_is_impossible_to_a_predictor() -> None:
         {"Smoked": [0.5, 0.5], "Now": [[0, 1], [1, 0]], "Ill": [[0.8, 0.2], [0.4, 0.6]]},
         not_asked={"Now": "Smoked=no"},
     )
-    predictor = lc.compile(network, "Ill")
+    predictor = network.compile("Ill")
     assert predictor({"Smoked": "no", "Now": None})["Ill"].probabilities.tolist() == [0.8, 0.2]
     with pytest.raises(ImpossibleEvidenceError):
         predictor({"Smoked": "no", "Now": "some"})
@@ -446,7 +442,7 @@ def test_completing_a_chain_takes_memory_in_proportion_to_its_length() -> None:
 def test_the_most_probable_completion_is_filled_in_and_all_else_is_kept(kind: str) -> None:
     frame = KINDS[kind]
     before = as_lists(frame)
-    whole = lc.impute(RAIN, frame)
+    whole = RAIN.impute(frame)
     assert type(whole) is type(frame)
     rows = as_lists(whole)
     # Row 1: the sprinkler alone explains wet grass. Row 4: dry, no rain, off: .8 * .6.
@@ -463,7 +459,7 @@ def test_the_most_probable_completion_is_filled_in_and_all_else_is_kept(kind: st
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_draws_are_frames_that_keep_what_is_shown(kind: str) -> None:
-    drawn = lc.impute(RAIN, KINDS[kind], draws=5, rng=2, proper=False)
+    drawn = RAIN.impute(KINDS[kind], draws=5, rng=2, proper=False)
     assert len(drawn) == 5
     for whole in drawn:
         rows = as_lists(whole)
@@ -489,7 +485,7 @@ def test_columns_keep_their_types() -> None:
             "F": [1.5, 2.5, np.nan],
         }
     )
-    whole = lc.impute(network, frame)
+    whole = network.impute(frame)
     assert whole.dtypes.tolist() == frame.dtypes.tolist()
     assert whole["N"].tolist() == [1, 2, 2]
     assert whole["B"].tolist() == [False, True, True]
@@ -501,7 +497,7 @@ def test_columns_keep_their_types() -> None:
 def test_a_number_that_no_row_has_is_still_a_number(kind: str) -> None:
     network = lc.Network({"N": ["1", "2"]}, tables={"N": [0.1, 0.9]})
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
-    assert as_lists(lc.impute(network, frame[kind]({"N": [1.0, None]}))) == {"N": [1.0, 2.0]}
+    assert as_lists(network.impute(frame[kind]({"N": [1.0, None]}))) == {"N": [1.0, 2.0]}
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
@@ -509,7 +505,7 @@ def test_a_text_that_no_row_has_is_still_a_text(kind: str) -> None:
     network = lc.Network({"T": ["a", "b"]}, tables={"T": [0.1, 0.9]})
     rows = {"T": ["a", None]}
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
-    whole = lc.impute(network, frame[kind](rows))
+    whole = network.impute(frame[kind](rows))
     assert type(whole) is type(frame[kind](rows))
     assert as_lists(whole) == {"T": ["a", "b"]}
     if kind == "pandas":
@@ -536,7 +532,7 @@ def test_a_question_that_was_not_asked_stays_empty_in_a_column_of_numbers(
     path = tmp_path / f"rows.{kind}"
     if kind in ("csv", "parquet"):
         write_arrow(pa.table(rows), path)
-    whole = as_lists(lc.impute(SMOKERS, frame[kind](rows) if kind in frame else path))
+    whole = as_lists(SMOKERS.impute(frame[kind](rows) if kind in frame else path))
     *answered, not_asked = whole["Now"]
     if as_text or kind in ("csv", "dict"):
         assert not_asked == "not_asked"
@@ -554,7 +550,7 @@ def test_a_question_that_was_not_asked_stays_empty_in_a_column_of_numbers(
 def test_a_cell_that_contradicts_its_rule_lends_its_value_to_no_other() -> None:
     rows = {"Smoked": [1, 1, 2, 2], "Now": ["yes", "no", "yes", None]}
     with pytest.warns(UserWarning, match="contradict"):
-        whole = lc.impute(SMOKERS, lc.Data(rows, unknown="missing"))
+        whole = SMOKERS.impute(lc.Data(rows, unknown="missing"))
     assert whole["Now"] == ["yes", "no", "yes", "not_asked"]
 
 
@@ -562,7 +558,7 @@ def test_a_cell_that_contradicts_its_rule_lends_its_value_to_no_other() -> None:
 def test_a_half_among_whole_numbers_makes_a_column_of_numbers(kind: str) -> None:
     network = lc.Network({"N": ["1", "2.5"]}, tables={"N": [0.1, 0.9]}).with_codes({"N": {9: None}})
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-    assert as_lists(lc.impute(network, frame[kind]({"N": [1, 9]}))) == {"N": [1, 2.5]}
+    assert as_lists(network.impute(frame[kind]({"N": [1, 9]}))) == {"N": [1, 2.5]}
 
 
 def test_a_number_that_the_network_cuts_is_filled_in_as_the_mean_of_its_interval() -> None:
@@ -574,24 +570,24 @@ def test_a_number_that_the_network_cuts_is_filled_in_as_the_mean_of_its_interval
     )
     rows = pd.DataFrame({"Age": [30, 50, None, 71], "Ill": [None, "yes", "yes", "yes"]})
     with pytest.warns(lc.LacunetWarning, match="numbers of 'Age'.*mean of their interval"):
-        whole = lc.impute(network, rows)
+        whole = network.impute(rows)
     assert whole["Age"].tolist() == [30, 50, 60.5, 71]
     assert whole["Ill"].tolist() == ["no", "yes", "yes", "yes"]
-    untouched = lc.impute(network, pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}))
+    untouched = network.impute(pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}))
     assert untouched["Age"].tolist() == [30, 50]
 
 
 def test_files_become_arrow_tables(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("Day,Rain,Wet,Sprinkler\n1,,yes,on\n2,yes,?,off\n")
-    whole = lc.impute(RAIN, path)
+    whole = RAIN.impute(path)
     assert whole.to_pydict() == {
         "Day": ["1", "2"],
         "Rain": ["no", "yes"],
         "Wet": ["yes", "yes"],
         "Sprinkler": ["on", "off"],
     }
-    assert lc.predict(RAIN, str(path), "Rain").num_rows == 2
+    assert RAIN.predict(str(path), "Rain").num_rows == 2
 
 
 @pytest.mark.parametrize("more", [0, 20])  # a few rows are asked one by one
@@ -599,24 +595,24 @@ def test_a_row_that_shows_one_of_two_targets_is_warned_of(more: int) -> None:
     rows = {"Rain": ["no", None, "yes"], "Wet": ["yes", None, None], "Sprinkler": ["on"] * 3}
     rows = {name: [*cells, *[cells[0]] * more] for name, cells in rows.items()}
     with pytest.warns(lc.LacunetWarning, match="^1 row shows some of the targets and misses"):
-        found = lc.predict(RAIN, rows, ["Rain", "Wet"])
+        found = RAIN.predict(rows, ["Rain", "Wet"])
     assert found["Wet=no"][1] == found["Wet=no"][2]
-    lc.predict(RAIN, rows, ["Rain", "Wet"], given_targets=True)
-    lc.predict(RAIN, rows, "Rain")
-    lc.predict(RAIN, {name: cells[:2] for name, cells in rows.items()}, ["Rain", "Wet"])
+    RAIN.predict(rows, ["Rain", "Wet"], given_targets=True)
+    RAIN.predict(rows, "Rain")
+    RAIN.predict({name: cells[:2] for name, cells in rows.items()}, ["Rain", "Wet"])
 
 
 @pytest.mark.filterwarnings("ignore:.* some of the targets and miss others")
 def test_predictions_of_files_are_those_of_the_frame(tmp_path: Path) -> None:
     """Read in pieces, one file after the other; a path is never taken for rows."""
     frame = KINDS["polars"]
-    expected = as_lists(lc.predict(RAIN, frame, ["Rain", "Wet"], give=GIVEN[:3]))
+    expected = as_lists(RAIN.predict(frame, ["Rain", "Wet"], give=GIVEN[:3]))
     paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
     for path in paths:
         frame.write_parquet(path)
     sources = [paths[0], paths, frame.lazy()]
     for source, copies in zip(sources, (1, 2, 1), strict=True):
-        found = as_lists(lc.predict(RAIN, source, ["Rain", "Wet"], give=GIVEN[:3]))
+        found = as_lists(RAIN.predict(source, ["Rain", "Wet"], give=GIVEN[:3]))
         assert list(found) == list(expected)
         for name, cells in expected.items():
             assert found[name] == pytest.approx(cells * copies)
@@ -627,16 +623,16 @@ def test_the_standard_input_is_read_once(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "rows.csv").write_text(text)
     with (tmp_path / "rows.csv").open() as rows:
         monkeypatch.setattr("sys.stdin", rows)
-        piped = lc.predict(RAIN, "-", "Rain")
-    assert piped == lc.predict(RAIN, tmp_path / "rows.csv", "Rain")
+        piped = RAIN.predict("-", "Rain")
+    assert piped == RAIN.predict(tmp_path / "rows.csv", "Rain")
 
 
 @pytest.mark.parametrize("option", ["weight", "counts"])
 def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> None:
     frame = pd.DataFrame({**ROWS, "often": [0, 1, 2, 0]}).drop(columns="Day")
     given: dict[str, Any] = {option: "often"}
-    assert len(lc.predict(RAIN, lc.Data(frame, **given), "Rain")) == len(frame)
-    whole = lc.impute(RAIN, lc.Data(frame, **given))
+    assert len(RAIN.predict(lc.Data(frame, **given), "Rain")) == len(frame)
+    whole = RAIN.impute(lc.Data(frame, **given))
     assert whole["Wet"].notna().all()
     assert whole["often"].tolist() == [0, 1, 2, 0]
 
@@ -645,20 +641,20 @@ def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> Non
 def test_no_rows_of_a_frame_are_predicted_and_completed(kind: str) -> None:
     frame = KINDS[kind]
     empty = {name: [] for name in ROWS} if kind == "dict" else frame[:0]
-    assert as_lists(lc.predict(RAIN, empty, "Rain")) == {"Rain=no": [], "Rain=yes": []}
-    completed = [lc.impute(RAIN, empty), *lc.impute(RAIN, empty, draws=2, proper=False)]
+    assert as_lists(RAIN.predict(empty, "Rain")) == {"Rain=no": [], "Rain=yes": []}
+    completed = [RAIN.impute(empty), *RAIN.impute(empty, draws=2, proper=False)]
     assert [*map(as_lists, completed)] == [{name: [] for name in ROWS}] * 3
 
 
 def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("Rain,Wet,Sprinkler\n")
-    for complete in (lc.impute, partial(lc.predict, targets="Rain")):
+    for complete in (RAIN.impute, partial(RAIN.predict, targets="Rain")):
         with pytest.raises(DataError, match="has no rows"):
-            complete(RAIN, tmp_path / "rows.csv")
+            complete(tmp_path / "rows.csv")
 
 
 def test_a_latent_variable_becomes_a_column() -> None:
-    whole = lc.impute(RAIN, lc.Data({"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"]))
+    whole = RAIN.impute(lc.Data({"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"]))
     assert whole == {"Rain": ["no"], "Wet": ["yes"], "Sprinkler": ["on"]}
 
 
@@ -669,9 +665,9 @@ def test_a_row_that_shows_what_cannot_be_is_not_completed_anywhere(draws: int | 
     network = lc.Network(states, {"B": ["A"], "C": ["B"]}, tables)
     rows = {"A": ["x", "x", "y"], "B": ["x", "y", "y"], "C": [None, "x", None]}
     with pytest.raises(ImpossibleDataError, match="row 3 "):  # row 2 misses nothing
-        lc.impute(network, rows, draws=draws, proper=False, rng=0)
+        network.impute(rows, draws=draws, proper=False, rng=0)
     kept = {name: cells[:2] for name, cells in rows.items()}
-    lc.impute(network, kept, draws=draws, proper=False, rng=0)
+    network.impute(kept, draws=draws, proper=False, rng=0)
 
 
 @pytest.mark.parametrize("many", [1, 20])
@@ -681,7 +677,7 @@ def test_a_row_of_probability_zero_has_no_share_without_support(many: int) -> No
     ).with_support({"A": np.array(9.0), "B": np.array([9.0, 0.0])})
     rows = {"A": [None] * 2 * many, "B": ["1", "0"] * many}
     with pytest.warns(lc.LacunetWarning) as said:
-        found = lc.predict(dry, rows, "A", give=["probabilities", "unsupported"])
+        found = dry.predict(rows, "A", give=["probabilities", "unsupported"])
     for cells in map(np.asarray, found.values()):
         assert np.isnan(cells[::2]).all()
         np.testing.assert_allclose(cells[1::2], 0.5)  # half of P(A | B=0) is that of A=1
@@ -691,32 +687,32 @@ def test_a_row_of_probability_zero_has_no_share_without_support(many: int) -> No
 def test_what_cannot_be_done_is_said() -> None:
     frame = pd.DataFrame({"Rain": ["no"], "Sprinkler": ["off"], "Wet": ["yes"]})
     with pytest.warns(lc.LacunetWarning, match=r"1 row of probability zero .*first: row 1"):
-        assert lc.predict(RAIN, frame, "Rain", given_targets=True).isna().to_numpy().all()
+        assert RAIN.predict(frame, "Rain", given_targets=True).isna().to_numpy().all()
     dry = lc.Network(
         {"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}, {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]]}
     )
     for many in (1, 20):
         with pytest.warns(lc.LacunetWarning, match=rf"{many} rows? of probability zero"):
-            found = lc.predict(dry, {"A": ["0"] * many, "B": ["1"] * many}, "A")
+            found = dry.predict({"A": ["0"] * many, "B": ["1"] * many}, "A")
         assert np.isnan(found["A=0"]).all()
     with pytest.raises(NetworkError, match="no variable 'Snow'"):
-        lc.predict(RAIN, frame, "Snow")
+        RAIN.predict(frame, "Snow")
     for draws in (0, 2.5, "many", True):
         with pytest.raises(lc.LacunetError, match=f"draws={draws!r} is not a number"):
-            lc.impute(RAIN, frame, draws=draws)
+            RAIN.impute(frame, draws=draws)
     with pytest.raises(lc.LacunetError, match="give='odds' is not known"):
-        lc.predict(RAIN, frame, "Rain", give="odds")  # type: ignore[arg-type]
+        RAIN.predict(frame, "Rain", give="odds")  # type: ignore[arg-type]
     with pytest.raises(lc.LacunetError, match="there are no targets"):
-        lc.predict(RAIN, frame, [])
+        RAIN.predict(frame, [])
     with pytest.raises(lc.LacunetError, match="targets is 3"):
-        lc.predict(RAIN, frame, 3)  # type: ignore[arg-type]
+        RAIN.predict(frame, 3)  # type: ignore[arg-type]
     never = lc.Network(
         {"A": ["0", "1"], "B": ["0", "1"]},
         {"B": ["A"]},
         {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]]},
     )
     with pytest.raises(ImpossibleDataError, match="row 1"):
-        lc.impute(never, {"A": [None], "B": ["1"]})
+        never.impute({"A": [None], "B": ["1"]})
 
 
 @pytest.mark.parametrize("rows", [1, FEW_ROWS, FEW_ROWS + 1])
@@ -741,16 +737,10 @@ def test_cells_of_few_rows_are_those_of_many(rows: int) -> None:
     assert all(type(row["category"]) in (str, float) for row in found)
 
 
-def test_targets_in_place_of_the_data_are_answered_with_the_order() -> None:
-    for targets in ("Rain", ["Rain", "Wet"]):
-        with pytest.raises(lc.LacunetError, match=r"swapped.*\n.*predict\(network, data, targets"):
-            lc.predict(RAIN, targets, {"Sprinkler": ["on"]})
-
-
 @pytest.mark.parametrize("kind", [dict, pd.DataFrame, pl.DataFrame, pl.LazyFrame, pa.table])
 def test_kept_columns_are_those_of_the_data(kind: Any) -> None:
     rows = kind({"Day": [7, 8], "Rain": ["no", None], "Sprinkler": ["on", "off"]})
-    found = as_lists(lc.predict(RAIN, rows, "Wet", keep="Day"))  # without a warning of it
+    found = as_lists(RAIN.predict(rows, "Wet", keep="Day"))  # without a warning of it
     assert [*found] == ["Day", "Wet=no", "Wet=yes"]
     assert found["Day"] == [7, 8]
 
@@ -761,13 +751,13 @@ def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> N
     result = lc.learn("A -> B", rows, "direct-mcar", weight="Weight", cluster="Town")
     assert result.beside == {"weight": ("Weight",), "cluster": ("Town",)}
     result.write(tmp_path / "result.json")
-    for source in (result, lc.read_result(tmp_path / "result.json"), tmp_path / "result.json"):
-        lc.predict(source, rows, "B")  # warns of no column
-        lc.impute(source, rows)
+    for source in (result, lc.read_result(tmp_path / "result.json")):
+        source.predict(rows, "B")  # warns of no column
+        source.impute(rows)
         with pytest.warns(DataWarning, match=r"ignored the columns \['Weight'\]"):
-            lc.log_likelihood(source, rows)  # in which they would count
-        lc.log_likelihood(source, rows, weight="Weight")
-    lc.predict(result.network, lc.Data(rows, weight="Weight", cluster="Town"), "B")
+            source.log_likelihood(rows)  # in which they would count
+        source.log_likelihood(lc.Data(rows, weight="Weight"))
+    result.network.predict(lc.Data(rows, weight="Weight", cluster="Town"), "B")
 
 
 def test_a_code_for_all_that_a_rule_leaves_open_shows_nothing() -> None:
@@ -785,7 +775,7 @@ def test_a_code_for_all_that_a_rule_leaves_open_shows_nothing() -> None:
     ).with_support({"Now": [[1, 1], [0, 5]]})
     for cell in ("any", None):
         rows: dict[str, Any] = {"S": ["yes"], "Now": [cell]}
-        found = lc.predict(network, rows, "Z", give=["probabilities", "unsupported"])
+        found = network.predict(rows, "Z", give=["probabilities", "unsupported"])
         assert found == {"Z=0": [0.3], "Z=1": [0.7], "unsupported(Z)": [0.0]}
 
 
@@ -802,19 +792,19 @@ def test_what_was_latent_to_a_result_stays_latent(tmp_path: Path) -> None:
     data = lc.Data(rows, latent=["H"])
     result = lc.learn(network, data, "em")
     result.write(tmp_path / "result.json")
-    for source in (result, tmp_path / "result.json"):
-        assert lc.log_likelihood(source, rows) == lc.log_likelihood(source, data)
-        assert lc.impute(source, rows) == lc.impute(source, data)
-        assert lc.predict(source, rows, "A") == lc.predict(source, data, "A")  # no warning
+    for source in (result, lc.read_result(tmp_path / "result.json")):
+        assert source.log_likelihood(rows) == source.log_likelihood(data)
+        assert source.impute(rows) == source.impute(data)
+        assert source.predict(rows, "A") == source.predict(data, "A")  # no warning
     result.report(tmp_path / "page.html", rows)
     shown = {**rows, "H": ["1", *[None] * 299]}  # a column is used where there is one
     with pytest.warns(AssumptionWarning):
-        found = lc.predict(result, shown, "A")
+        found = result.predict(shown, "A")
     assert found["A=1"][0] == pytest.approx(result.cpt("A").table[1, 1])
 
 
 def test_a_predictor_names_the_variable_that_was_meant() -> None:
-    predictor = lc.compile(RAIN, "Rain")
+    predictor = RAIN.compile("Rain")
     with pytest.warns(DataWarning, match="did you mean 'Wet'"):
         predictor({"wet": "yes"})
     with warnings.catch_warnings():
@@ -825,9 +815,9 @@ def test_a_predictor_names_the_variable_that_was_meant() -> None:
 @pytest.mark.parametrize("row", [["yes"], None, "Wet=yes", 3])
 def test_a_predictor_refuses_what_is_no_row(row: Any) -> None:
     with pytest.raises(lc.LacunetError, match="one row as a mapping"):
-        lc.compile(RAIN, "Rain")(row)
+        RAIN.compile("Rain")(row)
 
 
 def test_a_predictor_takes_a_series() -> None:
-    answer = lc.compile(RAIN, "Rain")(pd.Series({"Wet": "yes"}))["Rain"]
-    np.testing.assert_allclose(answer, lc.query(RAIN, "Rain", {"Wet": "yes"}), rtol=1e-12)
+    answer = RAIN.compile("Rain")(pd.Series({"Wet": "yes"}))["Rain"]
+    np.testing.assert_allclose(answer, RAIN.query("Rain", {"Wet": "yes"}), rtol=1e-12)

@@ -47,7 +47,7 @@ def test_pieces_hold_what_predict_gives_for_all_rows(
         )
     )
     assert [piece.num_rows for piece in pieces] == [2, 2, 1]
-    whole = lc.predict(NUMBERS, folder, targets, give=GIVEN, given_targets=given_targets, keep=keep)
+    whole = NUMBERS.predict(folder, targets, give=GIVEN, given_targets=given_targets, keep=keep)
     assert pa.concat_tables(pieces).to_pandas().equals(whole.to_pandas())
 
 
@@ -82,7 +82,7 @@ def test_what_is_said_of_rows_counts_those_of_all_pieces(tmp_path: Path, seen: i
 def test_nothing_is_printed_before_all_rows_are_read(
     tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
-    lc.write_network(NUMBERS, tmp_path / "net.json")
+    NUMBERS.write(tmp_path / "net.json")
     (tmp_path / "0.csv").write_text("B\n1\n")
     (tmp_path / "1.csv").write_text("B\n7\n")
     files = [str(tmp_path / name) for name in ("net.json", "0.csv", "1.csv")]

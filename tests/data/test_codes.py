@@ -104,13 +104,13 @@ def test_a_learned_network_reads_later_data_as_it_was_told_once() -> None:
     result = lc.learn(AGES, data, "em")
     assert result.network.codes_of["Age"]["old"] == ("40-49", "50+")
     assert result.network.codes_of["Sex"]["7"] is None
-    assert np.isfinite(lc.log_likelihood(result, rows))
-    predicted = lc.predict(
-        result.network, {"Age": ["old", "<50"], "Sex": [7, 1]}, "Age", given_targets=True
+    assert np.isfinite(result.log_likelihood(rows))
+    predicted = result.network.predict(
+        {"Age": ["old", "<50"], "Sex": [7, 1]}, "Age", given_targets=True
     )
     assert predicted["Age=0-39"][0] == 0
     assert predicted["Age=50+"][1] == 0
-    completed = lc.impute(result.network, {"Age": ["old", "<50", None], "Sex": [7, 1, 9]})
+    completed = result.network.impute({"Age": ["old", "<50", None], "Sex": [7, 1, 9]})
     assert completed["Age"][0] in ("40-49", "50+")
     assert completed["Age"][1] in ("0-39", "40-49")
     assert None not in completed["Sex"]
@@ -240,6 +240,5 @@ def test_em_learns_from_sets_what_the_likelihood_says() -> None:
     result = lc.learn(network, rows, lc.EM(tolerance=1e-10, start="random"), pseudo_counts=0)
     np.testing.assert_allclose(result.network.cpt("A").table[0], 0.3, atol=1e-9)
     assert (
-        lc.log_likelihood(result, rows)
-        >= 30 * np.log(0.3) + 20 * np.log(0.7) + 50 * np.log(0.7) - 1e-6
+        result.log_likelihood(rows) >= 30 * np.log(0.3) + 20 * np.log(0.7) + 50 * np.log(0.7) - 1e-6
     )

@@ -291,7 +291,7 @@ def test_a_driver_that_is_not_installed_is_named(
 
 @pytest.fixture
 def pair_file(tmp_path: Path) -> str:
-    lc.write_network(PAIR, tmp_path / "pair.json")
+    PAIR.write(tmp_path / "pair.json")
     return str(tmp_path / "pair.json")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -324,10 +325,11 @@ SINGLE = [np.array(1), np.array("x"), np.array(None)]
 @pytest.mark.parametrize("cell", SINGLE, ids=str)
 def test_an_array_without_a_dimension_is_refused_in_words(cell: Any) -> None:
     network = lc.Network({"A": ["0", "1"]}, {}, {"A": [0.5, 0.5]})
-    for ask in (lc.learn, lc.impute, lambda network, rows: lc.predict(network, rows, "A")):
+    asks = partial(lc.learn, network), network.impute, partial(network.predict, targets="A")
+    for ask in asks:
         for column in (cell, cell.reshape(1, 1)):
             with pytest.raises(DataError, match="arrays"):
-                ask(network, {"A": column})
+                ask({"A": column})
     for role in ROLES:
         with pytest.raises(lc.LacunetError, match=f"{role}="):
             Data({"A": ["0"]}, **{role: cell})

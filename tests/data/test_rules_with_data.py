@@ -70,8 +70,8 @@ def test_it_does_not_matter_where_a_rule_comes_from(what: str, tmp_path: Path) -
 def test_cpts_that_obey_the_rules_of_counted_rows_stay() -> None:
     learned = lc.learn(RULED, ROWS, "direct-mcar").network
     plain = lc.Network(learned.states_of, learned.parents_of, learned.tables_of)
-    expected = lc.log_likelihood(learned, ROWS)
-    assert lc.log_likelihood(plain, lc.count(RULED, ROWS)) == pytest.approx(expected)
+    expected = learned.log_likelihood(ROWS)
+    assert plain.log_likelihood(lc.count(RULED, ROWS)) == pytest.approx(expected)
 
 
 def test_an_estimate_by_a_graph_that_does_not_know_the_rule_is_refused() -> None:
@@ -99,8 +99,8 @@ def test_a_command_takes_a_rule_with_the_data(
     cells = zip(*ROWS.values(), strict=True)
     lines = [",".join(row) for row in [[*ROWS], *([cell or "" for cell in row] for row in cells)]]
     Path("rows.csv").write_text("\n".join([*lines, ""]))
-    lc.write_network(BARE, "bare.json")
-    lc.write_network(RULED, "ruled.json")
+    BARE.write("bare.json")
+    RULED.write("ruled.json")
     found = []
     for network, more in (("ruled.json", []), ("bare.json", ["--not-asked", "N: S=no"])):
         assert main([words[0], network, *words[1:], *more]) == 0
@@ -113,7 +113,7 @@ def test_a_page_of_counted_rows_knows_their_rules_and_latent_variables(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     network = lc.Network({**STATES, "H": ["0", "1"]}, {**PARENTS, "I": ["N", "H"]})
-    lc.write_network(network, tmp_path / "net.json")
+    network.write(tmp_path / "net.json")
     counted = lc.count(network, lc.Data(ROWS, not_asked=RULE, latent=["H"]))
     pq.write_table(counted, tmp_path / "rows.parquet")
     words = ["learn", str(tmp_path / "net.json"), str(tmp_path / "rows.parquet")]

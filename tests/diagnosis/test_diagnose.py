@@ -418,7 +418,7 @@ def test_rows_that_are_nearly_all_different_are_kept_within_the_budget(
     }
     pq.write_table(pa.table(columns), tmp_path / "rows.parquet")
     network = Network(dict.fromkeys(names, states), {"V1": ["V0"]})
-    lc.write_network(network, tmp_path / "network.json")
+    network.write(tmp_path / "network.json")
     inputs = ["network.json"] if command == "diagnose" else []
     limits = ["--memory", "0.4", *(["--time-limit", "10"] if command == "structure" else [])]
     words = [sys.executable, "-c", MAIN_WITH_PEAK, command, *inputs, "rows.parquet", *limits]
@@ -518,7 +518,7 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
     assert [text for text in found.conclusions if text != said] == list(
         diagnose(network, plain).conclusions
     )
-    lc.write_network(network, tmp_path / "network.json")
+    network.write(tmp_path / "network.json")
     pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
     assert main(["diagnose", str(tmp_path / "network.json"), str(tmp_path / "rows.csv")]) == 0
     out, err = capsys.readouterr()

@@ -79,7 +79,7 @@ def test_the_difference_of_two_shares_under_a_tilt_is_that_of_their_truths(metho
 def test_without_a_tilt_an_effect_and_its_interval_are_those_of_learn() -> None:
     rows = trial(2000)
     tilted = lc.sensitivity(TRIAL, rows, EFFECT, mechanism="Ill", deltas=0)
-    asked = lc.effect(lc.learn(TRIAL, rows, intervals=True), "Ill", do="Drug")
+    asked = lc.learn(TRIAL, rows, intervals=True).effect("Ill", do="Drug")
     (contrast,) = [one for one in asked.contrasts if one.outcome == "yes"]
     assert tilted.answers[0] == pytest.approx(contrast.difference.value, abs=2e-3)
     low, high = tilted.intervals[0]

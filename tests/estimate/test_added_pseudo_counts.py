@@ -260,7 +260,7 @@ def test_every_interval_holds_its_estimate(method: str, seed: int, rows: int) ->
         assert (result.cpt(name).table <= high).all()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lc.LacunetWarning)  # of answers that no row supports
-        answer = lc.query(result, "Ill", {"Test": "pos"}, interval=True)
+        answer = result.query("Ill", {"Test": "pos"})
     low, high = np.moveaxis(np.asarray(answer.interval), -1, 0)
     assert (low <= np.asarray(answer)).all()
     assert (np.asarray(answer) <= high).all()
@@ -328,7 +328,7 @@ def test_sensitivity_learns_the_prior_once() -> None:
     plain = lc.learn(
         NETWORK, table, "em", pseudo_counts="learn", tolerance=1e-6, max_iterations=5_000
     ).network
-    answer = lc.query(plain, "Test", {"Age": "old"})
+    answer = plain.query("Test", {"Age": "old"})
     np.testing.assert_allclose(found.answers, [answer.probabilities[1]], atol=1e-3)
 
 

@@ -276,7 +276,7 @@ def test_optima_that_the_data_hardly_tell_apart_are_told_and_in_the_intervals(se
         for optimum in (table, table[::-1]):  # with the states of H in either order
             assert ((low <= optimum) & (optimum <= high)).all()
         assert (result.standard_error(name) > 0.7).all()
-    answer = lc.query(result, "A", {"H": "0"}, interval=True)
+    answer = result.query("A", {"H": "0"})
     np.testing.assert_allclose(answer.interval, result.interval("A")[0], atol=1e-9)
 
 

@@ -308,9 +308,9 @@ def test_variables_that_are_latent_in_the_data_are_latent_in_the_graph() -> None
     ):
         np.testing.assert_array_equal(found.cpt("B").table, expected)
     assert lc.explain(LATENT, data, "em", missingness=graph).families["B"].estimand
-    effect = lc.effect(graph, "B", do="A", data=data)
+    effect = graph.effect("B", do="A", data=data)
     np.testing.assert_array_equal(
-        effect.probabilities, lc.effect(hiding, "B", do="A", data=data).probabilities
+        effect.probabilities, hiding.effect("B", do="A", data=data).probabilities
     )
 
 

@@ -114,7 +114,7 @@ def test_classes_of_one_size_are_ordered_by_the_first_column() -> None:
     tables = {"H": [0.5, 0.5], **{name: [[0.1, 0.9], [0.9, 0.1]] for name in "ABCD"}}
     twins = Network(CLASSES.states_of, CLASSES.parents_of, tables)
     rows = list(np.ndindex(2, 2, 2, 2))
-    weights = [lc.query(twins, tuple("ABCD"))[row] for row in rows]
+    weights = [twins.query(tuple("ABCD"))[row] for row in rows]
     columns = {name: [str(row[k]) for row in rows] for k, name in enumerate("ABCD")}
     counts = [1000 * weight for weight in weights]
     data = lc.Data(columns, latent=["H"], counts=counts)

@@ -153,7 +153,7 @@ def test_with_incomplete_rows_intervals_are_those_of_data_augmentation(
         assert (np.abs(mean - result.cpt(name).table) < 0.15 * deviation).all()
     answers = np.einsum("na,nab,nabc->nc", found["A"], found["B"], found["C"])
     ends, errors = quantiles_and_errors(answers, (0.025, 0.975))
-    answer = lc.query(result, "C")
+    answer = result.query("C")
     assert answer.interval is not None
     width = answer.interval[:, 1] - answer.interval[:, 0]
     assert (np.abs(ends - answer.interval.T) < 4 * errors + width / 25).all()
@@ -172,7 +172,7 @@ def test_answers_of_complete_rows_are_as_sure_as_draws_of_the_posterior() -> Non
     joint = np.einsum("na,nab,nabc->nabc", draws["A"], draws["B"], draws["C"])
     given = joint[..., 1].sum(axis=2) / joint[..., 1].sum(axis=(1, 2))[:, None]  # P(A | C=1)
     ends = np.quantile(given, (0.025, 0.975), axis=0)
-    interval = lc.query(result, "A", {"C": "1"}).interval
+    interval = result.query("A", {"C": "1"}).interval
     assert interval is not None
     # Quantiles of 40,000 draws have standard errors of .0008 here; an interval is .2 wide.
     np.testing.assert_allclose(interval.T, ends, atol=0.008)
@@ -182,7 +182,7 @@ def test_answers_that_are_entries_of_cpts_have_their_intervals() -> None:
     experts = drawn_network(np.random.default_rng(8))
     rows = rows_of(experts, 60, 0.3, 9)
     result = lc.learn(experts, rows, "em", experts=10, intervals=True)
-    answer = lc.query(result, "B", {"A": "1"})
+    answer = result.query("B", {"A": "1"})
     assert answer.interval is not None
     np.testing.assert_allclose(answer.interval, result.interval("B")[1], atol=2e-3)
 
@@ -225,11 +225,11 @@ def test_it_is_said_everywhere_that_intervals_are_credible(tmp_path: Path) -> No
         own.report(tmp_path / "page.html")
         texts = [
             str(own.cpt("Wet")),
-            str(lc.query(own, "Wet")),
+            str(own.query("Wet")),
             own.methods_text(),
             str(own.table("Wet")),
             str(own),
-            str(lc.effect(own, "Wet", do="Rain")),
+            str(own.effect("Wet", do="Rain")),
             (tmp_path / "page.html").read_text(encoding="utf-8"),
         ]
         assert ["credible" in text.lower() for text in texts] == [says] * len(texts)
@@ -247,7 +247,7 @@ def test_a_result_with_experts_comes_back_whole(tmp_path: Path) -> None:
         for name in RAIN:
             np.testing.assert_array_equal(back.interval(name), result.interval(name))
         np.testing.assert_array_equal(
-            np.asarray(lc.query(back, "Wet").interval), np.asarray(lc.query(result, "Wet").interval)
+            np.asarray(back.query("Wet").interval), np.asarray(result.query("Wet").interval)
         )
 
 
@@ -270,7 +270,7 @@ def test_draws_of_tables_have_the_posteriors_mean_and_deviation() -> None:
 
 
 def test_the_shell_takes_experts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lc.write_network(WEATHER, tmp_path / "net.json")
+    WEATHER.write(tmp_path / "net.json")
     lines = ["Rain,Wet", *(f"{r or ''},{w or ''}" for r, w in zip(*HOLES.values(), strict=True))]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
     network, rows = str(tmp_path / "net.json"), str(tmp_path / "rows.csv")

@@ -45,7 +45,7 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_
         assert is_shown.sum() >= 2
         assert ((both[..., 0] <= truth) & (truth <= both[..., 1]) | ~is_shown).all()
         lung, tub = asia.states("lung")[0], asia.states("tub")[1]
-        answer = lc.query(result, "either", {"lung": lung, "tub": tub}, interval=True)
+        answer = result.query("either", {"lung": lung, "tub": tub})
         np.testing.assert_allclose(answer.interval, both[0, 1], atol=1e-9)
 
 
@@ -59,8 +59,8 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_answer(
         rows = lc.simulate(asia, 300, MCAR(share=0.5, rate=0.4), rng=seed).table
         result = lc.learn(asia, rows, method, pseudo_counts=pseudo_counts, intervals=True)
         for evidence in ({"lung": "yes"}, {"lung": "no", "tub": "no", "dysp": "yes"}):
-            right = lc.query(asia, "either", evidence)
-            asked = lc.query(result, "either", evidence, interval=True, unsupported="ignore")
+            right = asia.query("either", evidence)
+            asked = result.query("either", evidence, unsupported="ignore")
             low, high = asked.interval.T
             assert ((low <= right) & (right <= high)).all()
 
@@ -88,8 +88,8 @@ def test_of_plain_frequencies_the_standard_error_is_that_of_the_rows(patients: o
 def test_an_answer_has_an_interval_where_replicates_were_made() -> None:
     rows = lc.simulate(SCREENING, 300, None, rng=np.random.default_rng(1)).table
     result = lc.learn(SCREENING, rows, "factored-mar", intervals=True)
-    answer = lc.query(result, "Disease", {"Test": "positive"}, interval=True)
-    np.testing.assert_allclose(answer, lc.query(result.network, "Disease", {"Test": "positive"}))
+    answer = result.query("Disease", {"Test": "positive"})
+    np.testing.assert_allclose(answer, result.network.query("Disease", {"Test": "positive"}))
     assert answer.interval is not None
     assert (answer.interval[..., 0] <= answer).all()
     assert (answer <= answer.interval[..., 1]).all()
@@ -123,7 +123,7 @@ def test_what_intervals_will_take_is_told_before(
     families = [(0, 3)]  # Disease is missing, and a parent of Symptoms and Test
     steps = {"direct-mar": families, "factored-mar": families, "em": [(0, 6)]}
     assert totals[:1] == steps.get(method, [])
-    lc.write_network(SCREENING, tmp_path / "net.bif")
+    SCREENING.write(tmp_path / "net.bif")
     assert main(["explain", str(tmp_path / "net.bif"), "--method", method]) == 0
     assert work in capsys.readouterr().out
 

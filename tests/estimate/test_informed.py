@@ -74,7 +74,7 @@ def test_a_result_keeps_the_graph_and_refuses_what_its_hidden_causes_confound(
     result.write(tmp_path / "learned.json")
     for known in (result, lc.read_result(tmp_path / "learned.json")):
         with pytest.raises(lc.LacunetError, match="hidden"):
-            lc.query(known, "Y", do={"X": "a"})
+            known.query("Y", do={"X": "a"})
     assert not [w for w in result.warnings if "hidden" in w]  # P(X) P(Y | X) is their law
     apart = lc.learn("X; Y", rows, method, missingness="X <-> Y; R[Y]")
     assert any("hidden common cause" in note for note in apart.notes)

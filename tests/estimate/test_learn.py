@@ -86,8 +86,8 @@ def test_weights_may_be_a_column_or_an_array() -> None:
 
 def test_memory_takes_sizes_with_their_unit() -> None:
     rows = {"A": ["no", "yes"] * 5}
-    assert lc.query(
-        lc.learn("A", rows, memory="500MB"), "A", memory="1 GiB"
+    assert lc.learn("A", rows, memory="500MB").query(
+        "A", memory="1 GiB"
     ).probabilities.tolist() == [0.5, 0.5]
     with pytest.raises(lc.LacunetError, match="memory"):
         lc.learn("A", rows, memory="0.001KB")

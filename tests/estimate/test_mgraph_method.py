@@ -209,9 +209,7 @@ def test_a_graph_in_place_of_the_network_is_used_or_refused() -> None:
         lc.learn(graph, rows, missingness="R[Y]")
     learned = MissingnessGraph.parse("X -> R[Y]", result)
     for refused in (
-        lambda: lc.query(learned, "X"),
-        lambda: lc.impute(learned, rows),
-        lambda: lc.predict(learned, rows, "X"),
+        lambda: lc.worst_case(learned, rows, "X"),
         lambda: lc.diagnose(graph, rows),
         lambda: lc.learn_missingness(graph, rows),
         lambda: lc.count(graph, rows),

@@ -99,8 +99,8 @@ def test_nothing_breaks_a_rule(rule: str, method: str) -> None:
         drawn = sample(learned, 200, rng)
         words = {v: [learned.states(v)[code] for code in own] for v, own in drawn.columns.items()}
         assert breaks(network, words) == 0
-        assert breaks(network, lc.impute(learned, rows)) == 0
-        for one in lc.impute(learned, rows, draws=2, proper=False, rng=rng):
+        assert breaks(network, learned.impute(rows)) == 0
+        for one in learned.impute(rows, draws=2, proper=False, rng=rng):
             assert breaks(network, one) == 0
 
 
@@ -111,7 +111,7 @@ def test_draws_of_parameters_obey_too_and_intervals_of_zeros_are_zeros(method: s
     rng = np.random.default_rng(5)
     rows = table_of(network, rng, 150)
     result = lc.learn(network, rows, method, intervals=True)
-    for one in lc.impute(result, rows, draws=3, rng=rng):
+    for one in result.impute(rows, draws=3, rng=rng):
         assert breaks(network, one) == 0
     for name in network.not_asked_of:
         possible = network.possible(name)
@@ -160,7 +160,7 @@ def test_rows_of_a_cpt_that_rules_exclude_need_no_data(rule: str) -> None:
 def test_predictions_obey_where_the_rule_is_known() -> None:
     network = truth(survey("Smoked=no"), np.random.default_rng(0))
     given = {"Age": ["old"] * 2, "Smoked": ["no", "yes"], "Ill": ["no"] * 2, "Packs": [None] * 2}
-    found = lc.predict(network, given, "Now")
+    found = network.predict(given, "Now")
     assert list(found["Now=not_asked"]) == [1, 0]
 
 
@@ -173,7 +173,7 @@ def test_no_rule_makes_a_target_its_own_evidence(rule: str, target: str) -> None
     rows = table_of(network, rng, 60)
     for targets in ([target], [target, "Smoked"] if target != "Smoked" else ["Smoked", "Now"]):
         hidden = {**rows, **{name: [None] * 60 for name in targets}}
-        found, expected = (lc.predict(network, own, targets) for own in (rows, hidden))
+        found, expected = (network.predict(own, targets) for own in (rows, hidden))
         for column, cells in found.items():
             np.testing.assert_allclose(cells, expected[column], rtol=0, atol=1e-12)
 
@@ -187,13 +187,11 @@ def test_a_shown_answer_and_a_rule_without_targets_stay_evidence() -> None:
         "Packs": ["one", None, None],
         "Ill": ["no"] * 3,
     }
-    found = lc.predict(network, rows, ["Smoked"], give=["probabilities", "log-probability"])
+    found = network.predict(rows, ["Smoked"], give=["probabilities", "log-probability"])
     assert found["Smoked=yes"][0] == 1
     assert 0 < found["Smoked=yes"][1] < 1
     assert found["Smoked=no"][2] == 1  # written in the row, not filled in by its rule
-    shown = [
-        lc.log_likelihood(network, {v: [own[at]] for v, own in rows.items()}) for at in range(3)
-    ]
+    shown = [network.log_likelihood({v: [own[at]] for v, own in rows.items()}) for at in range(3)]
     np.testing.assert_allclose(found["log-probability"], shown, rtol=1e-12)
 
 
@@ -201,7 +199,7 @@ def test_what_contradicts_a_rule_is_refused_where_its_variable_is_predicted() ->
     network = truth(survey("Smoked=no"), np.random.default_rng(1))
     rows = {"Age": ["old"], "Smoked": ["no"], "Now": ["daily"], "Packs": [None], "Ill": ["no"]}
     with pytest.raises(lc.LacunetError, match="contradicts its rule in 1 row"):
-        lc.predict(network, rows, "Smoked")
+        network.predict(rows, "Smoked")
 
 
 def test_a_network_whose_cpts_break_a_rule_is_refused() -> None:
@@ -224,7 +222,7 @@ def test_em_on_a_graph_learns_numbers_that_were_not_asked_of_all() -> None:
     result = lc.learn(network, data, "em", missingness="Ill -> R[Number]; R[Ill]")
     np.testing.assert_array_equal(result.network.cpt("Number").table[0], [0, 0, 0, 1])
     sure = lc.learn(network, data, "em", intervals=True)
-    answer = lc.query(sure, "Number", {"Smokes": "yes"}, interval=True)
+    answer = sure.query("Number", {"Smokes": "yes"})
     np.testing.assert_array_equal(answer.interval[-1], [0, 0])  # it was asked
     assert (answer.interval[:-1, 0] < answer.interval[:-1, 1]).all()
 

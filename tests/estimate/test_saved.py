@@ -85,8 +85,8 @@ def test_a_result_of_every_method_comes_back_whole(
         )
     for given in (result, back):
         given.interval("Wet")
-    asked = lc.query(result, "Rain", {"Wet": "yes"}, interval=True)
-    answer = lc.query(back, "Rain", {"Wet": "yes"}, interval=True)
+    asked = result.query("Rain", {"Wet": "yes"})
+    answer = back.query("Rain", {"Wet": "yes"})
     np.testing.assert_array_equal(answer, asked)
     np.testing.assert_array_equal(answer.interval, asked.interval)
     assert lc.read_network(tmp_path / "result.json") == result.network
@@ -100,7 +100,7 @@ def test_mechanisms_support_and_uncertainty_of_mechanisms_come_back(tmp_path: Pa
     assert back.network.mechanisms is not None
     assert back.network.support is not None
     data = rows().source
-    drawn = [lc.impute(one, data, draws=2, rng=5) for one in (result, back)]
+    drawn = [one.impute(data, draws=2, rng=5) for one in (result, back)]
     for one, two in zip(*drawn, strict=True):
         assert one.equals(two)
 
@@ -113,18 +113,18 @@ def test_a_result_without_intervals_comes_back_without(tmp_path: Path) -> None:
     np.testing.assert_array_equal(back.bounds("Wet").low, result.bounds("Wet").low)
 
 
-def test_the_path_of_a_result_is_the_result(tmp_path: Path) -> None:
+def test_a_result_that_was_read_is_asked_as_the_one_that_was_written(tmp_path: Path) -> None:
     result, path = learned("em", intervals=True), str(tmp_path / "result.json")
     result.write(path)
-    asked = lc.query(path, "Wet", interval=True)
-    np.testing.assert_array_equal(asked.interval, lc.query(result, "Wet").interval)
-    effect, same = (lc.effect(source, "Wet", do="Rain") for source in (path, result))
+    back = lc.read_result(path)
+    np.testing.assert_array_equal(back.query("Wet").interval, result.query("Wet").interval)
+    effect, same = (source.effect("Wet", do="Rain") for source in (back, result))
     np.testing.assert_array_equal(effect.to_frame(), same.to_frame())
     frame = rows().source
     with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
-        assert len(lc.impute(path, frame, draws=2, rng=0)) == 2
+        assert len(back.impute(frame, draws=2, rng=0)) == 2
     with pytest.warns(lc.LacunetWarning, match="assumes MAR"):
-        lc.predict(path, frame, "Rain")
+        back.predict(frame, "Rain")
     assert "em" in result.show(path).text
 
 
@@ -151,7 +151,7 @@ def test_a_file_that_was_changed_is_refused_and_its_network_is_read(tmp_path: Pa
 
 def test_a_network_is_not_a_result(tmp_path: Path) -> None:
     for name in ("net.json", "net.bif"):
-        lc.write_network(RAIN, tmp_path / name)
+        RAIN.write(tmp_path / name)
         with pytest.raises(FormatError, match="no result of learning"):
             lc.read_result(tmp_path / name)
 

@@ -69,11 +69,11 @@ def test_a_column_without_any_value_supports_nothing(name: str) -> None:
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     rows = {"A": ["0"] * 4 + ["1"] * 6, "B": [None] * 10}
     result = lc.learn(network, rows, name)
-    answer = lc.query(result, "B", unsupported="bounds")
+    answer = result.query("B", unsupported="bounds")
     assert answer.unsupported == 1
     assert answer.bounds.low.tolist() == [0, 0]
     assert answer.bounds.high.tolist() == [1, 1]
-    assert lc.query(result, "A").unsupported == 0
+    assert result.query("A").unsupported == 0
 
 
 def test_what_em_learns_of_a_hidden_variable_from_its_children_is_supported() -> None:
@@ -83,10 +83,10 @@ def test_what_em_learns_of_a_hidden_variable_from_its_children_is_supported() ->
     )
     rows = {"A": ["0", "1"] * 20, "B": ["0", "1", "1", "1"] * 10}
     result = lc.learn(network, lc.Data(rows, latent=["H", "L"]), "em")
-    assert lc.query(result, "A").unsupported == 0
-    assert lc.query(result, "L", unsupported="ignore").unsupported == 1  # nothing follows from it
+    assert result.query("A").unsupported == 0
+    assert result.query("L", unsupported="ignore").unsupported == 1  # nothing follows from it
     closed = lc.learn(network, lc.Data(rows, latent=["H", "L"]), "direct-mar")
-    assert lc.query(closed, "A", unsupported="ignore").unsupported == 1  # H tells it nothing
+    assert closed.query("A", unsupported="ignore").unsupported == 1  # H tells it nothing
 
 
 def test_what_em_learns_of_a_variable_from_sets_of_states_is_supported() -> None:
@@ -95,12 +95,12 @@ def test_what_em_learns_of_a_variable_from_sets_of_states_is_supported() -> None
     rows = {"Age": ["<50"] * 30 + ["40+"] * 20, "Sex": ["f", "m"] * 25}  # all may be 40 to 49
     result = lc.learn(network, rows, "em", pseudo_counts=0)
     np.testing.assert_allclose(result.cpt("Age").table, [0, 1, 0], atol=1e-3)
-    assert lc.query(result, "Age").unsupported == 0
+    assert result.query("Age").unsupported == 0
     assert result.ended
     assert not any("arbitrary" in note for note in result.ended.notes)
     with pytest.warns(DataWarning, match="'Age'"):  # sets are missing to it
         closed = lc.learn(network, rows, "direct-mar")
-    assert lc.query(closed, "Age", unsupported="ignore").unsupported == 1
+    assert closed.query("Age", unsupported="ignore").unsupported == 1
 
 
 CLASSES = lc.Network(
@@ -126,15 +126,15 @@ def test_a_hidden_variable_is_backed_by_rows_that_show_the_rest_of_its_families(
     assert [result.families[name].unsupported for name in "AHBCD"] == [0, 1, 0, 2, 0]
     assert result.families["H"].warnings[0].startswith("no row has A=2: 1 of 3")
     assert result.families["C"].warnings[0].startswith("no row shows C where A=2 (H any): 2 of 6")
-    answer = lc.query(result, "B", {"A": "2"}, unsupported="ignore")
+    answer = result.query("B", {"A": "2"}, unsupported="ignore")
     assert answer.unsupported == 1  # the class of A=2 is the prior's
-    assert lc.query(result, "B", {"A": "1"}).unsupported == 0
+    assert result.query("B", {"A": "1"}).unsupported == 0
 
 
 def test_answers_about_families_that_all_hold_a_hidden_variable_know_their_share() -> None:
     network = lc.Network({"H": ["0", "1"], "B": ["0", "1"]}, {"B": ["H"]})
     result = lc.learn(network, lc.Data({"B": classes()["B"]}, latent=["H"]), "em")
-    assert lc.query(result, "B").unsupported == 0
+    assert result.query("B").unsupported == 0
     assert result.families["H"].unsupported == result.families["B"].unsupported == 0
 
 

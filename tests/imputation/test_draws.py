@@ -64,8 +64,8 @@ def test_drawn_parameters_are_correlated_as_queries_know(method: str) -> None:
     # P(C) mixes all rows of the chain: its spread over draws is that of the query.
     result = lc.learn(CHAIN, _rows(3000, 0.6, 3), method, intervals=True)
     drawn = parameter_draws(result, 1500, np.random.default_rng(4))
-    answers = np.array([lc.query(network, "C").probabilities[1] for network in drawn])
-    error = lc.query(result, "C", interval=True).standard_error
+    answers = np.array([network.query("C").probabilities[1] for network in drawn])
+    error = result.query("C").standard_error
     assert error is not None
     np.testing.assert_allclose(answers.std(), error[1], rtol=0.12)
 
@@ -111,7 +111,7 @@ def test_mechanisms_are_drawn_too() -> None:
     assert own.shape == (2, 2)
     assert not np.allclose(own, other)
     assert one.support is not None
-    frames = lc.impute(result, {"A": ["0"], "B": [None], "C": [None]}, draws=3, rng=1)
+    frames = result.impute({"A": ["0"], "B": [None], "C": [None]}, draws=3, rng=1)
     assert len(frames) == 3
 
 
@@ -126,28 +126,28 @@ def test_proper_draws_differ_more_than_draws_with_fixed_parameters() -> None:
     }
     result = lc.learn(CHAIN, rows, "em", intervals=True)
     with pytest.warns(AssumptionWarning, match="assumes MAR"):
-        proper = lc.impute(result, rows, draws=60, rng=1)
+        proper = result.impute(rows, draws=60, rng=1)
     with pytest.warns(AssumptionWarning, match="assumes MAR"):
-        fixed = lc.impute(result, rows, draws=60, rng=1, proper=False)
+        fixed = result.impute(rows, draws=60, rng=1, proper=False)
     # Between tables: about .8 p (1 - p) / n, and 4 times as much with parameters drawn.
     wide, narrow = (np.std([_b(frame) for frame in frames]) for frames in (proper, fixed))
     assert 1.5 < wide / narrow < 3
     with pytest.warns(AssumptionWarning):
-        again = lc.impute(lc.learn(CHAIN, rows, "em"), rows, draws=2, rng=1)
+        again = lc.learn(CHAIN, rows, "em").impute(rows, draws=2, rng=1)
     assert len(again) == 2  # learned again, with intervals
 
 
 def test_draws_from_what_does_not_know_how_sure_it_is_are_refused() -> None:
     rows: Any = {"A": ["0", "1"], "B": [None, "1"], "C": ["1", "0"]}
     with pytest.raises(lc.LacunetError, match=r"learn\(.*intervals=True\), then .*proper=False"):
-        lc.impute(CHAIN, rows, draws=2)
+        CHAIN.impute(rows, draws=2)
     result = lc.learn(CHAIN, _rows(100, 0.5, 1), "em")
     with (
         pytest.warns(AssumptionWarning),
         pytest.raises(lc.LacunetError, match=r"--intervals -o .*\(--fixed-cpts\)"),
     ):
-        lc.impute(result, rows, draws=2)
-    assert len(lc.impute(CHAIN, rows, draws=2, proper=False)) == 2
+        result.impute(rows, draws=2)
+    assert len(CHAIN.impute(rows, draws=2, proper=False)) == 2
 
 
 @pytest.mark.parametrize(
@@ -165,23 +165,23 @@ def test_completions_say_what_the_verdict_on_the_full_law_says(
     result = lc.learn(CHAIN, _rows(500, 0.3, 5), "em", missingness=parsed, intervals=True)
     rows = {"A": ["0"], "B": [None], "C": ["1"]}
     standing = parsed.recover_full_law().standing
-    drawn = partial(lc.impute, draws=2, rng=1)
-    warned: list[Any] = [lc.impute, partial(lc.predict, targets="B")]
+    drawn = partial(result.impute, draws=2, rng=1)
+    warned: list[Any] = [result.impute, partial(result.predict, targets="B")]
     if is_generic:
         warned.append(drawn)
     else:
         with pytest.raises(lc.LacunetError, match=standing):
-            drawn(result, rows)
+            drawn(rows)
     for complete in warned:
         with pytest.warns(AssumptionWarning, match=f"{standing} under .*{others}"):
-            complete(result, rows)
+            complete(rows)
 
 
 def test_mechanisms_that_were_not_learned_have_no_part_in_completions() -> None:
     rows = {"A": ["0"], "B": [None], "C": ["1"]}
     closed = lc.learn(CHAIN, _rows(500, 0.3, 5), "mgraph", missingness="C -> R[B]; R[C]")
     with pytest.warns(AssumptionWarning, match="learned"):
-        lc.impute(closed, rows)
+        closed.impute(rows)
 
 
 def coverage_by_hand(number: int, share: float) -> float:
@@ -219,9 +219,9 @@ def test_a_result_is_learned_again_only_from_its_own_rows() -> None:
         pytest.warns(AssumptionWarning),
         pytest.raises(lc.LacunetError, match="CPTs"),
     ):
-        lc.impute(result, rows(72), draws=2)  # as many rows, and as many cells missing
+        result.impute(rows(72), draws=2)  # as many rows, and as many cells missing
     with pytest.warns(AssumptionWarning):
-        assert len(lc.impute(result, rows(8), draws=2)) == 2
+        assert len(result.impute(rows(8), draws=2)) == 2
 
 
 @pytest.mark.parametrize("options", [{}, {"rng": 3}, {"pseudo_counts": 1.0}])
@@ -241,8 +241,8 @@ def test_hidden_states_keep_their_names_when_a_result_is_learned_again(
         }
         data = lc.Data(rows, latent=["H"])
         result = lc.learn(network, data, "em", **options)
-        (drawn,) = lc.impute(result, data, draws=1, rng=1)
-        likely = lc.impute(result, data)
+        (drawn,) = result.impute(data, draws=1, rng=1)
+        likely = result.impute(data)
         agree = np.mean([a == b for a, b in zip(drawn["H"], likely["H"], strict=True)])
         assert agree > 0.7  # with names swapped, below .3
 
@@ -254,7 +254,7 @@ def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
     rows = {"A": ["n", "n", "p", "p"] * 20, "B": ["n", "n", "p", None] * 20}
     result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
     with pytest.warns(lc.LacunetWarning) as said:
-        lc.impute(result, rows, draws=1, rng=1)
+        result.impute(rows, draws=1, rng=1)
     assert {own.category for own in said} == {AssumptionWarning}
 
 
@@ -278,7 +278,7 @@ def test_a_result_of_other_options_is_not_learned_again(
         pytest.warns(AssumptionWarning),
         pytest.raises(lc.LacunetError, match="CPTs"),
     ):
-        lc.impute(result, rows, draws=2)
+        result.impute(rows, draws=2)
 
 
 @pytest.mark.slow
@@ -321,8 +321,7 @@ def test_pseudo_counts_of_each_cell_are_drawn_from_as_their_number_is(
     }
     each = {v: np.full(network.shape(network.family(v)), pseudo) for v in "AB"}
     by_number, by_cell = (
-        lc.impute(
-            lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True),
+        lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True).impute(
             rows,
             draws=3,
             rng=1,
@@ -339,10 +338,10 @@ def test_draws_do_not_forget_that_rows_are_of_clusters(towns: Any) -> None:
         del rows["Town"]
     result = lc.learn("A -> B", rows, "em", cluster=towns)
     with pytest.warns(AssumptionWarning), pytest.raises(LacunetError, match=r"clusters.*precision"):
-        lc.impute(result, rows, draws=2)
+        result.impute(rows, draws=2)
     sure = lc.learn("A -> B", rows, "em", cluster=towns, intervals=True)
     with pytest.warns(AssumptionWarning):
-        assert len(lc.impute(sure, rows, draws=2)) == 2
+        assert len(sure.impute(rows, draws=2)) == 2
 
 
 COUNTED: dict[str, list[Any]] = {
@@ -366,9 +365,9 @@ def _each_once(counted: dict[str, list[Any]]) -> dict[str, list[Any]]:
 def test_every_copy_of_a_row_gets_a_draw_of_its_own(kind: Any, has_intervals: bool) -> None:
     data = lc.Data(kind(COUNTED), counts="copies")
     result = lc.learn(CHAIN, data, "em", intervals=has_intervals)
-    drawn = lc.impute(result, data, draws=2, rng=5)
+    drawn = result.impute(data, draws=2, rng=5)
     rows = _each_once(COUNTED)
-    alone = lc.impute(lc.learn(CHAIN, rows, "em", intervals=has_intervals), rows, draws=2, rng=5)
+    alone = lc.learn(CHAIN, rows, "em", intervals=has_intervals).impute(rows, draws=2, rng=5)
     for frame, other in zip(drawn, alone, strict=True):
         columns = frame.to_pydict() if kind is pa.table else frame
         assert [*columns["copies"]] == [1] * 140
@@ -381,9 +380,9 @@ def test_every_copy_of_a_row_gets_a_draw_of_its_own(kind: Any, has_intervals: bo
 def test_counts_beside_the_data_are_drawn_for_each_copy() -> None:
     rows = {name: COUNTED[name] for name in "ABC"}
     data = lc.Data(rows, counts=COUNTED["copies"])
-    (frame,) = lc.impute(CHAIN, data, draws=1, proper=False, rng=2)
+    (frame,) = CHAIN.impute(data, draws=1, proper=False, rng=2)
     assert len(frame["B"]) == 140
-    guess = lc.impute(CHAIN, data)  # copies of a row have one most probable completion
+    guess = CHAIN.impute(data)  # copies of a row have one most probable completion
     assert len(guess["B"]) == 7
 
 
@@ -391,8 +390,8 @@ def test_counts_beside_the_data_are_drawn_for_each_copy() -> None:
 def test_a_result_of_weighted_rows_is_learned_again_with_their_weights() -> None:
     rows = COUNTED | {"w": [1.0, 2.0, 0.5, 1.0, 1.0, 1.0, 2.0]}
     data = lc.Data(rows, counts="copies", weight="w")
-    drawn = lc.impute(lc.learn(CHAIN, data, "em"), data, draws=2, rng=5)
-    by_intervals = lc.impute(lc.learn(CHAIN, data, "em", intervals=True), data, draws=2, rng=5)
+    drawn = lc.learn(CHAIN, data, "em").impute(data, draws=2, rng=5)
+    by_intervals = lc.learn(CHAIN, data, "em", intervals=True).impute(data, draws=2, rng=5)
     assert [len(frame["B"]) for frame in drawn] == [140, 140]
     assert _b(drawn[0]) == pytest.approx(_b(by_intervals[0]), abs=0.05)
 
@@ -400,10 +399,10 @@ def test_a_result_of_weighted_rows_is_learned_again_with_their_weights() -> None
 def test_copies_that_memory_has_no_room_for_are_refused() -> None:
     data = lc.Data(COUNTED | {"copies": [10**12] * 7}, counts="copies")
     with pytest.raises(DataError, match=r"7,000,000,000,000, and 2 completed tables"):
-        lc.impute(CHAIN, data, draws=2, proper=False, memory="1GB")
+        CHAIN.impute(data, draws=2, proper=False, memory="1GB")
 
 
 def test_parts_of_rows_get_no_draw() -> None:
     data = lc.Data(COUNTED | {"copies": [1, 2, 0.5, 1, 1, 1, 1]}, counts="copies")
     with pytest.raises(DataError, match=r"row 3 stands for 0\.5 rows"):
-        lc.impute(CHAIN, data, draws=2, proper=False)
+        CHAIN.impute(data, draws=2, proper=False)

@@ -68,7 +68,7 @@ def test_parts_are_completed_as_the_whole_is(ending: str, tmp_path: Path) -> Non
     folder = parts(tmp_path / "parts", ending, first, second, third)
     data = lc.Data(folder, latent=["Hidden"])
     together = pd.concat([first, second, third], ignore_index=True)
-    expected = lc.impute(NETWORK, lc.Data(together, latent=["Hidden"]))
+    expected = NETWORK.impute(lc.Data(together, latent=["Hidden"]))
     found = joined(NETWORK, data, rng=np.random.default_rng(0))[0]
     assert list(found) == ["Day", "Sex", "Grade", "Hidden"]
     assert found["Sex"].tolist() == expected["Sex"].tolist()
@@ -87,7 +87,7 @@ def test_draws_of_one_piece_are_those_of_the_frame(tmp_path: Path) -> None:
     ).with_codes(NETWORK.codes_of)
     result = lc.learn(known, frame, "em", intervals=True)
     with pytest.warns(UserWarning, match="assumes MAR"):
-        expected = lc.impute(result, frame, draws=3, rng=7)
+        expected = result.impute(frame, draws=3, rng=7)
     drawn = completed_pieces(result, str(path), 3, rng=np.random.default_rng(7))
     with pytest.warns(UserWarning, match="assumes MAR"):
         found = {draw: piece.to_pandas() for draw, piece in drawn}
@@ -120,7 +120,7 @@ def test_missing_numbers_get_the_mean_of_their_interval_in_all_parts(tmp_path: P
     with pytest.warns(lc.LacunetWarning, match="interval"):
         found = joined(network, folder, rng=np.random.default_rng(0))[0]
     with pytest.warns(lc.LacunetWarning, match="interval"):
-        expected = lc.impute(network, pd.concat([full, partly, full], ignore_index=True))
+        expected = network.impute(pd.concat([full, partly, full], ignore_index=True))
     assert found["Age"].astype(float).tolist() == expected["Age"].tolist()
     assert found["Age"].astype(float).tolist() == [1, 30, 70, 70, 20, 1, 30, 70]
     assert found["Ill"].tolist() == expected["Ill"].tolist()
@@ -130,7 +130,7 @@ def test_the_command_writes_all_parts_or_nothing(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     network, out = str(tmp_path / "network.json"), tmp_path / "out.parquet"
-    lc.write_network(NETWORK, network)
+    NETWORK.write(network)
     folder = parts(tmp_path / "parts", ".csv", rows(1), rows(2), rows(3))
     words = ["impute", network, folder, "--latent", "Hidden"]
     assert main([*words, "-o", str(out)]) == 0
@@ -189,7 +189,7 @@ def test_a_file_with_semicolons_and_commas_is_written_back_as_it_was_read(
         {"Ill": ["Dose"]},
         {"Dose": [0.1, 0.1, 0.8], "Ill": [[0.1, 0.9], [0.9, 0.1], [0.2, 0.8]]},
     )
-    lc.write_network(written, network)
+    written.write(network)
     output = tmp_path / f"out{ending}"
     options = ["--delimiter", ";", "--decimal", ","]
     assert main(["impute", str(network), str(file), *options, "-o", str(output)]) == 0
@@ -206,7 +206,7 @@ def test_a_file_with_semicolons_and_commas_is_written_back_as_it_was_read(
 def test_the_command_draws_for_every_copy_of_a_counted_row(tmp_path: Path, ending: str) -> None:
     frame = pd.concat([rows(3, 5).assign(n=count) for count in (1, 0, 70_000)])
     counted, network = parts(tmp_path / "parts", ending, frame), tmp_path / "network.json"
-    lc.write_network(NETWORK, network)
+    NETWORK.write(network)
     known = lc.learn(NETWORK, lc.Data(counted, counts="n", latent="Hidden"), "em", max_iterations=2)
     result = tmp_path / "result.json"
     known.write(result)

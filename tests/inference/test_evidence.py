@@ -319,7 +319,7 @@ def test_an_effect_is_that_among_those_who_may_have_any_of_several_states() -> N
     ]
     for value, weights in cases:
         shares = z * weights / (z * weights).sum()
-        effect = lc.effect(network, "Y", do="X", given={"Z": value})
+        effect = network.effect("Y", do="X", evidence={"Z": value})
         np.testing.assert_allclose(effect.probabilities, np.einsum("z,zxy->xy", shares, y))
         (contrast,) = effect.contrasts
         assert contrast.difference.value == pytest.approx(
@@ -328,7 +328,7 @@ def test_an_effect_is_that_among_those_who_may_have_any_of_several_states() -> N
         assert effect.as_data()["given"] == {"Z": value}
         rows = lc.simulate(network, 2000, None, rng=3).frame("pandas")
         graph = lc.MissingnessGraph.parse("R[Z]", network)
-        found = lc.effect(graph, "Y", do="X", given={"Z": value}, data=rows)
+        found = graph.effect("Y", do="X", evidence={"Z": value}, data=rows)
         shown = pd.crosstab([rows["Z"], rows["X"]], rows["Y"], normalize="index").to_numpy()
         known = rows["Z"].value_counts(normalize=True).loc[["a", "b", "c"]].to_numpy() * weights
         by_hand = np.einsum("z,zxy->xy", known / known.sum(), shown.reshape(3, 2, 2))
@@ -342,7 +342,7 @@ def test_the_shell_takes_what_a_text_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = str(tmp_path / "ages.json")
-    lc.write_network(AGES, path)
+    AGES.write(path)
     asked = ["Ill | Age>=40", "Ill | Visits in {0, 1}", "Ill | Visits ~ {0: 1, 1: 2, 2: 3, 10: 0}"]
     assert main(["query", path, *asked, "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
@@ -358,7 +358,7 @@ def test_the_shell_takes_what_a_text_takes(
 
 
 def test_a_row_to_predict_has_values_and_no_sets() -> None:
-    predictor = lc.compile(AGES, "Ill")
+    predictor = AGES.compile("Ill")
     for value in (["0", "1"], {"0": 1.0}, ">=1"):
         with pytest.raises(LacunetError, match="Visits"):
             predictor({"Visits": value})

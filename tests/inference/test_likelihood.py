@@ -160,9 +160,9 @@ def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
     path = tmp_path / "rows.csv"
     path.write_text("R,W,w\n" + "\n".join(rows) + "\n")
     with pytest.warns(lc.LacunetWarning, match=r"row 100001 has|a row with R=n or z, W=y has"):
-        assert lc.log_likelihood(network, path, weight="w", memory=memory) == -np.inf
+        assert network.log_likelihood(lc.Data(path, weight="w"), memory=memory) == -np.inf
     with pytest.warns(lc.LacunetWarning, match="R=n or.*W=y has"):
-        lc.log_likelihood(network, lc.count(network, path, weight="w"))
+        network.log_likelihood(lc.count(network, path, weight="w"))
 
 
 @pytest.mark.parametrize(

@@ -354,16 +354,16 @@ def test_an_answer_has_the_intervals_of_its_result_without_being_asked() -> None
     result = learn(RAIN, rows, "direct-mcar", intervals=True)
     seen = {"Wet": "yes"}
     answer = query(result, "Rain", seen, unsupported="ignore")
-    asked = query(result, "Rain", {"Wet": "yes"}, interval=True, unsupported="ignore")
+    asked = query(result, "Rain", {"Wet": "yes"}, unsupported="ignore")
     seen["Wet"] = "no"  # intervals are computed later, of what was asked
     assert str(answer) == str(asked)
     np.testing.assert_array_equal(answer.interval, asked.interval)
     for same in (pickle.loads(pickle.dumps(answer)), copy.copy(answer), copy.deepcopy(answer)):
         assert str(same) == str(answer)
         np.testing.assert_array_equal(same.interval, asked.interval)
-    without = query(result, "Rain", interval=False)
-    assert without.interval is None
-    assert "interval" not in str(without)
+    narrow = query(result, "Rain", seen, level=0.5, unsupported="ignore")
+    assert narrow.level == 0.5
+    assert "50% interval" in str(narrow)
 
 
 def test_an_answer_without_intervals_says_how_to_get_them() -> None:
@@ -372,7 +372,21 @@ def test_an_answer_without_intervals_says_how_to_get_them() -> None:
     line = "No intervals: learn with intervals=True (--intervals)."
     assert str(query(result, "Rain")).endswith(f"\n{line}")
     assert line not in str(query(result.network, "Rain"))
-    assert line not in str(query(result, "Rain", interval=False))
+    with pytest.raises(LacunetError, match=r"learn\(network, data, intervals=True\)"):
+        _ = query(result, "Rain").interval
+    with pytest.raises(LacunetError, match="a network alone"):
+        _ = query(result.network, "Rain").interval
+
+
+def test_marginals_have_the_intervals_of_their_result() -> None:
+    rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
+    result = learn(RAIN, rows, "direct-mcar", intervals=True)
+    seen = {"Wet": "yes"}
+    found = result.marginals(seen, level=0.8, unsupported="ignore")
+    for name, answer in found.items():
+        alone = result.query(name, seen, level=0.8, unsupported="ignore")
+        assert str(answer) == str(alone)
+        np.testing.assert_array_equal(answer.interval, alone.interval)
 
 
 def test_an_answer_is_read_by_states() -> None:
@@ -593,28 +607,28 @@ def test_a_code_for_one_of_several_states_is_evidence() -> None:
     def share(places: slice) -> float:
         return float(1 - supported[places, :, :2].sum() / joint[places, :, :2].sum())
 
-    answer = lc.query(CODED, "Smokes", {"Age": "40+", "Ill": "ab"}, unsupported="ignore")
+    answer = CODED.query("Smokes", {"Age": "40+", "Ill": "ab"}, unsupported="ignore")
     expected = joint[1:, :, :2].sum(axis=(0, 2)) / joint[1:, :, :2].sum()
     np.testing.assert_allclose(answer, expected, rtol=1e-12)
     assert answer.unsupported == pytest.approx(share(slice(1, 3)), rel=1e-12)
     assert str(answer).startswith("P(Smokes | Age=40+, Ill=ab)")
-    text = lc.query(CODED, "P(Smokes | Age=40+, Ill=ab)", unsupported="ignore")
+    text = CODED.query("P(Smokes | Age=40+, Ill=ab)", unsupported="ignore")
     np.testing.assert_array_equal(text, answer)
     row = {"Age": "40+", "Ill": "ab"}
-    np.testing.assert_allclose(lc.compile(CODED, "Smokes")(row)["Smokes"], expected, rtol=1e-12)
+    np.testing.assert_allclose(CODED.compile("Smokes")(row)["Smokes"], expected, rtol=1e-12)
     rows = {name: [own] for name, own in row.items()}
-    frame = lc.predict(CODED, rows, "Smokes", unsupported="ignore")
+    frame = CODED.predict(rows, "Smokes", unsupported="ignore")
     np.testing.assert_allclose([frame[f"Smokes={s}"][0] for s in ("no", "yes")], expected)
-    missing = lc.query(CODED, "Smokes", {"Age": 9, "Ill": "ab"}, unsupported="ignore")
+    missing = CODED.query("Smokes", {"Age": 9, "Ill": "ab"}, unsupported="ignore")
     np.testing.assert_allclose(missing, joint[..., :2].sum(axis=(0, 2)) / joint[..., :2].sum())
-    itself = lc.query(CODED, "Age", {"Age": "40+"})
+    itself = CODED.query("Age", {"Age": "40+"})
     np.testing.assert_allclose(itself, [0, 0.6, 0.4])
-    done = lc.query(CODED, "Ill", {"Age": "40+"}, do={"Smokes": "no"}, unsupported="bounds")
+    done = CODED.query("Ill", {"Age": "40+"}, do={"Smokes": "no"}, unsupported="bounds")
     after = (age[1:, None] * ill[1:, 0]).sum(axis=0) / age[1:].sum()
     np.testing.assert_allclose(done, after)
     for asked in ({"do": {"Age": "40+"}}, {}):
         with pytest.raises(LacunetError, match="'Age'"):
-            lc.query(CODED, "Ill" if asked else "P(Age=40+)", **asked)
+            CODED.query("Ill" if asked else "P(Age=40+)", **asked)
 
 
 def test_codes_are_read_beside_mechanisms() -> None:
@@ -623,8 +637,8 @@ def test_codes_are_read_beside_mechanisms() -> None:
     codes = {"A": {1: "one", 2: "two", 3: "three", 4: ["two", "three"]}}
     network = lc.Network(states, {"B": ["A"]}, codes=codes)
     result = lc.learn(network, rows, "em", pseudo_counts=1, missingness="A -> R[B]; R[A]")
-    predictor = lc.compile(result, "B")
+    predictor = result.compile("B")
     by_name, by_code = (predictor({"A": own})["B"] for own in ("two", 2))
     np.testing.assert_array_equal(by_name, by_code)
-    coarse = lc.predict(result, {"A": [4]}, "B", unsupported="ignore")
+    coarse = result.predict({"A": [4]}, "B", unsupported="ignore")
     np.testing.assert_allclose(predictor({"A": 4})["B"].probabilities[0], coarse["B=0"][0])

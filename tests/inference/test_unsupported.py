@@ -92,10 +92,10 @@ def test_answer_and_share_are_those_of_the_sum_over_all_configurations(
 ) -> None:
     network, target, evidence, do = asked
     answer, share = by_definition(network, target, evidence, do)
-    got = lc.query(network, target, evidence, do=do, unsupported="ignore")
+    got = network.query(target, evidence, do=do, unsupported="ignore")
     np.testing.assert_allclose(got, answer, atol=1e-12)
     assert got.unsupported == pytest.approx(share, abs=1e-9)
-    of_all = lc.marginals(network, evidence, do=do, unsupported="ignore")[target]
+    of_all = network.marginals(evidence, do=do, unsupported="ignore")[target]
     np.testing.assert_allclose(of_all, answer, atol=1e-12)
     assert of_all.unsupported == pytest.approx(share, abs=1e-9)
 
@@ -151,7 +151,7 @@ def _brute_bounds(
         for (name, place), state in zip(rows, states, strict=True):
             tables[name][place] = np.eye(network.cardinality(name))[state]
         try:
-            found.append(lc.query(network.with_tables(tables), target, evidence))
+            found.append(network.with_tables(tables).query(target, evidence))
         except ImpossibleEvidenceError:
             continue
     return (np.min(found, axis=0), np.max(found, axis=0)) if found else None
@@ -170,7 +170,7 @@ def test_bounds_hold_for_all_values_and_are_reached_where_they_are_exact(
     for number in range(10):
         other = _with_rows(network, rng, corner=number % 2 == 0)
         try:
-            answer = np.asarray(lc.query(other, target, evidence, unsupported="ignore"))
+            answer = np.asarray(other.query(target, evidence, unsupported="ignore"))
         except ImpossibleEvidenceError:
             continue
         assert (bounds.low <= answer + 1e-9).all()
@@ -187,7 +187,7 @@ def test_an_outer_bound_says_so_and_is_wider() -> None:
     outer, are_exact = bounds_over_bare_rows(question, most_choices=1)
     assert not are_exact
     np.testing.assert_allclose(outer.low, [0.57, 0.03], atol=1e-12)  # here as tight as can be
-    exact = lc.query(HEART, "MI", unsupported="bounds")
+    exact = HEART.query("MI", unsupported="bounds")
     assert exact.bounds_are_exact
     np.testing.assert_allclose(np.array(exact.bounds), np.array(outer), atol=1e-12)
 
@@ -201,42 +201,42 @@ def test_the_example_of_children_and_adults() -> None:
         network = lc.Network.from_data(rows, "Age -> MI")
     result = lc.learn(network, rows)
     with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0%") as told:
-        answer = lc.query(result, "MI")
+        answer = result.query("MI")
     assert told[0].filename == __file__
     assert answer.unsupported == pytest.approx(0.4, abs=5e-4)
     assert "40.0%" in str(answer)
     with pytest.raises(UnsupportedError, match=r"40\.0%"):
-        lc.query(result, "MI", unsupported="refuse")
-    assert lc.query(result, "MI", {"Age": "adult"}, unsupported="refuse").unsupported == 0
-    assert lc.query(result.network.with_support(None), "MI").unsupported is None
-    low, high = lc.query(result, "MI", unsupported="bounds").bounds or ((), ())
+        result.query("MI", unsupported="refuse")
+    assert result.query("MI", {"Age": "adult"}, unsupported="refuse").unsupported == 0
+    assert result.network.with_support(None).query("MI").unsupported is None
+    low, high = result.query("MI", unsupported="bounds").bounds or ((), ())
     # nobody or all of the 40%, beside 5% of the adults (one pseudo-count per cell)
     adult = 601 / 1002
     np.testing.assert_allclose(low[1], adult * 31 / 602, rtol=1e-12)
     np.testing.assert_allclose(high[1], adult * 31 / 602 + 1 - adult, rtol=1e-12)
     with pytest.raises(QueryError, match="'perhaps'"):
-        lc.query(result, "MI", unsupported="perhaps")  # type: ignore[arg-type]
+        result.query("MI", unsupported="perhaps")  # type: ignore[arg-type]
 
 
 def test_marginals_do_with_unsupported_what_a_query_does() -> None:
     with pytest.warns(lc.LacunetWarning, match=r"P\(MI\): 40\.0%") as told:
-        found = lc.marginals(HEART)
+        found = HEART.marginals()
     assert len(told) == 1
     assert found["MI"].unsupported == pytest.approx(0.4)
     assert found["Age"].unsupported == 0
     with pytest.raises(UnsupportedError, match=r"40\.0%"):
-        lc.marginals(HEART, unsupported="refuse")
-    assert lc.marginals(HEART, {"Age": "adult"}, unsupported="refuse")["MI"].unsupported == 0
-    assert lc.marginals(HEART, unsupported="ignore")["MI"].bounds is None
-    bounded = lc.marginals(HEART, unsupported="bounds")
+        HEART.marginals(unsupported="refuse")
+    assert HEART.marginals({"Age": "adult"}, unsupported="refuse")["MI"].unsupported == 0
+    assert HEART.marginals(unsupported="ignore")["MI"].bounds is None
+    bounded = HEART.marginals(unsupported="bounds")
     for name in HEART.variables:
-        expected = lc.query(HEART, name, unsupported="bounds")
+        expected = HEART.query(name, unsupported="bounds")
         np.testing.assert_allclose(
             np.array(bounded[name].bounds), np.array(expected.bounds), atol=1e-12
         )
         assert bounded[name].bounds_are_exact == expected.bounds_are_exact
     with pytest.raises(QueryError, match="'perhaps'"):
-        lc.marginals(HEART, unsupported="perhaps")  # type: ignore[arg-type]
+        HEART.marginals(unsupported="perhaps")  # type: ignore[arg-type]
 
 
 def test_one_warning_names_all_marginals_that_rest_on_rows_without_data() -> None:
@@ -246,15 +246,15 @@ def test_one_warning_names_all_marginals_that_rest_on_rows_without_data() -> Non
         {"A": [0.5, 0.5], **{name: [[0.75, 0.25], [0.5, 0.5]] for name in "BCDE"}},
     ).with_support({"A": 10, "B": [5, 0], "C": [5, 5], "D": [5, 5], "E": [5, 5]})
     with pytest.warns(lc.LacunetWarning, match=r"P\(B\): 50\.0%.*, P\(E\)") as told:
-        lc.marginals(chain)
+        chain.marginals()
     assert len(told) == 1
 
 
 def test_bounds_and_intervals_are_printed_beside_the_answer() -> None:
-    text = str(lc.query(HEART, "MI", unsupported="bounds"))
+    text = str(HEART.query("MI", unsupported="bounds"))
     assert text.splitlines()[1].split() == ["MI", "probability", "lowest", "highest"]
     assert text.splitlines()[3].split() == ["yes", "0.2300", "0.0300", "0.4300"]
-    frame = lc.query(HEART, "MI", unsupported="bounds").to_frame()
+    frame = HEART.query("MI", unsupported="bounds").to_frame()
     assert frame.columns.tolist() == ["MI", "probability", "lowest", "highest"]
 
 
@@ -269,21 +269,19 @@ def test_doing_is_not_seeing() -> None:
             "Y": [[[0.9, 0.1], [0.5, 0.5]], [[0.7, 0.3], [0.3, 0.7]]],
         },
     )
+    np.testing.assert_allclose(network.query("Y", do={"X": "1"}).probabilities[1], (0.3 + 0.7) / 2)
     np.testing.assert_allclose(
-        lc.query(network, "Y", do={"X": "1"}).probabilities[1], (0.3 + 0.7) / 2
+        network.query("Y", {"X": "1"}).probabilities[1], 0.2 * 0.3 + 0.8 * 0.7
     )
-    np.testing.assert_allclose(
-        lc.query(network, "Y", {"X": "1"}).probabilities[1], 0.2 * 0.3 + 0.8 * 0.7
-    )
-    np.testing.assert_allclose(lc.query(network, "Z", do={"X": 1}), [0.5, 0.5])
-    assert str(lc.query(network, "Y", {"Z": "0"}, do={"X": "1"})).startswith("P(Y | do(X=1), Z=0)")
-    np.testing.assert_array_equal(lc.query(network, "X", do={"X": "1"}), [0, 1])
+    np.testing.assert_allclose(network.query("Z", do={"X": 1}), [0.5, 0.5])
+    assert str(network.query("Y", {"Z": "0"}, do={"X": "1"})).startswith("P(Y | do(X=1), Z=0)")
+    np.testing.assert_array_equal(network.query("X", do={"X": "1"}), [0, 1])
     with pytest.raises(QueryError, match="'X'"):
-        lc.query(network, "Y", {"X": "0"}, do={"X": "1"})
+        network.query("Y", {"X": "0"}, do={"X": "1"})
     with pytest.raises(QueryError, match="None"):
-        lc.query(network, "Y", do={"X": None})
+        network.query("Y", do={"X": None})
     with pytest.raises(QueryError, match="mapping"):
-        lc.query(network, "Y", do="X")  # type: ignore[arg-type]
+        network.query("Y", do="X")  # type: ignore[arg-type]
 
 
 def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
@@ -296,7 +294,7 @@ def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
         rows, "Age -> Smoked; Age -> Now; Smoked -> Now", not_asked={"Now": "Smoked=no"}
     )
     result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
-    answer = lc.query(result, "Now", {"Age": "kid"}, unsupported="bounds")
+    answer = result.query("Now", {"Age": "kid"}, unsupported="bounds")
     # Three of four kids have smoked, and no row shows whether they do now.
     np.testing.assert_allclose(answer.bounds, [[0, 0, 1 / 4], [3 / 4, 3 / 4, 1 / 4]], atol=1e-12)
     low, high = answer.interval[:2].T

@@ -101,9 +101,9 @@ def test_em_on_the_learned_graph_is_em_under_mar() -> None:
     table, truth = visits(23)
     graph = lc.learn_missingness(TRIAL, table)
     assert augmented(graph, table.partially_observed).name_of == {}
-    plain = float(lc.query(lc.learn(TRIAL, table, "em"), "P(V3=yes)"))
+    plain = float(lc.learn(TRIAL, table, "em").query("P(V3=yes)"))
     on_graph = lc.learn(TRIAL, table, "em", missingness=graph)
-    assert float(lc.query(on_graph, "P(V3=yes)")) == pytest.approx(plain, abs=1e-12)
+    assert float(on_graph.query("P(V3=yes)")) == pytest.approx(plain, abs=1e-12)
     assert plain == pytest.approx(truth, abs=0.02)  # about three standard errors
     # Who misses V1 never comes back, whatever V1 would have been.
     hides = on_graph.mechanisms["V2"]
@@ -162,8 +162,8 @@ def test_sensitivity_at_no_tilt_says_what_learn_says(comes_back: bool, mechanism
         on_graph = lc.learn(TRIAL, table, lc.EM(missingness=graph, tolerance=1e-6))
         by_rows = sensitivity(TRIAL, table, query, method="em", **options)
         by_graph = sensitivity(TRIAL, table, query, missingness=graph, **options)
-        assert by_rows.answers[0] == pytest.approx(float(lc.query(plain, query)), abs=2e-4)
-        assert by_graph.answers[0] == pytest.approx(float(lc.query(on_graph, query)), abs=2e-3)
+        assert by_rows.answers[0] == pytest.approx(float(plain.query(query)), abs=2e-4)
+        assert by_graph.answers[0] == pytest.approx(float(on_graph.query(query)), abs=2e-3)
 
 
 def test_a_tilt_moves_those_who_left_at_that_visit() -> None:

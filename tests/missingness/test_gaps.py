@@ -92,7 +92,7 @@ def test_what_decides_where_another_cause_is_hidden_is_found(
         assert graph.doubt == ""
         result = lc.learn(network, table, "em", missingness=graph)
         for name, share in truth.items():  # within about three standard errors
-            assert float(lc.query(result, f"P({name}=yes)")) == pytest.approx(share, abs=0.015)
+            assert float(result.query(f"P({name}=yes)")) == pytest.approx(share, abs=0.015)
 
 
 @pytest.mark.parametrize("order", ["XABC", "CBAX", "XCAB"])
@@ -105,7 +105,7 @@ def test_dropout_with_a_few_who_come_back_is_learned_in_the_order_of_the_visits(
     assert {*graph.causes["C"]} == {"B", Mechanism("B")}
     result = lc.learn(network, table, "em", missingness=graph)
     for name, share in truth.items():
-        assert float(lc.query(result, f"P({name}=yes)")) == pytest.approx(share, abs=0.02)
+        assert float(result.query(f"P({name}=yes)")) == pytest.approx(share, abs=0.02)
 
 
 @pytest.mark.parametrize("design", [skipped_page, visits])

@@ -485,10 +485,10 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     verdict = SURVEY.recover(["Ill"], ["Age"])
     bare, sure = verdict.estimate(survey()), verdict.estimate(survey(), interval=0.9)
     assert bare["old", "yes"] == 0.75
-    assert bare.interval is None
+    assert bare.level is None
     assert "old" in str(bare)
     assert sure.level == 0.9
-    assert sure.interval is not None
+    assert sure.level == 0.9
     expected = recovered(verdict, survey()).spread.interval(0.9)
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)

@@ -105,10 +105,10 @@ def test_drop_out_is_simulated_and_undone() -> None:
     shown = {name: rows.columns[name] < rows.cardinality_of[name] for name in "XY"}
     assert not (shown["Y"] & ~shown["X"]).any()
     estimate = graph.recover(["Y"]).estimate(rows)
-    truth = lc.query(network, "Y")
+    truth = network.query("Y")
     np.testing.assert_allclose(estimate, truth, rtol=0, atol=0.025)  # 4 standard errors of 0.006
     em = lc.learn(network, rows, lc.EM(missingness=graph))
-    np.testing.assert_allclose(lc.query(em, "Y"), truth, rtol=0, atol=0.025)
+    np.testing.assert_allclose(em.query("Y"), truth, rtol=0, atol=0.025)
     with pytest.raises(SimulationError, match=r"R\[Y\] <= R\[X\]"):
         lc.simulate(network, 10, lc.MissingByGraph(graph, {"Y": [[0.9, 0.1], [1.0, 0.6]]}), rng=0)
 

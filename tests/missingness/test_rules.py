@@ -88,8 +88,8 @@ def test_rows_that_miss_what_the_rule_looks_at_are_completed_by_the_law() -> Non
     result = lc.learn(NETWORK, data, "em", pseudo_counts=0.0, missingness=text, **EM_TO_THE_END)
     new = {"Smoked": [None] * 20, "Now": [None] * 20, "Ill": ["yes", "no"] * 10}
     with pytest.warns(lc.LacunetWarning, match="not recoverable"):
-        found = lc.predict(result, new, "Smoked")["Smoked=no"]
-    predictor = lc.compile(result, "Smoked")
+        found = result.predict(new, "Smoked")["Smoked=no"]
+    predictor = result.compile("Smoked")
     for at, ill in enumerate(["yes", "no"]):
         empty = Counter[str]()
         for (smoked, _, own, no_smoked, no_now), weight in law(SMOKED_IS_MISSING).items():
@@ -108,16 +108,16 @@ def test_an_empty_cell_is_not_hidden_where_it_may_be_one_that_was_not_asked(
 ) -> None:
     data = lc.Data(rows_of(smoked_is_missing), weight="w")
     result = lc.learn(NETWORK, data, "em", pseudo_counts=0.0, missingness=text, **EM_TO_THE_END)
-    alone = lc.query(result.network, "Smoked", {"Ill": "yes"})
+    alone = result.network.query("Smoked", {"Ill": "yes"})
     row = {"Smoked": "no", "Now": None, "Ill": "yes"}  # its target is no evidence
-    np.testing.assert_allclose(lc.compile(result, "Smoked")(row)["Smoked"], alone, atol=1e-9)
+    np.testing.assert_allclose(result.compile("Smoked")(row)["Smoked"], alone, atol=1e-9)
     rows = {name: [value] * 20 for name, value in row.items()}
     found = _smoked(result, rows)
     np.testing.assert_allclose(found, np.broadcast_to(alone, (20, 2)), atol=1e-9)
 
 
 def _smoked(result: lc.Result, rows: dict[str, list[Any]]) -> np.ndarray:
-    found = lc.predict(result, rows, "Smoked")
+    found = result.predict(rows, "Smoked")
     return np.stack([found["Smoked=no"], found["Smoked=yes"]], axis=1)
 
 
@@ -220,7 +220,7 @@ def test_an_effect_takes_the_rules_of_its_data() -> None:
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w", not_asked=RULE)
     for network in (PLAIN, NETWORK):
         graph = lc.MissingnessGraph.parse("R[Smoked]; Ill -> R[Now]", network)
-        effect = lc.effect(graph, "Ill", do="Now", data=data)
+        effect = graph.effect("Ill", do="Now", data=data)
         np.testing.assert_allclose(effect.probabilities, ILL, atol=1e-9)
 
 
@@ -243,7 +243,7 @@ def test_the_command_line_knows_rules_in_graphs_that_it_reads_and_writes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     network, rows, graph = (str(tmp_path / name) for name in ("net.json", "rows.csv", "graph.txt"))
-    lc.write_network(PLAIN, network)
+    PLAIN.write(network)
     columns = times(SMOKED_IS_MISSING)
     lines = [
         ",".join(columns),

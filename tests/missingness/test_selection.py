@@ -485,16 +485,16 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
     truth = law / law.sum(axis=2)[..., None]  # P(C | A, B, R[*]=1)
     rows = pa.table({"A": ["0", "0", "1", "1"], "B": ["no", "yes"] * 2, "C": pa.nulls(4, "string")})
     for known in (result, lc.read_result(tmp_path / "result.json")):
-        found = lc.predict(known, rows, "C")
+        found = known.predict(rows, "C")
         by_row = np.column_stack([found["C=0"], found["C=1"]])
         np.testing.assert_allclose(by_row, truth.reshape(4, 2), rtol=0, atol=2e-3)
-        one = lc.predict(known, {"A": "1", "B": "yes", "C": None}, "C")
+        one = known.predict({"A": "1", "B": "yes", "C": None}, "C")
         np.testing.assert_allclose(np.ravel([*one.values()]), by_row[3])
-        assert lc.impute(known, rows)["C"].to_pylist() == ["0", "1", "0", "1"]
-        np.testing.assert_allclose(lc.query(known, "C", {"B": "no"}), known.cpt("C").table[0])
+        assert known.impute(rows)["C"].to_pylist() == ["0", "1", "0", "1"]
+        np.testing.assert_allclose(known.query("C", {"B": "no"}), known.cpt("C").table[0])
     alone = replace(result.network.mechanisms, cpt_of={})  # type: ignore[type-var]
     with pytest.warns(lc.LacunetWarning, match="selected"):
-        lc.impute(result.network.with_mechanisms(alone), rows)
+        result.network.with_mechanisms(alone).impute(rows)
 
 
 def test_the_law_of_the_population_names_each_state_once_as_data_do() -> None:

@@ -72,5 +72,5 @@ def test_a_file_whose_replicates_are_no_networks_is_refused(damage: str) -> None
 
 def test_other_formats_say_that_they_leave_out_that_edges_were_learned(tmp_path: Path) -> None:
     with pytest.warns(lc.LacunetWarning, match="learned"):
-        lc.write_network(SEARCHED, tmp_path / "searched.bif")
+        SEARCHED.write(tmp_path / "searched.bif")
     assert lc.read_network(tmp_path / "searched.bif").bootstrap is None

@@ -57,6 +57,6 @@ def test_other_formats_say_that_they_leave_out_which_edges_have_no_direction(
     tmp_path: Path,
 ) -> None:
     with pytest.warns(lc.LacunetWarning, match="direction"):
-        lc.write_network(LOOSE, tmp_path / "loose.bif")
+        LOOSE.write(tmp_path / "loose.bif")
     assert lc.read_network(tmp_path / "loose.bif").reversible == ()
-    lc.write_network(RAIN, tmp_path / "rain.bif")
+    RAIN.write(tmp_path / "rain.bif")

@@ -115,11 +115,11 @@ def test_rows_that_a_cpt_does_not_have_are_refused_with_their_line(rows: str) ->
 
 def test_formats_say_what_they_leave_out(tmp_path: Path) -> None:
     with pytest.warns(lc.LacunetWarning, match="support"):
-        lc.write_network(HALF, tmp_path / "half.net")
-    lc.write_network(WET.with_support({"Rain": 1, "Wet": [1, 1]}), tmp_path / "whole.net")
+        HALF.write(tmp_path / "half.net")
+    WET.with_support({"Rain": 1, "Wet": [1, 1]}).write(tmp_path / "whole.net")
     cut = Network({"A": ["low", "high"]}, cuts={"A": [0, 1, 2]})
     with pytest.warns(lc.LacunetWarning, match="'A'"):
-        lc.write_network(cut, tmp_path / "cut.bif")
+        cut.write(tmp_path / "cut.bif")
 
 
 HIDDEN = WET.with_mechanisms(

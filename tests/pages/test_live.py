@@ -39,14 +39,14 @@ def some_evidence(network: Network, rng: np.random.Generator, number: int) -> di
 
 def probability_of(network: Network, evidence: dict[str, str]) -> float:
     row = {name: [evidence.get(name)] for name in network.variables}
-    return float(np.exp(lc.log_likelihood(network, row)))
+    return float(np.exp(network.log_likelihood(row)))
 
 
 def compared(opened: Opened, network: Network, evidence: dict[str, str]) -> int:
     """How many variables the page has beliefs of, after all of them were held against ours."""
     opened.ask(evidence)
     shown = {name: states for name, states in opened.numbers().items() if states}
-    answers = lc.marginals(network, evidence, variables=list(shown))
+    answers = network.marginals(evidence, variables=list(shown))
     for name, states in shown.items():
         assert list(states) == list(network.states(name))
         np.testing.assert_allclose(list(states.values()), answers[name], rtol=0, atol=1e-9)
@@ -113,7 +113,7 @@ def test_a_click_sets_evidence_and_a_second_one_takes_it_back(browser: Any, asia
         assert opened.numbers()["dysp"] == {"yes": 1.0, "no": 0.0}
         np.testing.assert_allclose(
             opened.numbers()["bronc"]["yes"],
-            lc.query(network, "bronc", {"dysp": "yes"}).probabilities[0],
+            network.query("bronc", {"dysp": "yes"}).probabilities[0],
             rtol=1e-12,
         )
         assert opened.bar("dysp", "yes").get_attribute("aria-pressed") == "true"
@@ -155,7 +155,7 @@ def test_the_address_carries_a_question_and_says_what_it_does_not_know(
 ) -> None:
     network = lc.example("asia")
     with Opened(browser, asia, after="#smoke=yes&xray=no&either") as opened:
-        expected = lc.query(network, "lung", {"smoke": "yes", "xray": "no"})
+        expected = network.query("lung", {"smoke": "yes", "xray": "no"})
         np.testing.assert_allclose(list(opened.numbers()["lung"].values()), expected, atol=1e-12)
         assert "P(either" in opened.page.inner_text("#panel-title")
         opened.page.evaluate("location.hash = '#smoke=never&cough=yes'")
@@ -179,8 +179,8 @@ def test_impossible_evidence_is_said_to_be_impossible(browser: Any, asia: Path) 
 def test_what_moved_is_told_against_the_beliefs_without_evidence(browser: Any, asia: Path) -> None:
     network = lc.example("asia")
     move = (
-        lc.query(network, "tub", {"asia": "yes"}).probabilities[0]
-        - lc.query(network, "tub").probabilities[0]
+        network.query("tub", {"asia": "yes"}).probabilities[0]
+        - network.query("tub").probabilities[0]
     )
     with Opened(browser, asia, after="#asia=yes") as opened:
         assert opened.page.inner_text("#moved").startswith(f"moved most: tub = yes +{move:.3f}")
@@ -262,7 +262,7 @@ def test_the_hatched_share_passes_through_cpt_rows_without_data(
                 expected = unsupported_share(network, bare, target, evidence)
                 shown = opened.numbers("unsupported")[target]
                 np.testing.assert_allclose(list(shown.values()), expected, rtol=0, atol=1e-9)
-                answer = lc.query(supported, target, evidence, unsupported="ignore")
+                answer = supported.query(target, evidence, unsupported="ignore")
                 np.testing.assert_allclose(sum(shown.values()), answer.unsupported, atol=1e-9)
                 hatched += expected.sum() > 0.01
             widths = opened.page.eval_on_selector_all(
@@ -313,7 +313,7 @@ def test_beliefs_after_doing_equal_those_of_query(browser: Any, tmp_path: Path, 
             do, evidence = some_doing(network, rng, number)
             for seen in ({}, evidence):
                 opened.ask(seen, do)
-                answers = lc.marginals(network, seen, do=do)
+                answers = network.marginals(seen, do=do)
                 for variable, states in opened.numbers().items():
                     got = list(states.values())
                     np.testing.assert_allclose(got, answers[variable], rtol=0, atol=1e-9)
@@ -321,7 +321,7 @@ def test_beliefs_after_doing_equal_those_of_query(browser: Any, tmp_path: Path, 
                 np.testing.assert_allclose(opened.evidence_probability, expected, rtol=1e-9)
             target = next(v for v in network.variables if v not in do | evidence)
             got = list(opened.numbers()[target].values())
-            exact = lc.query(network, target, evidence, do=do)
+            exact = network.query(target, evidence, do=do)
             np.testing.assert_allclose(got, exact, rtol=0, atol=1e-9)
         assert opened.faults == []
 
@@ -346,7 +346,7 @@ def test_doing_and_what_of_it_has_no_data_by_brute_force(browser: Any, tmp_path:
                 np.testing.assert_allclose(shown, expected, rtol=0, atol=1e-9)
                 seen = brute_force(network, target, evidence | do, {})
                 differs += bool(np.abs(expected - seen).max() > 0.01)
-                answer = lc.query(supported, target, evidence, do=do, unsupported="ignore")
+                answer = supported.query(target, evidence, do=do, unsupported="ignore")
                 share = sum(opened.numbers("unsupported")[target].values())
                 np.testing.assert_allclose(share, answer.unsupported, atol=1e-9)
                 hatched += share > 0.01
@@ -359,8 +359,8 @@ def test_a_state_is_set_by_a_click_with_shift_by_keys_and_by_a_control(
     browser: Any, asia: Path
 ) -> None:
     network = lc.example("asia")
-    after = lc.query(network, "smoke", do={"bronc": "yes"}).probabilities[0]
-    seen = lc.query(network, "smoke", {"bronc": "yes"}).probabilities[0]
+    after = network.query("smoke", do={"bronc": "yes"}).probabilities[0]
+    seen = network.query("smoke", {"bronc": "yes"}).probabilities[0]
     assert abs(after - seen) > 0.1
 
     with Opened(browser, asia) as opened:
@@ -407,7 +407,7 @@ def test_nothing_is_set_where_variables_share_a_hidden_common_cause(
     write_page(path, page(network))
     with Opened(browser, path) as opened:
         opened.bar("bronc", "yes").click(modifiers=["Shift"])
-        seen = lc.query(network, "smoke", {"bronc": "yes"}).probabilities[0]
+        seen = network.query("smoke", {"bronc": "yes"}).probabilities[0]
         assert opened.numbers()["smoke"]["yes"] == pytest.approx(seen, abs=1e-12)
         assert opened.page.locator("option[value=do]").is_disabled()
         assert opened.faults == []
@@ -425,7 +425,7 @@ def test_the_address_tells_a_variable_called_do_from_doing(browser: Any, tmp_pat
             opened.bar(variable, "a").click(modifiers=["Shift"] if shift else [])
             clicked = opened.numbers()
             given = {variable: "a"}
-            expected = lc.marginals(network, {} if shift else given, do=given if shift else {})
+            expected = network.marginals({} if shift else given, do=given if shift else {})
             np.testing.assert_allclose(list(clicked["Z"].values()), expected["Z"], atol=1e-12)
             opened.page.reload()
             opened.page.wait_for_selector("html[data-hatched=yes]")

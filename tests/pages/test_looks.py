@@ -255,7 +255,7 @@ def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> No
         for attribute, result in zip(("belief", "otherBelief"), results, strict=True):
             shown = opened.numbers(attribute)
             for name in case.network.variables:
-                expected = lc.query(result.network, name, {"smoke": "yes"}, unsupported="ignore")
+                expected = result.network.query(name, {"smoke": "yes"}, unsupported="ignore")
                 assert list(shown[name].values()) == pytest.approx(
                     expected.probabilities.tolist(), abs=1e-9
                 )

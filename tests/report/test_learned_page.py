@@ -130,7 +130,7 @@ def test_the_page_knows_which_cpt_rows_no_data_support_as_query_does() -> None:
     rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "MI": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
     network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
     result = lc.learn(network, rows, "em", intervals=True)
-    expected = lc.query(result, "MI", unsupported="ignore").interval
+    expected = result.query("MI", unsupported="ignore").interval
     carried_ones = carried(page(result, level=0.95))["live"]["intervals"]
     np.testing.assert_allclose(
         carried_ones[result.network.variables.index("MI")], expected, atol=1e-6

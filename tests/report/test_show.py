@@ -48,7 +48,7 @@ def test_a_page_answers_questions_inside_a_notebook(browser: Any, tmp_path: Path
         bar.click()
         frame.locator('[data-variable="W"][data-state="1"][data-belief="1"]').wait_for()
         shown = frame.locator('[data-variable="X"][data-state="0"]').get_attribute("data-belief")
-        expected = lc.query(result.network, "X", {"W": "1"}).probabilities[0]
+        expected = result.network.query("X", {"W": "1"}).probabilities[0]
         assert float(str(shown)) == pytest.approx(expected, abs=1e-9)
         frame.locator(".head").first.click()
         assert opened.faults == []

@@ -164,7 +164,7 @@ def test_the_mechanisms_do_not_depend_on_the_number_of_rows() -> None:
 
 
 def test_pandas_frames_can_be_written_to() -> None:
-    for frame in (lc.sample(RAIN, 9, rng=0), simulate(RAIN, 9, rng=0).frame()):
+    for frame in (RAIN.sample(9, rng=0), simulate(RAIN, 9, rng=0).frame()):
         frame.loc[frame.index < 3, "Rain"] = None
         assert frame["Rain"].isna().sum() == 3
 
@@ -219,7 +219,7 @@ FRAMES = {
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_sample_is_a_dataframe_of_the_rows_that_are_drawn(library: Library) -> None:
-    frame = lc.sample(RAIN, 50, rng=3, library=library)
+    frame = RAIN.sample(50, rng=3, library=library)
     assert type(frame).__module__.split(".")[0] == library
     assert list(nw.from_native(frame, eager_only=True).columns) == list(RAIN.variables)
     codes, drawn = read_table(frame, RAIN), sample(RAIN, 50, np.random.default_rng(3))
@@ -297,7 +297,7 @@ def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
 
 def test_a_dataframe_before_the_network_is_refused() -> None:
     with pytest.raises(NetworkError, match="network"):
-        lc.hide(lc.sample(RAIN, 5), RAIN, lc.MCAR(), rng=0)
+        lc.hide(RAIN.sample(5), RAIN, lc.MCAR(), rng=0)
 
 
 def test_only_a_dataframe_has_values_to_hide() -> None:
@@ -318,7 +318,7 @@ def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
 def test_the_text_of_a_missingness_graph_says_how_values_go_missing() -> None:
     text = "Rain -> R[Wet]"
     graph = lc.MissingnessGraph.parse(text, RAIN)
-    rows = lc.sample(RAIN, 50, rng=1, library="pyarrow")
+    rows = RAIN.sample(50, rng=1, library="pyarrow")
     for way in (text, lc.MissingByGraph(text)):
         made, same = (lc.simulate(RAIN, 50, own, rng=6).frame("pyarrow") for own in (way, graph))
         assert made.equals(same)
@@ -380,7 +380,7 @@ def test_mechanisms_of_another_network_are_refused_with_the_variables_that_diffe
     with pytest.raises(SimulationError, match="smoke"):
         lc.simulate(lc.example("alarm"), 5, drawn, rng=0)
     longer = lc.Network({**asia.states_of, "smoke": ["yes", "no", "at times"]}, asia.parents_of)
-    rows = lc.sample(asia, 5, rng=0)
+    rows = asia.sample(5, rng=0)
     with pytest.raises(SimulationError, match="states"):
         lc.hide(longer, rows, drawn, rng=0)
 
@@ -416,7 +416,7 @@ def test_views_of_arrow_are_hidden_and_stay_views(view: pa.DataType) -> None:
     "draw",
     [
         lambda rng: lc.simulate(RAIN, 4000, rng=rng).frame(),
-        lambda rng: lc.sample(RAIN, 4000, rng=rng),
+        lambda rng: RAIN.sample(4000, rng=rng),
     ],
 )
 @pytest.mark.parametrize("seed", [1, 5])

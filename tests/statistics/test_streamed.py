@@ -275,7 +275,7 @@ def test_explain_says_that_rows_will_be_streamed_and_what_scratch_that_takes(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     write_table(table(2000), NETWORK, tmp_path / "rows.parquet")
-    lc.write_network(NETWORK, tmp_path / "net.bif")
+    NETWORK.write(tmp_path / "net.bif")
     files = [str(tmp_path / "net.bif"), str(tmp_path / "rows.parquet")]
     for method, words in (
         ("direct-mcar", "read as they are counted, no scratch files"),

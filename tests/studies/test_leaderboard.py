@@ -58,7 +58,7 @@ def test_uniform_is_as_far_from_the_truth_as_the_definition_says() -> None:
     )
     # KL of the uniform law: the log of the number of configurations, less the entropy of the truth.
     cells = np.prod([truth.cardinality(name) for name in truth.variables])
-    joint = np.asarray(lc.query(truth, truth.variables))
+    joint = np.asarray(truth.query(truth.variables))
     entropy = -(joint[joint > 0] * np.log(joint[joint > 0])).sum()
     assert scored("uniform", CASE).kl == pytest.approx(np.log(cells) - entropy, rel=1e-9)
 

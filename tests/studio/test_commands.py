@@ -196,7 +196,7 @@ def test_intervals_and_answers_of_the_python_are_those_of_the_page(
     exec(python_text(project, "lacunet-studio"), names)
     result: Result = names["result"]
     for variable, ends in zip(shown["variables"], shown["live"]["intervals"], strict=True):
-        own = lc.query(result, variable["name"], interval=0.95).interval
+        own = result.query(variable["name"], level=0.95).interval
         np.testing.assert_allclose(ends, own, rtol=0, atol=5.1e-7)  # carried to six decimals
 
 

@@ -184,13 +184,13 @@ def test_a_question_is_answered_with_intervals(folder: Path, level: float) -> No
         assert about["name"] == "B"
         result = lc.read_result(server.studio.runs.file("1", "learned.json")) if level else None
         known = result or lc.read_network(server.studio.runs.file("1", "learned.json"))
-        expected = lc.query(known, "B", {"A": "yes"}, interval=level or False)
+        expected = known.query("B", {"A": "yes"}, level=level or 0.95)
         assert [row[0] for row in about["rows"]] == [*expected.states[0]]
         assert [row[1] for row in about["rows"]] == expected.probabilities.tolist()
         ends = [row[2:] for row in about["rows"]]
         none = [[None, None]] * len(ends)
-        assert ends == (none if expected.interval is None else expected.interval.tolist())
-        assert (expected.interval is None) == (level == 0)
+        assert ends == (none if expected.level is None else expected.interval.tolist())
+        assert (expected.level is None) == (level == 0)
         assert answer(server, "/answers", {"number": 1, "asked": ""})[1]["answers"] == []
         assert answer(server, "/answers", {"number": 1, "asked": "#A=maybe"})[0] == 400
         assert answer(server, "/answers", {"number": 2, "asked": "#A=yes"})[0] == 400

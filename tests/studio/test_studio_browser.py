@@ -182,12 +182,12 @@ def test_from_a_survey_to_intervals_and_an_answer_with_a_reload_in_between(
         shown.first.wait_for()
         answered = shown.all_inner_texts()
         page.click("#to-code")
-        page.locator("#python", has_text="lc.query").wait_for()
+        page.locator("#python", has_text="result.query").wait_for()
         names: dict[str, Any] = {}
         code = page.inner_text("#python")
         place = f"os.chdir({str(nhanes)!r})\n"
         exec(f"import os\nbefore = os.getcwd()\n{place}{code}\nos.chdir(before)", names)
-        answer = lc.query(names["result"], "HeartAttack", {"Diabetes": "yes"}, interval=True)
+        answer = names["result"].query("HeartAttack", {"Diabetes": "yes"})
         np.testing.assert_allclose(belief, answer.probabilities[1], rtol=0, atol=1e-9)
         low, high = answer.interval[1]
         assert low < belief < high

@@ -101,8 +101,8 @@ def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
         clusters = learned(rows, method, **SURVEYED)
         np.testing.assert_allclose(errors_of(result), errors_of(clusters), rtol=1e-6)
         np.testing.assert_allclose(
-            lc.query(result, "Ill", interval=True).interval,
-            lc.query(clusters, "Ill", interval=True).interval,
+            result.query("Ill").interval,
+            clusters.query("Ill").interval,
             rtol=1e-6,
         )
         assert result.uncertainty.recipe == "replicate weights"
@@ -373,7 +373,7 @@ def test_a_replicate_without_rows_that_show_a_cpt_row_gives_numbers(
     for share in (4, 1e12):  # in memory, streamed
         monkeypatch.setattr(observations, "HELD_SHARE", share)
         result = lc.learn(NETWORK, data, method, pseudo_counts=pseudo_counts, intervals=True)
-        answer = lc.query(result, "Ill", interval=True)
+        answer = result.query("Ill")
         found.append([*errors_of(result), *np.ravel(result.interval("Ill")), *answer.interval.flat])
     assert np.isfinite(found).all()
     np.testing.assert_allclose(*found, rtol=0, atol=1e-9)
@@ -390,16 +390,16 @@ def test_effects_of_graphs_have_intervals_by_clusters() -> None:
 
 def test_estimates_and_effects_of_graphs_have_intervals_by_replicate_weights() -> None:
     rows = survey_rows()
-    verdict = lc.MissingnessGraph(NETWORK, {"Ill": ["Smokes"]}).recover("Ill", ["Smokes"])
+    graph = lc.MissingnessGraph(NETWORK, {"Ill": ["Smokes"]})
+    verdict = graph.recover("Ill", ["Smokes"])
     by_weights = verdict.estimate(replicated(rows), interval=True)
     clusters = verdict.estimate(lc.Data(rows, **SURVEYED), interval=True)
     expected = [0.04567686333, 0.03438275258]  # by R, as above
     for answer in (by_weights, clusters):
         np.testing.assert_allclose(answer.standard_error[:, 1], expected, rtol=1e-4)
     np.testing.assert_allclose(by_weights.interval, clusters.interval, rtol=1e-6)
-    asked = verdict.graph, "Ill"
-    effect = lc.effect(*asked, do="Smokes", data=replicated(rows))
-    again = lc.effect(*asked, do="Smokes", data=lc.Data(rows, **SURVEYED))
+    effect = graph.effect("Ill", do="Smokes", data=replicated(rows))
+    again = graph.effect("Ill", do="Smokes", data=lc.Data(rows, **SURVEYED))
     np.testing.assert_allclose(effect.contrasts[0].difference, again.contrasts[0].difference)
     assert "29" in str(effect)
     assert "29" in str(again)
@@ -511,7 +511,7 @@ def test_learn_query_and_sensitivity_without_a_tilt_say_the_same_of_a_survey(
     smokers = rows[(rows["Age"] == 1) & (rows["Smokes"] == 1)]
     share = weighted_share(smokers, "Ill")
     evidence = {"Age": "1", "Smokes": "1"}
-    answer = lc.query(lc.learn(RARE, data), "Ill", evidence)["1"]
+    answer = lc.learn(RARE, data).query("Ill", evidence)["1"]
     tilted = lc.sensitivity(RARE, data, "Ill", "1", evidence, "Ill", method=method)
     assert answer == pytest.approx(share, rel=1e-4)
     assert tilted.answers[tilted.deltas.index(0.0)] == pytest.approx(share, rel=1e-4)
@@ -520,5 +520,5 @@ def test_learn_query_and_sensitivity_without_a_tilt_say_the_same_of_a_survey(
 def test_completed_tables_of_a_survey_vary_where_its_estimate_is_zero() -> None:
     rows = rare_rows()
     result = lc.learn(RARE, rows, "em", intervals=True, missingness="R[Ill]", **SURVEYED)
-    tables = lc.impute(result, rows, draws=3, rng=1)
+    tables = result.impute(rows, draws=3, rng=1)
     assert all(table["Ill"].notna().all() for table in tables)

@@ -45,7 +45,7 @@ def frame_of(size: int, seed: int) -> Any:
 
 def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
     # P(ill | do(no)) = .6 * .1 + .4 * .5 = .26; P(ill | do(yes)) = .6 * .2 + .4 * .7 = .40
-    (found,) = lc.effect(NETWORK, "Y", do="X").contrasts
+    (found,) = NETWORK.effect("Y", do="X").contrasts
     assert (found.outcome, found.state, found.reference) == ("ill", "yes", "no")
     assert found.difference.value == pytest.approx(0.14)
     assert found.ratio.value == pytest.approx(0.40 / 0.26)
@@ -57,16 +57,16 @@ def test_what_is_given_without_its_states_is_refused() -> None:
     given: Any
     for given in ("Z", ["Z"], "Z=a"):
         with pytest.raises(LacunetError, match="mapping"):
-            lc.effect(NETWORK, "Y", do="X", given=given)
+            NETWORK.effect("Y", do="X", evidence=given)
 
 
 def test_an_outcome_that_leads_to_what_is_set_is_warned_of() -> None:
     with pytest.warns(LacunetWarning, match="Y on X.*'Y', do='X'"):
-        (found,) = lc.effect(NETWORK, "X", do="Y").contrasts
+        (found,) = NETWORK.effect("X", do="Y").contrasts
     assert found.difference.value == pytest.approx(0)
     graph = MissingnessGraph.parse("R[Z]; R[X]", NETWORK)
     with pytest.warns(LacunetWarning, match="network"):
-        lc.effect(graph, "Z", do="Y", data=frame_of(200, 3))
+        graph.effect("Z", do="Y", data=frame_of(200, 3))
 
 
 AFTERWARDS = Network(
@@ -83,7 +83,7 @@ AFTERWARDS = Network(
 def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -> None:
     network = AFTERWARDS.with_reversible([("Y", "Cough"), ("X", "Y")])
     with pytest.warns(LacunetWarning) as warned:
-        found = lc.effect(network, "Y", do="Cough")
+        found = network.effect("Y", do="Cough")
     texts = [str(own.message) for own in warned]
     assert any("draws Y -> Cough, but" in text for text in texts)
     assert not any("not the other way" in text for text in texts)
@@ -92,10 +92,10 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
         "nothing about the true effect."
     )
     with pytest.warns(LacunetWarning):
-        further = lc.effect(network, "X", do="Cough")
+        further = network.effect("X", do="Cough")
     assert "Y -> Cough, X -> Y" in further.basis[-1]
     with pytest.warns(LacunetWarning):
-        part = lc.effect(AFTERWARDS.with_reversible([("Y", "Cough")]), "X", do="Cough")
+        part = AFTERWARDS.with_reversible([("Y", "Cough")]).effect("X", do="Cough")
     assert part.basis[-1].startswith("By the edges")
 
 
@@ -103,25 +103,25 @@ def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
     rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.5, 0.3), rng=3).frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
     with pytest.warns(LacunetWarning, match="network"):
-        found = lc.effect(result, "X", do="Cough")
+        found = result.effect("X", do="Cough")
     (contrast,) = found.contrasts
     assert contrast.difference == (0, 0, 0)
     assert contrast.ratio == contrast.odds_ratio == (1, 1, 1)
     assert found.basis[-1].startswith("By the edges")
-    assert not lc.effect(result, "Cough", do="X").is_zero
+    assert not result.effect("Cough", do="X").is_zero
 
 
 def test_what_is_given_may_make_an_effect_zero_and_a_common_consequence_may_not() -> None:
     with pytest.warns(LacunetWarning, match="Y is.*of X"):
-        assert lc.effect(AFTERWARDS, "Cough", do="X", given={"Y": "ill"}).is_zero
+        assert AFTERWARDS.effect("Cough", do="X", evidence={"Y": "ill"}).is_zero
     with pytest.warns(LacunetWarning, match="Y is.*of Z"):
-        assert not lc.effect(NETWORK, "Z", do="X", given={"Y": "ill"}).is_zero
+        assert not NETWORK.effect("Z", do="X", evidence={"Y": "ill"}).is_zero
 
 
 def test_a_condition_that_comes_after_the_outcome_is_warned_of() -> None:
     with pytest.warns(LacunetWarning, match="Y: "):
-        lc.effect(AFTERWARDS, "Y", do="X", given={"Cough": "yes"})
-    lc.effect(NETWORK, "Y", do="X", given={"Z": "a"})  # comes before: no warning
+        AFTERWARDS.effect("Y", do="X", evidence={"Cough": "yes"})
+    NETWORK.effect("Y", do="X", evidence={"Z": "a"})  # comes before: no warning
 
 
 PAIRED = {  # A -- B; C by itself
@@ -138,22 +138,22 @@ def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of(
     assert found.cpdag.reversible == {("A", "B")}
     parent, child = found.network.edges[0]
     learned = lc.learn(found, PAIRED)
-    lc.write_network(learned, tmp_path / "learned.json")
+    learned.network.write(tmp_path / "learned.json")
     again = lc.learn(lc.Network.from_data(PAIRED, found.network), PAIRED, intervals=True)
     again.write(tmp_path / "again.json")
     sources: list[Any] = [
         found,
         found.network,
         learned,
-        tmp_path / "learned.json",
+        lc.read_network(tmp_path / "learned.json"),
         again,
         lc.read_result(tmp_path / "again.json"),
     ]
     asked: list[Any] = [
-        lambda source: lc.effect(source, child, do=parent),
-        lambda source: lc.query(source, child, do={parent: "1"}),
-        lambda source: lc.query(source, f"P({child} | do({parent}=1))"),
-        lambda source: lc.marginals(source, do={parent: "1"}),
+        lambda source: source.effect(child, do=parent),
+        lambda source: source.query(child, do={parent: "1"}),
+        lambda source: source.query(f"P({child} | do({parent}=1))"),
+        lambda source: source.marginals(do={parent: "1"}),
     ]
     for source, ask in product(sources, asked):
         with pytest.warns(LacunetWarning, match=f"{parent} -- {child}") as told:
@@ -163,20 +163,20 @@ def test_an_edge_at_what_is_set_whose_direction_data_do_not_tell_is_warned_of(
 
 def test_directions_that_are_known_are_not_warned_of() -> None:
     found = lc.learn_structure(PAIRED, strengths=0)
-    lc.query(found, "B", {"A": "1"})  # nothing is set
-    lc.query(found, "B", do={"C": "1"})  # no edges
-    lc.effect(lc.learn_structure(PAIRED, required="A -> B", strengths=0), "B", do="A")
+    found.query("B", {"A": "1"})  # nothing is set
+    found.query("B", do={"C": "1"})  # no edges
+    lc.learn_structure(PAIRED, required="A -> B", strengths=0).effect("B", do="A")
     parent, child = found.network.edges[0]
-    lc.effect(lc.learn(found.edges, PAIRED), child, do=parent)  # edges as the user gives them
-    lc.effect(found.network.with_reversible([]), child, do=parent)
+    lc.learn(found.edges, PAIRED).effect(child, do=parent)  # edges as the user gives them
+    found.network.with_reversible([]).effect(child, do=parent)
 
 
 def test_the_reference_can_be_chosen_and_what_is_given_conditions() -> None:
-    (found,) = lc.effect(NETWORK, "Y", do="X", given={"Z": "b"}, reference="yes").contrasts
+    (found,) = NETWORK.effect("Y", do="X", evidence={"Z": "b"}, reference="yes").contrasts
     assert (found.state, found.reference) == ("no", "yes")
     assert found.difference.value == pytest.approx(0.5 - 0.7)
     with pytest.raises(LacunetError, match="'maybe'"):
-        lc.effect(NETWORK, "Y", do="X", reference="maybe")
+        NETWORK.effect("Y", do="X", reference="maybe")
 
 
 def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
@@ -186,40 +186,30 @@ def test_states_are_read_as_in_queries_from_a_graph_and_from_a_result() -> None:
     hidden = lc.MissingByGraph(graph, {"X": [0.15, 0.35]})
     rows = lc.simulate(network, 500, hidden, rng=np.random.default_rng(1)).table
     result = lc.learn(network, rows, "mgraph", missingness=graph)
-    for source, data in ((result, None), (graph, rows)):
-        asked = lc.effect(
-            source, "Y", do="X", given={"Z": "1"}, data=data, reference="1", outcome="0"
-        )
+    for effect in (result.effect, partial(graph.effect, data=rows)):
+        asked = effect("Y", do="X", evidence={"Z": "1"}, reference="1", outcome="0")
         for state in (1, 1.0, np.int64(1)):
-            same = lc.effect(
-                source,
-                "Y",
-                do="X",
-                given={"Z": state},
-                data=data,
-                reference=state,
-                outcome=state - 1,
-            )
+            same = effect("Y", do="X", evidence={"Z": state}, reference=state, outcome=state - 1)
             assert (same.title, same.contrasts) == (asked.title, asked.contrasts)
-        not_seen = lc.effect(source, "Y", do="X", given={"Z": None}, data=data)
-        assert str(not_seen) == str(lc.effect(source, "Y", do="X", data=data))
+        not_seen = effect("Y", do="X", evidence={"Z": None})
+        assert str(not_seen) == str(effect("Y", do="X"))
         refused: list[dict[str, Any]] = [
-            {"given": ["Z"]},
-            {"given": {"Z": 2}},
+            {"evidence": ["Z"]},
+            {"evidence": {"Z": 2}},
             {"reference": 2},
             {"reference": float("nan")},
             {"outcome": "x"},
         ]
         for wrong in refused:
             with pytest.raises(LacunetError):
-                lc.effect(source, "Y", do="X", data=data, **wrong)
+                effect("Y", do="X", **wrong)
 
 
 def test_a_graph_and_a_result_give_nearly_the_same_effect_with_intervals() -> None:
     rows = rows_of(4000, 1)
     result = lc.learn(NETWORK, rows, lc.MGraph(missingness=GRAPH), intervals=True, pseudo_counts=0)
-    by_result = lc.effect(result, "Y", do="X").contrasts[0]
-    by_graph = lc.effect(GRAPH, "Y", do="X", data=rows).contrasts[0]
+    by_result = result.effect("Y", do="X").contrasts[0]
+    by_graph = GRAPH.effect("Y", do="X", data=rows).contrasts[0]
     for one, two in zip(by_result[3:], by_graph[3:], strict=True):
         assert one.value == pytest.approx(two.value, rel=0.05)
         assert one.high - one.low == pytest.approx(two.high - two.low, rel=0.25)
@@ -235,7 +225,7 @@ def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
         rows["Y"] += [y] * count
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0, intervals=True)
-    found = lc.effect(result, "Y", do="X")
+    found = result.effect("Y", do="X")
     (contrast,) = found.contrasts
     assert found.interval is not None
     (low0, high0), (low1, high1) = found.interval[:, 1]
@@ -246,7 +236,7 @@ def test_the_variance_of_a_difference_allows_for_what_both_share() -> None:
 
 
 def test_an_effect_prints_as_a_table_and_gives_a_frame() -> None:
-    found = lc.effect(GRAPH, "Y", do="X", data=rows_of(1000, 2))
+    found = GRAPH.effect("Y", do="X", data=rows_of(1000, 2))
     text = str(found)
     assert text.startswith("P(Y | do(X))\ndo(X)")
     assert "odds ratio" in text
@@ -261,7 +251,7 @@ def test_an_effect_marks_what_rests_on_cpt_rows_without_data() -> None:
     bare = NETWORK.with_support({"Z": 100, "X": [50, 50], "Y": [[20, 20], [20, 0]]})
     # Under do(yes) P(Z=b) = .4 of the answer passes through the row that no data support.
     with pytest.warns(lc.LacunetWarning, match=r"P\(Y \| do\(X=yes\)\): 40\.0%") as told:
-        found = lc.effect(bare, "Y", do="X")
+        found = bare.effect("Y", do="X")
     assert len(told) == 1
     assert "unsupported=" not in str(told[0].message)
     np.testing.assert_allclose(found.unsupported or (), [0, 0.4], atol=1e-12)
@@ -273,7 +263,7 @@ def test_an_effect_marks_what_rests_on_cpt_rows_without_data() -> None:
     assert "40.0%" in found._repr_html_()
     assert found.to_frame()["unsupported"].tolist() == pytest.approx([0.4])
     assert found.as_data()["unsupported"] == pytest.approx([0, 0.4])
-    assert "no data" not in str(lc.effect(NETWORK, "Y", do="X"))
+    assert "no data" not in str(NETWORK.effect("Y", do="X"))
 
 
 def test_three_outcomes_and_three_doses_are_all_compared() -> None:
@@ -282,29 +272,25 @@ def test_three_outcomes_and_three_doses_are_all_compared() -> None:
         {"Y": ["D"]},
         {"D": [0.2, 0.3, 0.5], "Y": [[0.5, 0.3, 0.2], [0.4, 0.4, 0.2], [0.1, 0.1, 0.8]]},
     )
-    found = lc.effect(network, "Y", do="D").contrasts
+    found = network.effect("Y", do="D").contrasts
     assert len(found) == 6
     assert {one.reference for one in found} == {"0"}
 
 
-def test_what_a_graph_does_not_recover_and_a_graph_without_rows_are_refused() -> None:
+def test_what_a_graph_does_not_recover_is_refused() -> None:
     hidden = MissingnessGraph.parse("X <-> Y; Y -> R[Z]; Z -> R[X]", NETWORK)
     with pytest.raises(NotRecoverableError, match="not recoverable"):
-        lc.effect(hidden, "Y", do="X", data=rows_of(100, 0))
+        hidden.effect("Y", do="X", data=rows_of(100, 0))
     masked = MissingnessGraph.parse("Y -> R[Y]; R[X]; R[Z]", NETWORK)
-    way = (
-        r"result = lacunet\.learn\(graph, .*lacunet\.effect\(result, 'Y', do='X', given={'Z': 'a'}"
-    )
+    way = r"result = lacunet\.learn\(graph, .*result\.effect\('Y', do='X', evidence={'Z': 'a'}"
     with pytest.raises(NotRecoverableError, match=way):
-        lc.effect(masked, "Y", do="X", given={"Z": "a"}, data=rows_of(100, 0))
-    with pytest.raises(LacunetError, match="what it is"):
-        lc.effect(GRAPH, "Y", do="X")
+        masked.effect("Y", do="X", evidence={"Z": "a"}, data=rows_of(100, 0))
 
 
 @pytest.mark.parametrize("do", [["X"], {"X": "yes"}, None])
 def test_what_is_set_is_the_name_of_one_variable(do: Any) -> None:
     with pytest.raises(LacunetError, match="variable"):
-        lc.effect(NETWORK, "Y", do=do)
+        NETWORK.effect("Y", do=do)
 
 
 def test_a_stratum_in_which_nobody_was_treated_backs_off_and_says_so() -> None:
@@ -312,9 +298,7 @@ def test_a_stratum_in_which_nobody_was_treated_backs_off_and_says_so() -> None:
     graph = MissingnessGraph.parse("X, Y -> R[Z]; Z -> R[X]; R[Y]", network)
     ill_of = {("a", "no"): 2, ("a", "yes"): 4, ("b", "no"): 5, ("b", "yes"): 8, ("c", "no"): 1}
     rows = [[z, x, y] for (z, x), n in ill_of.items() for y in ["ill"] * n + ["well"] * (10 - n)]
-    found = lc.effect(
-        graph, "Y", do="X", data={n: [r[k] for r in rows] for k, n in enumerate("ZXY")}
-    )
+    found = graph.effect("Y", do="X", data={n: [r[k] for r in rows] for k, n in enumerate("ZXY")})
     treated = 0.4 * 0.4 + 0.4 * 0.8 + 0.2 * 0.6  # of c nobody: the average of the treated
     assert found.probabilities[:, 1] == pytest.approx([0.4 * 0.2 + 0.4 * 0.5 + 0.2 * 0.1, treated])
     assert "backed off" in found.basis[-1]
@@ -324,7 +308,7 @@ def test_the_boundary_is_reached_where_nobody_falls_ill() -> None:
     network = Network({"X": ["no", "yes"], "Y": ["well", "ill"]}, {"Y": ["X"]})
     rows = {"X": ["no"] * 50 + ["yes"] * 50, "Y": ["well"] * 40 + ["ill"] * 10 + ["well"] * 50}
     result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0, intervals=True)
-    (found,) = lc.effect(result, "Y", do="X").contrasts
+    (found,) = result.effect("Y", do="X").contrasts
     assert found.ratio.value == 0
     assert found.ratio.low == 0
     assert 0 < found.ratio.high < 1
@@ -373,17 +357,17 @@ def test_the_names_of_states_make_no_difference_to_intervals_of_effects() -> Non
         network = Network({**NETWORK.states_of, "Y": [well, ill]}, NETWORK.parents_of)
         graph = MissingnessGraph.parse("Y -> R[Z]; Z -> R[X]", network)
         renamed = frame.assign(Y=frame["Y"].map({"well": well, "ill": ill}))
-        ends.append(lc.effect(graph, "Y", do="X", data=renamed).contrasts[0].difference)
+        ends.append(graph.effect("Y", do="X", data=renamed).contrasts[0].difference)
     assert ends[0] == pytest.approx(ends[1], abs=1e-12)
     assert ends[0] == pytest.approx(ends[2], abs=1e-12)
 
 
 @pytest.mark.slow
 def test_intervals_of_effects_cover_the_truth() -> None:
-    truth = lc.effect(NETWORK, "Y", do="X").contrasts[0]
+    truth = NETWORK.effect("Y", do="X").contrasts[0]
     covered = []
     for seed in range(200):
-        (found,) = lc.effect(GRAPH, "Y", do="X", data=rows_of(1000, seed)).contrasts
+        (found,) = GRAPH.effect("Y", do="X", data=rows_of(1000, seed)).contrasts
         pairs = zip(found[3:], truth[3:], strict=True)
         covered.append([own.low <= true.value <= own.high for own, true in pairs])
     # 200 data sets: a standard error of 0.015 at 0.95; three of them.
@@ -491,7 +475,7 @@ def test_a_recovered_zero_is_as_sure_as_its_own_rows() -> None:
     }
     network = lc.Network.from_data(rows, "Drug -> Died")
     graph = lc.MissingnessGraph.parse("Drug -> R[Died]", network)
-    found = lc.effect(graph, "Died", do="Drug", data=rows)
+    found = graph.effect("Died", do="Drug", data=rows)
     assert found.interval is not None
     np.testing.assert_allclose(found.interval[0, 1], (0, 0.33), atol=0.01)  # none of six
 
@@ -517,7 +501,7 @@ def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
         given = " given Y" if options else ""
         assert assumption == f"values are missing at random{given}"
     assert str(result).count(f"that {assumption}.") == 1
-    assert lc.effect(result, "Y", do="X").basis[0].endswith(f"causes, and that {assumption}.")
+    assert result.effect("Y", do="X").basis[0].endswith(f"causes, and that {assumption}.")
 
 
 def test_nothing_is_assumed_where_no_value_is_missing() -> None:
@@ -526,21 +510,20 @@ def test_nothing_is_assumed_where_no_value_is_missing() -> None:
     assert "assumes that" not in str(result)
 
 
-def test_intervals_of_an_effect_are_asked_for_as_those_of_a_query() -> None:
+def test_an_effect_has_the_intervals_of_its_result_at_the_level_that_is_asked_for() -> None:
     rows = rows_of(300, 0)
     result = lc.learn(NETWORK, rows, "direct-mcar", intervals=True)
-    for source, data in ((result, None), (GRAPH, rows)):
-        asked = partial(lc.effect, source, "Y", do="X", data=data)
-        np.testing.assert_array_equal(asked(interval=True).interval, asked().interval)
-        np.testing.assert_array_equal(asked(interval=0.8).interval, asked(interval=80).interval)
-        assert asked(interval=80).level == 0.8
-        without = asked(interval=False)
-        assert without.interval is None
-        assert "interval" not in str(without)
-    with pytest.raises(LacunetError, match="intervals"):
-        lc.effect(NETWORK, "Y", do="X", interval=True)
-    with pytest.raises(LacunetError, match=r"intervals=True"):
-        lc.effect(lc.learn(NETWORK, rows, "direct-mcar"), "Y", do="X", interval=0.9)
+    for effect in (result.effect, partial(GRAPH.effect, data=rows)):
+        asked = partial(effect, "Y", do="X")
+        np.testing.assert_array_equal(asked(level=0.95).interval, asked().interval)
+        np.testing.assert_array_equal(asked(level=0.8).interval, asked(level=80).interval)
+        assert asked(level=80).level == 0.8
+        with pytest.raises(LacunetError, match="level"):
+            asked(level=2)
+    assert NETWORK.effect("Y", do="X").interval is None
+    without = lc.learn(NETWORK, rows, "direct-mcar").effect("Y", do="X", level=0.9)
+    assert without.interval is None
+    assert "intervals=True" in str(without)
 
 
 def test_the_effect_in_a_group_of_one_of_several_states_is_that_of_all_of_them() -> None:
@@ -553,7 +536,7 @@ def test_the_effect_in_a_group_of_one_of_several_states_is_that_of_all_of_them()
     cases = [cell for number, cell in cells for _ in range(20 + 7 * number % 31)]
     rows = dict(zip("ZXY", map(list, zip(*cases, strict=True)), strict=True))
     result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
-    effect = lc.effect(result, "Y", do="X", given={"Z": "b+"})
+    effect = result.effect("Y", do="X", evidence={"Z": "b+"})
     weights = np.array([rows["Z"].count(z) for z in "bc"])
     ill = result.network.cpt("Y").table[1:, :, 1]  # Pr(ill | z, do(x)), Z is the only other cause
     np.testing.assert_allclose(effect.probabilities[:, 1], weights @ ill / weights.sum())
@@ -590,14 +573,13 @@ def test_a_graph_and_rows_take_a_code_for_several_states_of_the_group(
     ]
     graph = MissingnessGraph.parse("Z -> R[Y]", network)
     data = lc.Data(rows, weight=weight, codes=codes if with_data else {})
-    effect = lc.effect(graph, "Y", do="X", given={"Z": "b+"}, data=data)
+    effect = graph.effect("Y", do="X", evidence={"Z": "b+"}, data=data)
     np.testing.assert_allclose(effect.probabilities[:, 1], share)
     assert effect.title == "P(Y | do(X), Z=b+)"
-    em = lc.effect(
-        lc.learn(network, data, "em", pseudo_counts=0, intervals=True),
+    em = lc.learn(network, data, "em", pseudo_counts=0, intervals=True).effect(
         "Y",
         do="X",
-        given={"Z": "b+"},
+        evidence={"Z": "b+"},
     )
     assert effect.interval is not None
     assert em.interval is not None
@@ -614,9 +596,9 @@ def test_one_of_several_states_of_what_lies_between_does_not_make_an_effect_zero
         codes={"Z": {"b+": ["b", "c"]}},
     )
     with pytest.warns(LacunetWarning, match="Z is.*of X"):
-        assert not lc.effect(network, "Y", do="X", given={"Z": "b+"}).is_zero
+        assert not network.effect("Y", do="X", evidence={"Z": "b+"}).is_zero
     with pytest.warns(LacunetWarning, match="Z is.*of X"):
-        assert lc.effect(network, "Y", do="X", given={"Z": "b"}).is_zero
+        assert network.effect("Y", do="X", evidence={"Z": "b"}).is_zero
 
 
 def test_statistics_give_the_effect_of_their_rows_by_the_same_rule_and_latent_variables() -> None:
@@ -636,10 +618,10 @@ def test_statistics_give_the_effect_of_their_rows_by_the_same_rule_and_latent_va
         not_asked={"Now": "Smoked=no"},
         latent=["Taste"],
     )
-    by_rows = lc.effect(graph, "Ill", do="Smoked", data=data)
-    by_counts = lc.effect(graph, "Ill", do="Smoked", data=lc.count(network, data))
+    by_rows = graph.effect("Ill", do="Smoked", data=data)
+    by_counts = graph.effect("Ill", do="Smoked", data=lc.count(network, data))
     assert str(by_counts) == str(by_rows)
     with pytest.raises(NotRecoverableError, match="Taste"):
-        lc.effect(graph, "Taste", do="Smoked", data=data)
+        graph.effect("Taste", do="Smoked", data=data)
     with pytest.raises(NotRecoverableError, match="Taste"):
-        lc.effect(graph, "Taste", do="Smoked", data=lc.count(network, data))
+        graph.effect("Taste", do="Smoked", data=lc.count(network, data))

@@ -81,7 +81,7 @@ def test_gradients_are_what_moving_an_entry_does(
                     moved[place][state] += move
                     moved[place][-1] -= move
                     there = NETWORK.with_tables(tables | {name: moved})
-                    ends.append(np.ravel(lc.query(there, target, evidence, do=do)))
+                    ends.append(np.ravel(there.query(target, evidence, do=do)))
                 by_hand = (ends[0] - ends[1]) / 2e-6
                 gradients = [one.get(name, np.zeros_like(cpt))[place] for one in asked.gradients]
                 found = [gradient[state] - gradient[-1] for gradient in gradients]
@@ -94,14 +94,14 @@ def _by_rows(
     """The sum over rows of the squared derivative of an answer by the row's weight."""
     rows = distinct_rows(table, table.variables).table
     counts, found = np.asarray(rows.weights), 0.0
-    start = lc.query(lc.learn(NETWORK, rows, method, pseudo_counts=pseudo_counts), target, evidence)
+    start = lc.learn(NETWORK, rows, method, pseudo_counts=pseudo_counts).query(target, evidence)
     for row, count in enumerate(counts):
         weights = counts.copy()
         weights[row] += 1e-5
         copies = Copies(weights, weights)
         moved = EncodedTable(rows.cardinality_of, rows.columns, weights, copies=copies)
-        after = lc.query(
-            lc.learn(NETWORK, moved, method, pseudo_counts=pseudo_counts), target, evidence
+        after = lc.learn(NETWORK, moved, method, pseudo_counts=pseudo_counts).query(
+            target, evidence
         )
         found += count * ((after.probabilities - start) / 1e-5) ** 2
     return np.asarray(found)
@@ -137,7 +137,7 @@ def test_uncertain_evidence_has_the_variance_of_its_derivative_by_rows(
 ) -> None:
     table = _rows(300, 1)
     result = lc.learn(NETWORK, table, method, pseudo_counts=0, intervals=True)
-    answer = lc.query(result, "B", evidence)
+    answer = result.query("B", evidence)
     by_rows = _by_rows(table, method, 0, "B", evidence)
     # As above: the pseudo-counts add to small CPT rows, and groups have unbiased variances.
     np.testing.assert_allclose(answer.standard_error**2, by_rows, rtol=0.2)
@@ -146,14 +146,14 @@ def test_uncertain_evidence_has_the_variance_of_its_derivative_by_rows(
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
 def test_likelihoods_of_one_and_zero_have_the_intervals_of_the_states(method: str) -> None:
     result = lc.learn(NETWORK, _rows(400, 5), method, intervals=True)
-    state = lc.query(result, "B", {"D": "1"})
+    state = result.query("B", {"D": "1"})
     for same in ({"D": ["1"]}, {"D": {"0": 0, "1": 5}}, {"D": {"0": 1e-14, "1": 1}}):
-        answer = lc.query(result, "B", same)
+        answer = result.query("B", same)
         np.testing.assert_allclose(answer.interval, state.interval, atol=1e-9)
         np.testing.assert_allclose(answer.standard_error, state.standard_error, rtol=1e-7)
-    everything = lc.query(result, "B", {"D": ["0", "1"]})
+    everything = result.query("B", {"D": ["0", "1"]})
     np.testing.assert_allclose(
-        everything.standard_error, lc.query(result, "B").standard_error, rtol=1e-7
+        everything.standard_error, result.query("B").standard_error, rtol=1e-7
     )
 
 
@@ -166,7 +166,7 @@ def test_the_variance_under_uncertain_evidence_is_that_of_repeated_draws(
     answers, variances = [], []
     for seed in range(150):
         result = lc.learn(NETWORK, _rows(1_000, seed), method, intervals=True)
-        answer = lc.query(result, "B", evidence)
+        answer = result.query("B", evidence)
         answers.append(answer.probabilities)
         variances.append(answer.standard_error**2)
     possible = np.mean(answers, axis=0) > 0
@@ -205,11 +205,11 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
             rng=seed,
             **options,
         )
-        answer = lc.query(result, "Ill", interval=True)
+        answer = result.query("Ill")
         assert answer["yes"] == pytest.approx(ill, rel=1e-6)
         assert answer.standard_error[1] == pytest.approx(np.sqrt(variance), rel=0.005)
-        sensitivity = lc.query(result, "Test", {"Ill": "yes"})["+"]
-        specificity = lc.query(result, "Test", {"Ill": "no"})["-"]
+        sensitivity = result.query("Test", {"Ill": "yes"})["+"]
+        specificity = result.query("Test", {"Ill": "no"})["-"]
         assert (sensitivity, specificity) == pytest.approx((0.8365, 0.7384), abs=5e-5)
 
 
@@ -224,7 +224,7 @@ def test_rows_that_are_streamed_make_answers_as_sure(
         result = lc.learn(NETWORK, frame, method, weight="w", intervals=True)
         assert result.uncertainty is not None
         assert result.uncertainty.recipe == INFLUENCE
-        intervals.append(lc.query(result, "B", {"D": "1"}, interval=True).interval)
+        intervals.append(result.query("B", {"D": "1"}).interval)
     np.testing.assert_allclose(intervals[1], intervals[0], rtol=1e-9)
 
 
@@ -244,12 +244,12 @@ def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out
 @pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
 def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> None:
     intervals = [
-        lc.query(
-            lc.learn(NETWORK, _rows(250, 11), method, intervals=True, rng=seed),
+        lc.learn(NETWORK, _rows(250, 11), method, intervals=True, rng=seed)
+        .query(
             "B",
             {"D": "1"},
-            interval=True,
-        ).interval
+        )
+        .interval
         for seed in range(2)
     ]
     np.testing.assert_array_equal(intervals[0], intervals[1])
@@ -329,21 +329,21 @@ def test_what_no_row_supports_makes_answers_vague_as_far_as_they_depend_on_it() 
     for method in ("direct-mcar", "em"):
         for pseudo_counts in (0.0, 1.0):
             result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)
-            (low, high), _ = lc.query(result, "B", interval=True, unsupported="ignore").interval
+            (low, high), _ = result.query("B", unsupported="ignore").interval
             assert high - low > 0.5  # half of the rows might be anything
-            (low, high), _ = lc.query(result, "B", {"A": "0"}, interval=True).interval
+            (low, high), _ = result.query("B", {"A": "0"}).interval
             assert high - low < 0.12
 
 
 def test_what_was_seen_is_certain_and_what_is_unknown_is_refused() -> None:
     result = lc.learn(NETWORK, _rows(200, 4), "direct-mar", intervals=True)
-    answer = lc.query(result, "A", {"A": "1"}, interval=True)
+    answer = result.query("A", {"A": "1"})
     np.testing.assert_array_equal(answer, [0, 1])
     np.testing.assert_array_equal(answer.interval, [[0, 0], [1, 1]])
     with pytest.raises(lc.LacunetError, match="'Z'"):
-        lc.query(result, "Z", interval=True)
+        result.query("Z")
     with pytest.raises(lc.LacunetError, match="'7'"):
-        lc.query(result, "A", {"D": "7"}, interval=True)
+        result.query("A", {"D": "7"})
 
 
 @pytest.mark.parametrize("method", ["direct-mar", "em", "factored-mar"])
@@ -351,8 +351,8 @@ def test_a_result_with_intervals_can_be_stored(method: str) -> None:
     result = lc.learn(NETWORK, _rows(100, 4), method, intervals=True)
     again = pickle.loads(pickle.dumps(result))
     np.testing.assert_array_equal(
-        lc.query(again, "C", {"D": "1"}, interval=True).interval,
-        lc.query(result, "C", {"D": "1"}, interval=True).interval,
+        again.query("C", {"D": "1"}).interval,
+        result.query("C", {"D": "1"}).interval,
     )
 
 
@@ -360,29 +360,29 @@ def test_a_result_with_intervals_can_be_stored(method: str) -> None:
 def test_of_a_single_row_and_of_what_is_never_shown_little_is_known(method: str) -> None:
     network = lc.Network({name: ["0", "1"] for name in "AB"}, {"B": ["A"]})
     one = lc.learn(network, {"A": ["0"], "B": ["1"]}, method, intervals=True)
-    both = lc.query(one, "B", {"A": "0"}, interval=True).interval
+    both = one.query("B", {"A": "0"}).interval
     assert (both[:, 1] - both[:, 0] > 0.7).all()
     never = lc.learn(network, {"A": ["0", "1"] * 50, "B": [None] * 100}, method, intervals=True)
-    both = lc.query(never, "B", interval=True, unsupported="ignore").interval
+    both = never.query("B", unsupported="ignore").interval
     assert (both[:, 1] - both[:, 0] > 0.8).all()
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "em", "factored-mar"])
 def test_effects_have_intervals(method: str) -> None:
     result = lc.learn(NETWORK, _rows(2000, 5), method, intervals=True)
-    answer = lc.query(result, "D", {"A": "1"}, do={"C": "1"}, interval=0.9)
+    answer = result.query("D", {"A": "1"}, do={"C": "1"}, level=0.9)
     assert answer.level == 0.9
     assert str(answer).endswith("low, high: 90% interval")
-    seen = lc.query(result, "D", {"A": "1", "C": "1"}, interval=0.9)
+    seen = result.query("D", {"A": "1", "C": "1"}, level=0.9)
     # given its other parent, doing and seeing C are the same
     np.testing.assert_allclose(answer, seen, rtol=1e-9)
     np.testing.assert_allclose(answer.interval, seen.interval, rtol=1e-6)
-    effect = lc.query(result, "D", do={"C": "1"}, interval=0.999)
+    effect = result.query("D", do={"C": "1"}, level=0.999)
     assert effect.interval is not None
     assert effect.standard_error is not None
-    truth = lc.query(NETWORK, "D", do={"C": "1"})
+    truth = NETWORK.query("D", do={"C": "1"})
     assert ((effect.interval[:, 0] < truth) & (truth < effect.interval[:, 1])).all()
-    usual = lc.query(result, "D", do={"C": "1"}, interval=True)
+    usual = result.query("D", do={"C": "1"})
     assert (usual.interval[:, 1] - usual.interval[:, 0] < 4.3 * usual.standard_error).all()
 
 
@@ -390,12 +390,12 @@ def test_effects_have_intervals(method: str) -> None:
 def test_a_level_that_is_neither_a_share_nor_per_cent_is_refused(level: Any) -> None:
     result = lc.learn(NETWORK, _rows(200, 0), "direct-mar", intervals=True)
     with pytest.raises(lc.LacunetError, match=f"{level!r}"):
-        lc.query(result, "A", interval=level)
+        result.query("A", level=level)
 
 
 def test_a_network_by_itself_has_no_intervals() -> None:
     with pytest.raises(lc.LacunetError, match=r"lacunet.learn\(..., intervals=True\)"):
-        lc.query(NETWORK, "A", interval=True)
+        _ = NETWORK.query("A").interval
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", "factored-mar", "em"])
@@ -404,7 +404,7 @@ def test_what_no_row_shows_makes_an_answer_as_unsure_as_it_could_move_it(method:
     network = lc.Network({"Age": ["kid", "adult"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     rows = {"Age": ["kid"] * 40 + ["adult"] * 60, "Ill": [None] * 40 + ["no"] * 57 + ["yes"] * 3}
     result = lc.learn(network, rows, method, pseudo_counts=1, intervals=True)
-    answer = lc.query(result, "Ill", interval=True, unsupported="bounds")
+    answer = result.query("Ill", unsupported="bounds")
     assert answer.unsupported == pytest.approx(0.4, abs=0.01)
     for (low, high), (least, most) in zip(answer.interval, answer.bounds, strict=True):
         assert low < least
@@ -427,7 +427,7 @@ def test_none_of_six_is_none_of_six_in_answers_too(
     }
     network = lc.Network.from_data(FEW_NEW, "Drug -> Died")
     result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
-    answer = lc.query(result, "Died", {"Drug": "new"}, interval=True)
+    answer = result.query("Died", {"Drug": "new"})
     for low, high in (answer.interval[1], result.interval("Died")[0, 1]):
         # The t distribution of thirty folds makes the end .353. A pseudo-count of direct-mcar is
         # 6 / 7.8 of a row where 60 of 260 rows are hidden, and is taken for a whole one: .364.
@@ -449,15 +449,15 @@ def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
             "Y": [[[0.9, 0.1], [0.8, 0.2]], [[0.5, 0.5], [0.4, 0.6]]],
         },
     )
-    risk = lc.query(truth, "Y", do={"X": "yes"}).probabilities[1]
+    risk = truth.query("Y", do={"X": "yes"}).probabilities[1]
     missing = lc.MCAR(share=1.0, rate=0.1) if method == "em" else None
     covered = []
     for seed in range(60):
         table = lc.simulate(truth, 500, missing, rng=np.random.default_rng(seed)).table
         bare = truth.with_tables(None)
         result = lc.learn(bare, table, method, pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
-        asked = {"do": {"X": "yes"}, "interval": True, "unsupported": "ignore"}
-        low, high = lc.query(result, "Y", **asked).interval[1]
+        asked = {"do": {"X": "yes"}, "unsupported": "ignore"}
+        low, high = result.query("Y", **asked).interval[1]
         covered.append(low <= risk <= high)
     # Some six rows have A=0 and X=yes: in a third of the tables none of them has Y=yes. 95% of 60
     # less two standard errors of 2.8%.
@@ -484,8 +484,7 @@ def test_equal_weights_within_cpt_rows_change_nothing_there(method: str) -> None
             network, rows, method, pseudo_counts=0, weight="weight", intervals=True, rng=seed
         )
         asked = [
-            lc.query(result, "Ill", {"Group": group}, interval=True).standard_error[1]
-            for group in ("small", "big")
+            result.query("Ill", {"Group": group}).standard_error[1] for group in ("small", "big")
         ]
         found.append([result.standard_error("Ill")[:, 1], asked])
     seen = [ill[own & shown] for own in (small, ~small)]
@@ -529,7 +528,7 @@ def test_an_interval_goes_no_further_than_what_rows_without_data_allow(method: s
     heart = lc.Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
     result = lc.learn(heart, rows, method, intervals=True)
     asked = {
-        target: lc.query(result, target, interval=True, unsupported="ignore").interval
+        target: result.query(target, unsupported="ignore").interval
         for target in ("Age", ("Age", "MI"), "MI")
     }
     age, both, ill = (np.asarray(own) for own in asked.values())
@@ -548,8 +547,8 @@ def test_intervals_within_bounds_hold_the_answer(
     kept = ~((table.columns["C"] == 1) & (table.columns["A"] == 1))
     kept &= ~((table.columns["B"] == 2) & (table.columns["C"] < 2))
     result = lc.learn(NETWORK, table.take(np.flatnonzero(kept)), method, intervals=True)
-    options: Any = {"do": do, "interval": True, "unsupported": "bounds"}
-    answer = lc.query(result, target, evidence, **options)
+    options: Any = {"do": do, "unsupported": "bounds"}
+    answer = result.query(target, evidence, **options)
     assert answer.bounds is not None
     assert answer.unsupported is not None
     assert answer.unsupported > 0.001
@@ -578,7 +577,7 @@ def test_an_answer_that_is_counted_is_sure_however_little_is_known_of_its_parent
     }
     network = lc.Network({"L": list("012345"), "B": ["0", "1"]}, {"B": ["L"]})
     result = lc.learn(network, rows, "em", pseudo_counts=pseudo_counts, intervals=True)  # type: ignore[arg-type]
-    answer = lc.query(result, "B", interval=True, unsupported="ignore")
+    answer = result.query("B", unsupported="ignore")
     error = np.sqrt(ill.mean() * (1 - ill.mean()) / 1000)
     np.testing.assert_allclose(answer.standard_error, error, rtol=0.1)
 
@@ -592,7 +591,7 @@ def test_of_a_cpt_row_without_data_nothing_is_known_in_answers_either(
     rows = {"A": ["0"] * 600 + ["1"] * 400, "B": states * 60 + [None] * 400}
     network = lc.Network({"A": ["0", "1"], "B": states}, {"B": ["A"]})
     result = lc.learn(network, rows, method, pseudo_counts=pseudo_counts, intervals=True)
-    answer = lc.query(result, "B", {"A": "1"}, interval=True, unsupported="ignore")
+    answer = result.query("B", {"A": "1"}, unsupported="ignore")
     low, high = answer.interval.T
     assert (low < 0.01).all()
     assert (high > 0.99).all()
@@ -624,20 +623,20 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
     }
     network = lc.Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
     found = [
-        lc.query(
-            lc.learn(
-                network,
-                {**rows, "w": weights.tolist()},
-                "em",
-                pseudo_counts=0,
-                weight="w",
-                intervals=True,
-                rng=seed,
-            ),
+        lc.learn(
+            network,
+            {**rows, "w": weights.tolist()},
+            "em",
+            pseudo_counts=0,
+            weight="w",
+            intervals=True,
+            rng=seed,
+        )
+        .query(
             "C",
             {"A": "0"},
-            interval=True,
-        ).standard_error[1]
+        )
+        .standard_error[1]
         for seed in range(8)
     ]
     # Eight divisions into 30 groups: 13% / sqrt(8); the 200 groups 5%.
@@ -649,7 +648,7 @@ def test_what_a_rule_excludes_adds_nothing_to_an_answer() -> None:
     network = lc.Network.from_data(rows, "S -> N", not_asked={"N": "S=no"})
     for method in ("em", "direct-mar", "auto"):
         result = lc.learn(network, rows, method, pseudo_counts=0, intervals=True)
-        answer = lc.query(result, "N", {"S": "yes"}, interval=True)
+        answer = result.query("N", {"S": "yes"})
         np.testing.assert_allclose(answer.interval, result.interval("N")[1], atol=1e-6)
 
 
@@ -661,10 +660,10 @@ def test_what_is_set_has_no_rule() -> None:
     }
     network = lc.Network.from_data(rows, "S -> N -> K", not_asked={"N": "S=no"})
     result = lc.learn(network, rows, "em", intervals=True)
-    answer = lc.query(result, "K", do={"N": "yes"}, interval=True)
+    answer = result.query("K", do={"N": "yes"})
     low, high = answer.interval.T
     assert ((low <= np.asarray(answer)) & (np.asarray(answer) <= high)).all()
-    assert lc.effect(result, "K", do="N").interval is not None
+    assert result.effect("K", do="N").interval is not None
 
 
 @pytest.mark.parametrize("weights", [(1.0, 1.0), (1.0, 3.0)])
@@ -688,21 +687,21 @@ def test_an_answer_that_is_a_cpt_row_has_its_interval(method: str, pseudo_counts
     for c, a in np.ndindex(2, 2):
         seen = {"C": str(c), "A": str(a)}
         for given in (seen, seen | beside):
-            found = lc.query(result, "D", given, unsupported="ignore")
+            found = result.query("D", given, unsupported="ignore")
             np.testing.assert_allclose(found.interval, result.interval("D")[c, a], rtol=1e-9)
             np.testing.assert_allclose(
                 found.standard_error, result.standard_error("D")[c, a], rtol=1e-9
             )
-        done = lc.query(result, "D", do=seen, unsupported="ignore")
+        done = result.query("D", do=seen, unsupported="ignore")
         np.testing.assert_allclose(done.interval, result.interval("D")[c, a], rtol=1e-9)
-    np.testing.assert_allclose(lc.query(result, "A").interval, result.interval("A"), rtol=1e-9)
+    np.testing.assert_allclose(result.query("A").interval, result.interval("A"), rtol=1e-9)
 
 
 def test_evidence_that_a_replicate_holds_for_impossible_leaves_intervals() -> None:
     rows = {"A": ["x"] + ["y"] * 79, "B": ["u"] + ["v"] * 39 + ["u"] * 39 + [None]}
     pair = lc.Network({"A": ["x", "y"], "B": ["u", "v"]}, {"A": ["B"]})
     result = lc.learn(pair, rows, "factored-mar", pseudo_counts=0, intervals=True)
-    found = lc.query(result, "B", {"A": "x"})  # seen in one row alone
+    found = result.query("B", {"A": "x"})  # seen in one row alone
     low, high = np.moveaxis(np.asarray(found.interval), -1, 0)
     assert (low <= np.asarray(found)).all()
     assert (np.asarray(found) <= high).all()
@@ -733,7 +732,7 @@ def test_only_what_was_seen_of_the_target_itself_is_certain() -> None:
     result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     half = beta(0.5, 50.5).ppf(0.975)  # fifty rows agree
     (alone, both, several) = (
-        lc.query(result, target, seen, unsupported="ignore").interval
+        result.query(target, seen, unsupported="ignore").interval
         for target, seen in (("Y", {"X": "a"}), ("X,Y", {"X": "a"}), ("X", {"X": "b+"}))
     )
     np.testing.assert_allclose(alone, [[1 - half, 1], [0, half]], atol=1e-9)
@@ -755,7 +754,7 @@ def test_intervals_on_a_graph_read_evidence_as_the_answer_does() -> None:
     }
     result = lc.learn(network, rows, "em", missingness="Ill -> R[Age]; R[Ill]", intervals=True)
     for value in (50, "40+"):
-        answer = lc.query(result, "Ill", {"Age": value}, interval=True)
+        answer = result.query("Ill", {"Age": value})
         low, high = np.moveaxis(np.asarray(answer.interval), -1, 0)
         assert (low <= answer).all()
         assert (answer <= high).all()

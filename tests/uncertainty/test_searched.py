@@ -30,7 +30,7 @@ def searched() -> lc.Result:
 
 
 def asked(result: lc.Result) -> lc.Answer:
-    return lc.query(result, "P(B=yes | A=yes)", interval=True)
+    return result.query("P(B=yes | A=yes)")
 
 
 def test_an_edge_that_the_search_leaves_out_may_be_there_by_the_interval(
@@ -70,24 +70,24 @@ def test_intervals_and_doubts_survive_a_file(searched: lc.Result, tmp_path: Path
     searched.write(tmp_path / "result.json")
     again = lc.read_result(tmp_path / "result.json")
     np.testing.assert_array_equal(asked(again).interval, asked(searched).interval)
-    lc.write_network(lc.learn_structure(WEAK).network, tmp_path / "network.json")
+    lc.learn_structure(WEAK).network.write(tmp_path / "network.json")
     result = lc.learn(tmp_path / "network.json", WEAK, pseudo_counts=0, intervals=True)
     np.testing.assert_array_equal(asked(result).interval, asked(searched).interval)
 
 
 def test_without_replicates_a_warning_comes_along(tmp_path: Path) -> None:
     found = lc.learn_structure(WEAK, strengths=0)
-    lc.write_network(found.network, tmp_path / "network.json")
+    found.network.write(tmp_path / "network.json")
     for network in (found, found.network, tmp_path / "network.json"):
         result = lc.learn(network, WEAK, intervals=True)
         assert any("edges were learned" in warning for warning in result.warnings)
         result.write(tmp_path / "result.json")
         for source in (result, lc.read_result(tmp_path / "result.json")):
             with pytest.warns(lc.LacunetWarning, match="learned"):
-                answer = lc.query(source, "B", {"A": "yes"})
+                answer = source.query("B", {"A": "yes"})
             assert "learned" in str(answer)
     drawn = lc.learn(found.network.with_bootstrap(None), WEAK, intervals=True)
-    assert "edges were learned" not in str(lc.query(drawn, "B", {"A": "yes"}))
+    assert "edges were learned" not in str(drawn.query("B", {"A": "yes"}))
 
 
 def test_what_is_counted_needs_no_warning(searched: lc.Result) -> None:
@@ -101,11 +101,11 @@ def test_what_is_counted_needs_no_warning(searched: lc.Result) -> None:
 def test_what_is_done_from_outside_takes_the_edges_as_known_and_says_so(
     searched: lc.Result,
 ) -> None:
-    answer = lc.query(searched, "P(B=yes | do(A=yes))", interval=True)
+    answer = searched.query("P(B=yes | do(A=yes))")
     assert "learned" in str(answer)
     known = replace(searched, network=searched.network.with_bootstrap(None))
     np.testing.assert_array_equal(answer.interval, asked(known).interval)
-    assert "learned" in str(lc.effect(searched, "B", do="A", interval=True)).lower()
+    assert "learned" in str(searched.effect("B", do="A")).lower()
 
 
 def test_a_paper_says_whether_the_search_was_counted(searched: lc.Result) -> None:
@@ -127,11 +127,11 @@ def test_codes_and_cuts_of_evidence_are_read_by_replicates_too(tmp_path: Path) -
     ill = np.where(rng.random(400) < age / 100, "yes", "no")
     data = {"Age": age.round(1).tolist(), "Ill": ill.tolist()}
     found = lc.learn_structure(data, bins={"Age": [20, 40, 60, 80]})
-    lc.write_network(found.network, tmp_path / "network.json")
+    found.network.write(tmp_path / "network.json")
     intervals = []
     for network in (found, tmp_path / "network.json"):
         result = lc.learn(network, data, intervals=True)
-        intervals.append(lc.query(result, "Ill", {"Age": 33.5}, interval=True).interval)
+        intervals.append(result.query("Ill", {"Age": 33.5}).interval)
     np.testing.assert_array_equal(*intervals)
 
 
@@ -144,13 +144,13 @@ def test_intervals_cover_after_a_search_as_often_as_they_say() -> None:
     truth = Network(states, {"Z": ["X", "Y"]}, tables)
     covered = {"edges as known": [], "counting the search": []}
     for seed in range(80):
-        data = lc.sample(truth, 300, rng=seed)
+        data = truth.sample(300, rng=seed)
         searched = lc.learn(lc.learn_structure(data), data, intervals=True)
         known = replace(searched, network=searched.network.with_bootstrap(None))
         for how, result in zip(covered, (known, searched), strict=True):
             for x, y in ((0, 0), (0, 1), (1, 0), (1, 1)):
                 seen = {"X": states["X"][x], "Y": states["Y"][y]}
-                answer = lc.query(result, "Z", seen, interval=True)
+                answer = result.query("Z", seen)
                 low, high = answer.interval[answer.states[0].index("yes")]
                 covered[how].append(low <= effect[x][y][1] <= high)
     shares = {how: float(np.mean(hits)) for how, hits in covered.items()}

@@ -204,7 +204,7 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     # The parent is among the groups, and EM is taken because a child has missing values.
     assert tilted.given == ("Age", "Sex")
     assert tilted.method == "em"
-    learned = lacunet.query(lacunet.learn(edges, rows), "P(Ill=yes)")
+    learned = lacunet.learn(edges, rows).query("P(Ill=yes)")
     assert tilted.answers[0] == pytest.approx(float(learned), abs=1e-4)
     assert "Ill is" in tilted.words[-3]
     assert "of Ill" in tilted.words[-3]
@@ -697,7 +697,7 @@ def test_without_a_tilt_intervals_by_em_are_those_of_the_learned_network() -> No
     rows = {name: column.tolist() for name, column in columns.items()}
     tilted = sensitivity("A, B, C -> D", rows, "P(D=yes | A=a)", mechanism="D", deltas=[0])
     learned = learn("A, B, C -> D", rows, "em", intervals=True)
-    answer = lacunet.query(learned, "P(D=yes | A=a)", interval=True)
+    answer = learned.query("P(D=yes | A=a)")
     assert tilted.method == "em"
     assert tilted.answers[0] == pytest.approx(float(answer), abs=1e-3)
     width, expected = np.diff(tilted.intervals[0]).item(), np.diff(answer.interval).item()

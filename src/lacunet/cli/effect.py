@@ -80,13 +80,18 @@ def run(options: Namespace) -> None:
 def _effects(options: Namespace) -> list[Effect]:
     """The effects from a result or a network, or from data by a missingness graph."""
     from lacunet.formats.files import as_network
-    from lacunet.uncertainty.effect import effect
+    from lacunet.inference.answer import LEVEL, NO_INTERVALS, NOT_LEARNED
+    from lacunet.uncertainty.effect import effect, effect_by_graph
 
-    more: dict[str, Any] = {"reference": options.reference, "interval": options.level}
+    more: dict[str, Any] = {"reference": options.reference, "level": options.level or LEVEL}
     if options.missingness is None:
         if options.population:
             options.usage_error("--population is for --missingness GRAPH")
         known: Any = known_of(options, options.words)
+        if options.level is not None and getattr(known, "uncertainty", None) is None:
+            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
+        if options.level is not None and getattr(known, "uncertainty", None) is None:
+            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
         asked = [_question(as_network(known), text, options) for text in options.words]
         return [effect(known, **question, **more) for question in asked]
     outcomes = [word for word in options.words if not is_data_name(word)]
@@ -103,7 +108,7 @@ def _effects(options: Namespace) -> list[Effect]:
     note(*graph.check_data(more["data"]))
     if network.has_cpts:
         note(f"the CPTs of {options.network} are not used: the data give the effect by the graph")
-    return [effect(graph, **question, **more) for question in asked]
+    return [effect_by_graph(graph, **question, **more) for question in asked]
 
 
 def _network(options: Namespace) -> Network:
@@ -118,7 +123,7 @@ def _network(options: Namespace) -> Network:
 
 
 def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]:
-    """The outcome, the cause that is set and what is given, as `lacunet.effect` takes them."""
+    """The outcome, the cause that is set and what is given, as `Network.effect` takes them."""
     typed = split_query(text)
     target, outcomes = names_and_states(typed.target, network)
     do, states = names_and_states(typed.do, network)
@@ -131,6 +136,6 @@ def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]
     return {
         "target": network.known(target[0]),
         "do": network.known(options.do or do[0]),
-        "given": evidence_in(typed.given, network),
+        "evidence": evidence_in(typed.given, network),
         "outcome": outcomes.get(target[0]),
     }

@@ -43,6 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     """Print the answers."""
     from lacunet.formats.files import as_network
+    from lacunet.inference.answer import LEVEL
     from lacunet.inference.query import query
 
     known = known_of(options, options.queries)
@@ -51,10 +52,14 @@ def run(options: Namespace) -> None:
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
+    level = options.level or LEVEL
     answers = [
-        query(known, text, interval=options.level, unsupported=unsupported, memory=options.memory)
+        query(known, text, level=level, unsupported=unsupported, memory=options.memory)
         for text in texts
     ]
+    if options.level is not None:
+        for answer in answers:
+            _ = answer.interval  # asked for: what is wrong with them is said here
     if options.json:
         print(json.dumps([*map(_as_data, asked, answers)]))
     else:
@@ -79,7 +84,7 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
         **asked._asdict(),
         "states": [list(states) for states in answer.states],
         "answer": answer.probabilities.tolist(),
-        "intervals": None if answer.interval is None else answer.interval.tolist(),
+        "intervals": None if answer.level is None else answer.interval.tolist(),
         "unsupported": answer.unsupported,
     }
     if answer.bounds is not None:

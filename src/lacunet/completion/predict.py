@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,7 +26,6 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     AnyNetwork,
     as_learned,
-    is_network,
     network_beside,
 )
 from lacunet.inference.query import Unsupported, check_choice
@@ -37,10 +35,6 @@ from lacunet.wording import beginning_with, close_to, counted, in_quotes, listed
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
-SWAPPED = (
-    "the arguments are swapped: the network comes first, then the data, then the targets.",
-    "as in predict(network, data, targets).",
-)
 
 
 def predict(
@@ -79,7 +73,7 @@ def predict(
         each target as the column ``X``, written as the data write it where they have that column (a
         number or a truth value stays one), ``"log-probability"`` the natural logarithm of the
         probability of all that the row shows, targets included, whatever it misses (as
-        `lacunet.log_likelihood` adds it up), ``"unsupported"`` the share of each prediction
+        `Network.log_likelihood` adds it up), ``"unsupported"`` the share of each prediction
         that rests on CPT rows without data, as the columns ``unsupported(X)``; or several.
         Where two names of columns would clash, such as those of the variable ``A=b`` with the
         state ``c`` and of ``A`` with the state ``b=c``, they are put in quotes.
@@ -107,8 +101,7 @@ def predict(
     Table (``.to_pandas()`` makes a DataFrame of it). A row of probability zero has NaN, and a
     warning says how many there are. Another warning says how many rows show some targets and miss
     others: what they show of targets is not used. Probabilities have no intervals here;
-    `lacunet.query` gives those of one case:
-    ``query(result, "Ill", {"Age": "old"}, interval=True)``.
+    `Result.query` gives those of one case: ``result.query("Ill", {"Age": "old"})``.
 
     Examples
     --------
@@ -197,15 +190,6 @@ def _schema(asked: _AskedTargets, values: SeenValues) -> Any:
     return pa.table(_columns(asked, Posteriors(every_state, nothing, shares), values)).schema
 
 
-def _are_variables(network: Network, data: Any) -> bool:
-    """Whether targets were given in place of the data."""
-    names = [data] if isinstance(data, str) else data
-    if not (isinstance(names, list | tuple) and names):
-        return False
-    are_known = all(isinstance(name, str) and name in network.states_of for name in names)
-    return are_known and not (isinstance(data, str) and os.path.exists(data))
-
-
 class _AskedTargets:
     """What is to be predicted, and what is to be found with it; checked before any row is read.
 
@@ -226,13 +210,9 @@ class _AskedTargets:
         missing: Any = (),
         memory: Memory,
     ) -> None:
-        if not is_network(network) and any(map(is_network, (data, targets))):
-            raise LacunetError(*SWAPPED)
         self.learned = as_learned(network)
         self.data = data_given(data, missing=missing).every_row(self.learned)
         self.network = network = network_beside(self.learned, self.data, "predict")
-        if _are_variables(network, data):
-            raise LacunetError(*SWAPPED)
         self.names = checked_targets(network, targets)
         self.answers = (give,) if isinstance(give, str) else tuple(give)
         if wrong := [answer for answer in self.answers if answer not in GIVEN]:

@@ -90,7 +90,7 @@ class Predictor:
             raise LacunetError(
                 f"a predictor takes one row as a mapping, not {clipped(row)}.",
                 "give a value for each column: {'Age': 'old', 'Test': None}; for many rows, "
-                "lacunet.predict.",
+                "network.predict.",
             )
         cells = {name: value for name, value in row.items() if name in self.network.states_of}
         absent = [name for name in self.network.variables if name not in cells]

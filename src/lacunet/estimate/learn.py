@@ -153,7 +153,7 @@ def learn(
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
-        of `lacunet.query` and `lacunet.effect` have them too. They are made from the rows alone,
+        of `Result.query` and `Result.effect` have them too. They are made from the rows alone,
         around the estimate without pseudo-counts, and stretched to hold the entry of
         the CPT: it need not be in their middle. What they cost depends on the method: for
         "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further

@@ -92,7 +92,7 @@ def default_pseudo_counts(method: Method, look: Look) -> AskedPseudoCounts:
 
 WAY_TO_INTERVALS = (
     "write learn(..., intervals=True), and the level where intervals are asked for: "
-    "result.interval(variable, 0.9), query(result, variable, interval=0.9)."
+    "result.interval(variable, 0.9), result.query(variable, level=0.9)."
 )
 
 

@@ -18,6 +18,8 @@ from lacunet.estimate.method import Ended, MethodError
 from lacunet.estimate.pseudo_counts import UsedPseudoCounts
 from lacunet.formats.errors import FormatError
 from lacunet.formats.files import read_network, read_with_text, write_network, write_with_learned
+from lacunet.inference.answer import NO_INTERVALS
+from lacunet.model.asking import Askable
 from lacunet.model.network import Cpt, FloatArray, Network
 from lacunet.wording import counted
 
@@ -34,7 +36,7 @@ KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Result:
+class Result(Askable):
     """What was learned, and what it rests on.
 
     ``network`` has the learned CPTs; ``families`` says of each variable's CPT which estimand
@@ -202,11 +204,7 @@ class Result:
     def require_intervals(self) -> Uncertainty:
         """How sure the CPTs are, if that was asked for."""
         if self.uncertainty is None:
-            raise MethodError(
-                "the result has no intervals.",
-                "learn it again with them: lacunet.learn(network, data, intervals=True) (lacunet "
-                "learn NETWORK DATA --intervals -o result.json).",
-            )
+            raise MethodError(*NO_INTERVALS)
         return self.uncertainty
 
     def show(self, beside: Result | AnyNetwork | None = None) -> Page:
@@ -293,7 +291,7 @@ class Result:
 
         return methods_text(self, level)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
+    def write(self, path: str | os.PathLike[str], *, rename: bool = False) -> None:
         """Write all of it to a file, which `read_result` reads.
 
         A ``.json`` (or ``.json.gz``) keeps everything: network, support, mechanisms, the reports of
@@ -301,15 +299,17 @@ class Result:
         Any other format keeps the network and warns of what is left out.
 
         The file holds counts of rows, also small ones, from which single people may be recognised.
-        Where these must not be disclosed, write the network alone (`lacunet.write_network`).
+        Where these must not be disclosed, write the network alone: ``result.network.write``.
+
+        ``rename`` is as in `Network.write`.
         """
         from lacunet.estimate.saved import as_json
 
         if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
-            write_network(self.network, path)
+            write_network(self.network, path, rename=rename)
             return
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
-        write_with_learned(self.network, as_json(self.network, values), path)
+        write_with_learned(self.network, as_json(self.network, values), path, rename=rename)
 
 
 def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:

@@ -66,7 +66,7 @@ class FormatError(LacunetError):
 
     @classmethod
     def cannot_carry_name(cls, form: str, what: str, others: str) -> FormatError:
-        way = "write_network(network, path, rename=True) (lacunet convert --rename)"
+        way = "network.write(path, rename=True) (lacunet convert --rename)"
         hint = f"give it another name: {way}; or write {others} instead."
         return cls(f"{form} cannot carry the {what}.", hint)
 

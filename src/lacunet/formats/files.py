@@ -29,6 +29,7 @@ from lacunet.formats.endings import FORMATS, OF_DATA, READABLE
 from lacunet.formats.errors import FormatError
 from lacunet.formats.names import renamed
 from lacunet.formats.source import LIMIT, Source
+from lacunet.model.asking import Askable
 from lacunet.model.network import Network, NetworkError
 from lacunet.output import replacing, where_instead
 from lacunet.wording import did_you_mean, first_of, listed, near_files
@@ -52,7 +53,7 @@ class HasNetwork(Protocol):
 
 
 # Whatever says which network is meant: the last two are a file's path and a bundled network's name.
-AnyNetwork = Network | HasNetwork | os.PathLike[str] | str
+AnyNetwork = Askable | HasNetwork | os.PathLike[str] | str
 # Beside data, which say the states, also edges in any form that `Network.from_data` takes.
 NetworkOrEdges = AnyNetwork | Iterable[Any]
 
@@ -267,18 +268,14 @@ def write_network(
     FormatError
         The format cannot carry the network, or the file cannot be written.
     """
-    if isinstance(getattr(path, "network", path), Network):
-        written = repr(network) if isinstance(network, str) else "path"
-        raise FormatError(
-            "the arguments are swapped: the network comes first, then the file.",
-            f"as in write_network(network, {written}).",
-        )
     _write(as_network(network), os.fspath(path), rename=rename)
 
 
-def write_with_learned(network: Network, learned: str, path: str | os.PathLike[str]) -> None:
+def write_with_learned(
+    network: Network, learned: str, path: str | os.PathLike[str], *, rename: bool = False
+) -> None:
     """Write a network with what a result knows beyond it, which only ``.json`` carries."""
-    _write(network, os.fspath(path), learned)
+    _write(network, os.fspath(path), learned, rename=rename)
 
 
 def _write(

@@ -46,8 +46,8 @@ SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ 
 ROUNDING = 1e-9
 DESIGN = {"strata", "cluster", "replicate_weights"}
 WITH_INTERVALS = (
-    "result = lacunet.learn(network, data, intervals=True), then lacunet.impute(result, data, "
-    "draws=5) (lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
+    "result = lacunet.learn(network, data, intervals=True), then result.impute(data, draws=5) ("
+    "lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
     "result.json DATA --draws 5 -o out.csv); or draw with the CPTs as they are: proper=False "
     "(--fixed-cpts)."
 )
@@ -59,7 +59,7 @@ def impute(
     draws: int | None = None,
     *,
     rng: np.random.Generator | int | None = None,
-    proper: bool = True,
+    proper: bool | None = None,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
     missing: Any = (),
     memory: Memory = None,
@@ -91,8 +91,9 @@ def impute(
         A seed or a generator. The same seed gives the same result; None another each time.
     proper
         Whether each frame is drawn with CPTs of its own, which are drawn first, within their
-        uncertainty. This needs a result of learning. If the result has no intervals, it is
-        learned again with intervals, provided that ``data`` are the data that it was learned from.
+        uncertainty; by default two frames or more are. This needs a result of learning. If the
+        result has no intervals, it is learned again with intervals, provided that ``data`` are the
+        data that it was learned from.
         With False, all frames are drawn with the same CPTs. That is right for a network that is
         known exactly; for one that was learned, the frames then vary too little.
     unsupported
@@ -177,7 +178,7 @@ def impute(
         shares.add(completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
     random, drawn = generator(rng), None
-    if draws is not None and proper:
+    if draws is not None and (draws > 1 if proper is None else proper):
         again = rows_learned_from(weighed, as_they_came, learned)
         drawn = parameter_draws(with_intervals(learned, network, again), draws, random)
     completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)

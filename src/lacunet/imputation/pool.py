@@ -95,7 +95,7 @@ def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], k
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables, by Rubin's rules.
 
-    The tables are those of ``lacunet.impute(result, data, draws=20)``. Whatever is computed from
+    The tables are those of ``result.impute(data, draws=20)``. Whatever is computed from
     each of them, a mean or a coefficient, is pooled from the estimates and their variances.
 
     Parameters

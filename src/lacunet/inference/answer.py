@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.errors import LacunetError
+from lacunet.inference.errors import QueryError
 from lacunet.model.labelled import (
     Labelled,
     Library,
@@ -29,6 +30,15 @@ MOST_STATES = 5  # of the states in an answer's one line
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
+)
+NO_INTERVALS = (
+    "the result has no intervals.",
+    "learn it again with them: lacunet.learn(network, data, intervals=True) (lacunet learn NETWORK "
+    "DATA --intervals -o result.json).",
+)
+NOT_LEARNED = (
+    "intervals need a learned result; this is a network alone.",
+    "ask the result of lacunet.learn(..., intervals=True).",
 )
 WITH_REPLICATES = "; learn_structure(strengths=20) (--strengths 20) lets them count the search"
 
@@ -94,8 +104,8 @@ class Answer:
     variables, states
         The variable of each axis, and the states along it.
     interval
-        The interval of each cell (axes of the probabilities, then low and high), where learning
-        gave any; computed when it is looked at or printed.
+        The interval of each cell (axes of the probabilities, then low and high); computed when it
+        is looked at or printed. Where learning gave none, to look at it is an error.
     standard_error
         The standard error of each cell, where there are intervals.
     level
@@ -163,9 +173,9 @@ class Answer:
         return float(value.max()) if isinstance(value, np.ndarray) else value
 
     @property
-    def interval(self) -> FloatArray | None:
+    def interval(self) -> FloatArray:
         """The interval of each cell: axes of the answer, then low and high."""
-        return None if self._basis.spread is None else self._basis.spread()[0]
+        return self._spread()[0]
 
     @property
     def level(self) -> float | None:
@@ -173,9 +183,14 @@ class Answer:
         return self._basis.level
 
     @property
-    def standard_error(self) -> FloatArray | None:
+    def standard_error(self) -> FloatArray:
         """The standard error of each cell."""
-        return None if self._basis.spread is None else self._basis.spread()[1]
+        return self._spread()[1]
+
+    def _spread(self) -> tuple[FloatArray, FloatArray]:
+        if self._basis.spread is None:
+            raise QueryError(*(NO_INTERVALS if self._basis.lacks_intervals else NOT_LEARNED))
+        return self._basis.spread()
 
     @property
     def bounds(self) -> Bounds | None:
@@ -327,7 +342,7 @@ def legend_of(answer: Answer) -> list[str]:
 
 def labelled(answer: Answer) -> Labelled:
     """An answer with what stands beside and below it when it is printed."""
-    ends = interval_columns(answer.interval)
+    ends = interval_columns(None if answer.level is None else answer.interval)
     if answer.bounds is not None:
         ends |= {"lowest": answer.bounds.low, "highest": answer.bounds.high}
     return Labelled(

@@ -48,7 +48,7 @@ def query(
     evidence: Mapping[str, object] = NOTHING,
     *,
     do: Mapping[str, object] = NOTHING,
-    interval: bool | float | None = None,
+    level: float = LEVEL,
     unsupported: Unsupported = "warn",
     memory: Memory = None,
 ) -> Answer:
@@ -83,12 +83,12 @@ def query(
         ``Test ~ {pos: 0.8, neg: 0.2}``.
     do
         The states that variables are set to from outside.
-    interval
-        Whether the answer has intervals, or their level (True: 0.95), for a result that was
-        learned with intervals. By default it has them where the result does. They take much
-        longer than the answer itself, so they are computed only when they are read or printed.
-        They are made from the rows alone, around the answer without the prior's pseudo-counts, and
-        stretched to hold the answer itself: it need not be in their middle.
+    level
+        The level of the intervals, which the answer to a result has that was learned with
+        intervals. They take much longer than the answer itself, so they are computed only when they
+        are read or printed. They are made from the rows alone, around the answer without the
+        prior's pseudo-counts, and stretched to hold the answer itself: it need not be in their
+        middle.
     unsupported
         What to do where at least 0.1% of the answer rests on CPT rows that no data support:
         "warn", "refuse", or "ignore". With "bounds" the answer has the lowest and the highest
@@ -146,19 +146,13 @@ def query(
     no   0.9474  0.0526
     yes  0.3333  0.6667
     """
-    if isinstance(getattr(target, "network", target), Network):
-        asked_for = repr(network) if isinstance(network, str) else "target"
-        raise QueryError(
-            "the arguments are swapped: the network comes first, then the target.",
-            f"as in query(result, {asked_for}).",
-        )
     source = as_learned(network)
     network = as_network(source)
     check_choice(unsupported)
     if isinstance(target, Mapping) and not isinstance(evidence, Mapping):
         raise QueryError(
             "the arguments are swapped: the target comes first, then the evidence.",
-            f"as in query(network, {evidence!r}, {dict(target)!r}).",
+            f"as in result.query({evidence!r}, {dict(target)!r}).",
         )
     asked = _asked(network, target, evidence, do)
     cases = [*_cases(network, asked)]
@@ -169,7 +163,7 @@ def query(
             seen,
             do=done,
             states=asked.states,
-            interval=interval,
+            level=level,
             has_bounds=unsupported == "bounds",
             has_share=unsupported != "ignore",
             memory=memory,
@@ -223,7 +217,7 @@ def answered(
     evidence: Mapping[str, object],
     *,
     do: Mapping[str, object],
-    interval: bool | float | None,
+    level: float = LEVEL,
     states: Mapping[str, str] = MappingProxyType({}),
     has_bounds: bool = False,
     has_share: bool = True,
@@ -233,41 +227,44 @@ def answered(
 
     If it need not have the share without data, that is computed when it is read.
     """
-    result: Any = source
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory, shares=has_share)
     (table,), (basis,) = question.answers, _bases(question, do, has_shares=has_share)
-    is_learned = result is not network and hasattr(result, "require_intervals")
-    has_any = is_learned and result.uncertainty is not None
     if has_bounds:
         basis = _with_bounds(basis, question)
-    if interval is None and not has_any:
-        basis = basis._replace(lacks_intervals=is_learned)
-    elif interval is not False:
-        level = LEVEL if interval is None or interval is True else as_level(interval)
-        seen, done = dict(evidence), dict(do)
+    basis = _with_intervals(basis, source, evidence, do, as_level(level))
+    return at_states(Answer(table, basis), states)
 
-        @cache
-        def spread() -> tuple[FloatArray, FloatArray]:
-            if not is_learned:
-                raise QueryError(
-                    "intervals need a learned result; this is a network alone.",
-                    "give the result of lacunet.learn(..., intervals=True).",
-                )
-            uncertainty = result.require_intervals()
-            estimate = uncertainty.query(scope, seen, done, network.support, network.bootstrap)
-            return estimate.interval(level), estimate.standard_error
 
-        is_known = bool(do) or not network.bootstrap
-        doubts = network.bootstrap is not None and is_known
-        is_credible = has_any and result.uncertainty.is_credible
-        basis = basis._replace(level=level, spread=spread, takes_edges_as_known=doubts)
-        basis = basis._replace(is_credible=is_credible)
-    answer = at_states(Answer(table, basis), states)
-    if interval is not None:
-        _ = answer.interval  # asked for: what is wrong with them is said here
-    return answer
+def _with_intervals(
+    basis: AnswerBasis,
+    source: AnyNetwork,
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+    level: float,
+) -> AnswerBasis:
+    """What an answer rests on with its intervals, which are computed when somebody reads them."""
+    result: Any = source
+    network, scope = as_network(source), basis.scope
+    is_learned = result is not network and hasattr(result, "require_intervals")
+    if not is_learned or result.uncertainty is None:
+        return basis._replace(lacks_intervals=is_learned)
+    uncertainty, seen, done = result.uncertainty, dict(evidence), dict(do)
+
+    @cache
+    def spread() -> tuple[FloatArray, FloatArray]:
+        estimate = uncertainty.query(scope, seen, done, network.support, network.bootstrap)
+        return estimate.interval(level), estimate.standard_error
+
+    is_known = bool(do) or not network.bootstrap
+    doubts = network.bootstrap is not None and is_known
+    return basis._replace(
+        level=level,
+        spread=spread,
+        takes_edges_as_known=doubts,
+        is_credible=uncertainty.is_credible,
+    )
 
 
 def _asked(
@@ -352,6 +349,7 @@ def marginals(
     *,
     do: Mapping[str, object] = NOTHING,
     variables: Sequence[str] | None = None,
+    level: float = LEVEL,
     unsupported: Unsupported = "warn",
     memory: Memory = None,
 ) -> Mapping[str, Answer]:
@@ -364,7 +362,7 @@ def marginals(
 
     Parameters
     ----------
-    network, evidence, do, unsupported, memory
+    network, evidence, do, level, unsupported, memory
         As in `query`; one warning names all answers that rest on CPT rows without data.
     variables
         The variables asked about; all of them if not given.
@@ -377,7 +375,8 @@ def marginals(
       head    tail
     0.2500  0.7500
     """
-    network = as_network(network)
+    source, level = as_learned(network), as_level(level)
+    network = as_network(source)
     check_choice(unsupported)
     asked, given = after_doing(network, evidence, do)
     warn_of_undirected(network, do)
@@ -390,6 +389,7 @@ def marginals(
         _object(bases, question.shares, unsupported)
     if unsupported == "bounds":
         bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
+    bases = [_with_intervals(basis, source, evidence, do, level) for basis in bases]
     return {
         basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)
     }
@@ -455,8 +455,8 @@ def check_confounding(
     raise QueryError(
         f"{hidden_cause(pair)}, and the CPTs of a network do not tell what an intervention does "
         "then.",
-        "graph.recover(..., do=[...]) decides whether the data do, and lacunet.effect("
-        "graph, ..., data=rows) estimates it; lacunet effect --missingness GRAPH.",
+        "graph.recover(..., do=[...]) decides whether the data do, and graph.effect(..., "
+        "data=rows) estimates it; lacunet effect --missingness GRAPH.",
     )
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from lacunet.missingness.verdict import Verdict, Verdicts
+    from lacunet.uncertainty.effect import Effect
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -399,6 +400,72 @@ class MissingnessGraph(Drawing):
         from lacunet.missingness.recover.full_law import recover_full_law
 
         return recover_full_law(self)
+
+    def effect(
+        self,
+        target: str,
+        *,
+        do: str,
+        data: Any,
+        population: Any = None,
+        evidence: Mapping[str, object] | None = None,
+        reference: object = None,
+        outcome: object = None,
+        level: float = 0.95,
+    ) -> Effect:
+        """What setting one variable does to another, recovered from rows by a formula.
+
+        It allows for the hidden common causes that the graph names, and adds no prior.
+
+        Parameters
+        ----------
+        target
+            The variable that the effect is on.
+        do
+            The variable that is set: the treatment.
+        data
+            The rows from which the effect is recovered.
+        population
+            Needed where the rows are a selection (``Age -> R[*]``): how the variables that decide
+            on it are distributed among everyone. Rows of everyone, or probabilities such as
+            ``{"Age": [0.7, 0.3]}``, which are taken as exact.
+        evidence
+            The group in which the effect is asked for, as in `Network.query`.
+        reference
+            The state of ``do`` to compare with; its first if not given.
+        outcome
+            The state of ``target`` whose probabilities are compared. If not given: the second of
+            two states, otherwise each.
+        level
+            The level of the intervals.
+
+        Raises
+        ------
+        NotRecoverableError
+            The graph does not recover the effect.
+
+        Examples
+        --------
+        >>> states = {"Drug": ["no", "yes"], "Well": ["no", "yes"]}
+        >>> network = Network(states, {"Well": ["Drug"]})
+        >>> graph = MissingnessGraph.parse("Drug -> R[Well]", network)
+        >>> rows = {"Drug": ["yes", "yes", "no", "no"], "Well": ["yes", "no", "no", None]}
+        >>> graph.effect("Well", do="Drug", data=rows).contrasts[0].difference.value
+        0.5
+        """
+        from lacunet.uncertainty.effect import effect_by_graph
+
+        return effect_by_graph(
+            self,
+            target,
+            do=do,
+            data=data,
+            population=population,
+            evidence=evidence or {},
+            reference=reference,
+            outcome=outcome,
+            level=level,
+        )
 
     def recover_families(self, effort: float = 1.0) -> Verdicts:
         """The verdict on the CPT of every variable, P(X | parents).

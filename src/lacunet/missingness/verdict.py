@@ -312,7 +312,7 @@ class Verdict(_WithEstimand):
 
         Returns
         -------
-        What `lacunet.query` returns: an array that prints with the names of its states. Its first
+        What `Network.query` returns: an array that prints with the names of its states. Its first
         axes are the variables set by do, then those given, the last ones the target. Conditions
         about which the data say nothing hold NaN.
 
@@ -366,7 +366,7 @@ def estimate(
     """Carry out a verdict's estimand on the distinct rows over `columns_needed`."""
     term, network = verdict.term, verdict.graph.network
     if term is None:
-        raise not_recoverable(verdict, f"lacunet.query(result, {verdict.query!r})")
+        raise not_recoverable(verdict, f"result.query({verdict.query!r})")
     laws = population or {}
     usable = [term for term in verdict.terms if all(scope in laws for scope in _needed(term))]
     small = [term for term in usable if largest_table(term, network) <= LARGEST_TABLE]

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
+from lacunet.model.asking import Askable
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.model.labelled import (
     Labelled,
@@ -185,7 +186,7 @@ class Cpt:
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class Network:
+class Network(Askable):
     """Variables with ordered states, the parents of each and, if known, their CPTs.
 
     Parameters

@@ -43,6 +43,7 @@ from lacunet.formats.files import AnyNetwork
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.model.asking import Askable
 from lacunet.model.network import Cpt, Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
@@ -91,7 +92,7 @@ class Round:
 
 
 @dataclass(frozen=True, repr=False)
-class LearnedStructure:
+class LearnedStructure(Askable):
     """A network learned from data alone.
 
     ``network`` has the learned CPTs. Data tell a DAG only up to Markov equivalence: ``cpdag`` has

@@ -254,8 +254,8 @@ def python_text(project: Project, folder: str) -> str:
     ]
     targets, evidence, do = question(project.asked, sketch.variables)
     if targets:
-        asked = [_Name("result"), _Name("name"), *([evidence] if evidence else [])]
-        answer = _call("lc.query", asked, _given(do=do, interval=level))
+        asked = [_Name("name"), *([evidence] if evidence else [])]
+        answer = _call("result.query", asked, _given(do=do, level=level))
         lines += [f"for name in {targets}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
 

@@ -225,7 +225,7 @@ class Studio:
             chance = learned.uncertainty.chance
             level = project_from(self.runs.known(name)["project"]).level
         answers = [
-            query(learned, name, evidence, do=do, interval=level or False, unsupported="ignore")
+            query(learned, name, evidence, do=do, level=level or 0.95, unsupported="ignore")
             for name in targets
         ]
         conditions = evidence | {f"do({name})": state for name, state in do.items()}
@@ -306,7 +306,7 @@ def _settings(project: Project) -> Project:
 def _as_data(answer: Answer) -> dict[str, Any]:
     """The answer about one variable as the page shows it."""
     (name,), size = answer.variables, len(answer)
-    ends = [[None, None]] * size if answer.interval is None else answer.interval.tolist()
+    ends = [[None, None]] * size if answer.level is None else answer.interval.tolist()
     both = zip(answer.items(), ends, strict=True)
     rows = [[state, value, low, high] for (state, value), (low, high) in both]
     return {"name": name, "rows": rows, "notes": notes_of(answer)}

@@ -30,7 +30,7 @@ from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
-from lacunet.formats.files import as_learned, as_network
+from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
@@ -294,60 +294,19 @@ def _as_name(value: object, otherwise: str) -> str:
 
 
 def effect(
-    source: Any,
+    source: AnyNetwork,
     target: str,
     *,
     do: str,
-    given: Mapping[str, object] = NOTHING,
-    data: Any = None,
-    population: Any = None,
+    evidence: Mapping[str, object] = NOTHING,
     reference: object = None,
     outcome: object = None,
-    interval: bool | float | None = None,
+    level: float = LEVEL,
 ) -> Effect:
-    """The effect of setting ``do`` on ``target``, with differences, ratios and odds ratios.
+    """The effect of setting one variable on another, by the CPTs of a network.
 
-    Parameters
-    ----------
-    source
-        A result of learning, a network or learned structure, the path of one, or a missingness
-        graph, which needs ``data`` and allows for hidden common causes.
-    target
-        The variable that the effect is on.
-    do
-        The variable that is set: the treatment.
-    given
-        The group in which the effect is asked for, as the evidence of `lacunet.query`: a state for
-        each variable that defines it, ``{"Age": "old"}``.
-    data
-        The rows from which a missingness graph recovers the effect.
-    population
-        Needed where the graph says that the rows are a selection (``Age -> R[*]``): how the
-        variables that decide on the selection are distributed among everyone. Rows of everyone, or
-        probabilities such as ``{"Age": [0.7, 0.3]}``, which are taken as exact.
-    reference
-        The state of ``do`` to compare with; its first if not given.
-    outcome
-        The state of ``target`` whose probabilities are compared. If not given: the second of two
-        states, otherwise each. States that were found in data are in alphabetical order, numbers by
-        size.
-    interval
-        Whether the effect has intervals, or their level, as in `lacunet.query`. By default it has
-        them where they are known: for a result of ``learn(..., intervals=True)``, and for a
-        missingness graph with data.
-
-    Returns
-    -------
-    A value that prints. Its ``probabilities`` are P(target | do), a row for each state of ``do``,
-    with their ``interval``; its ``contrasts`` compare each state with the ``reference``:
-    ``contrasts[0].difference``, ``.ratio`` and ``.odds_ratio`` have a ``value``, ``low`` and
-    ``high`` each, and ``to_frame()`` puts them in a table; its ``basis`` says what the numbers
-    rest on.
-
-    Raises
-    ------
-    NotRecoverableError
-        The missingness graph does not recover the effect.
+    It takes the edges of the network as causes, and assumes no hidden common causes. A result of
+    learning says what more its CPTs rest on, and has intervals where it was learned with them.
 
     Warns
     -----
@@ -380,48 +339,55 @@ def effect(
     It takes the edges of the network as causes, and assumes no hidden common causes.
     """
     source = as_learned(source)
-    is_graph = isinstance(source, MissingnessGraph)
-    if is_graph and data is None:
-        raise LacunetError(
-            "a missingness graph says how an effect is recovered, not what it is.",
-            "give the rows: lacunet.effect(graph, ..., data=rows).",
-        )
-    network = (
-        with_data_codes(source.network.with_tables(None), data) if is_graph else as_network(source)
-    )
-    _check_names(network, target, do)
-    states = network.states(network.known(do))
-    base = states[0] if reference is None else state_named(network, do, reference)
-    outcomes = network.states(network.known(target))
-    if outcome is not None:
-        outcome = state_named(network, target, outcome)
-    check_mapping("given", given, network)
-    seen, likelihoods = states_and_likelihoods(network, given)
-    given = evidence_written(network, given)
-    if target == do or {target, do} & {*given}:
-        other = next((name for name in network.variables if name not in (target, *given)), "X")
-        raise LacunetError(
-            "the target, the treatment (do) and what is given must be different variables, but "
-            f"{do if do in (target, *given) else target} is named twice.",
-            f"as in effect(result, {target!r}, do={other!r}).",
-        )
-    _warn_of_order(network, target, do, given)
-    warn_of_undirected(network, [do])
-    level = LEVEL
-    if interval is None:
-        interval = is_graph or getattr(source, "uncertainty", None) is not None
-    elif not isinstance(interval, bool):
-        level, interval = as_level(interval), True
-    unknown = np.full((len(states), len(outcomes)), np.nan)
-    asked = Effect(target, do, given, outcomes, states, base, unknown, level=level, outcome=outcome)
-    if is_graph:
-        return _by_graph(asked, source, network, data, population, intervals=interval)
-    answer = _by_network(asked, source, network, intervals=interval)
+    network = as_network(source)
+    asked = _asked(network, target, do, evidence, reference, outcome, level)
+    answer = _by_network(asked, source, network)
+    seen, likelihoods = states_and_likelihoods(network, evidence)
     if _is_zero(network, target, do, seen, likelihoods):
         zero = f"By the edges of the network {do} has no effect on {target}, whatever the data."
         basis = *answer.basis, _by_directions(network, target, do, seen) or zero
         return replace(answer, basis=basis, is_zero=True)
     return answer
+
+
+def _asked(
+    network: Network,
+    target: str,
+    do: str,
+    evidence: Mapping[str, object],
+    reference: object,
+    outcome: object,
+    level: float,
+) -> Effect:
+    """What is asked, checked, and without numbers."""
+    _check_names(network, target, do)
+    states = network.states(network.known(do))
+    base = states[0] if reference is None else state_named(network, do, reference)
+    outcomes = network.states(network.known(target))
+    compared = None if outcome is None else state_named(network, target, outcome)
+    check_mapping("evidence", evidence, network)
+    given = evidence_written(network, evidence)
+    if target == do or {target, do} & {*given}:
+        other = next((name for name in network.variables if name not in (target, *given)), "X")
+        raise LacunetError(
+            "the target, the treatment (do) and what is given must be different variables, but "
+            f"{do if do in (target, *given) else target} is named twice.",
+            f"as in result.effect({target!r}, do={other!r}).",
+        )
+    _warn_of_order(network, target, do, given)
+    warn_of_undirected(network, [do])
+    unknown = np.full((len(states), len(outcomes)), np.nan)
+    return Effect(
+        target,
+        do,
+        given,
+        outcomes,
+        states,
+        base,
+        unknown,
+        level=as_level(level),
+        outcome=compared,
+    )
 
 
 def _check_names(network: Network, target: object, do: object) -> None:
@@ -432,8 +398,8 @@ def _check_names(network: Network, target: object, do: object) -> None:
             on, of = _as_name(target, "Ill"), _as_name(do, "Smoke")
             raise LacunetError(
                 f"{name} is {value!r}, but must be the name of one variable.",
-                f"as in effect(result, {on!r}, do={of!r}): the states of {of} are compared; "
-                f"query(result, {on!r}, do={{{of!r}: state}}) sets one.",
+                f"as in result.effect({on!r}, do={of!r}): the states of {of} are compared; "
+                f"result.query({on!r}, do={{{of!r}: state}}) sets one.",
             )
 
 
@@ -496,7 +462,7 @@ def _warn_of_order(network: Network, target: str, do: str, given: Mapping[str, o
             if undirected
             else f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, "
             f"and not the other way. For the effect of {target} on {do} write "
-            f"effect(..., {do!r}, do={target!r}) ({do} | do({target}))."
+            f".effect({do!r}, do={target!r}) ({do} | do({target}))."
         )
     later = {name: target if name in after_target else do for name in given if name in after_do}
     if later:
@@ -517,12 +483,11 @@ def _as_causes(source: Any) -> str:
     )
 
 
-def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool) -> Effect:
+def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     """What is asked, by the CPTs of a network."""
     target, given = (asked.target,), asked.given
     each = [{asked.cause: state} for state in asked.states]
-    known, level = (source, asked.level) if intervals else (network, False)
-    answers = [answered(known, target, given, do=do, interval=level) for do in each]
+    answers = [answered(source, target, given, do=do, level=asked.level) for do in each]
     check_confounding(network, [target], given, each[0])
     shares = None
     if network.support is not None:
@@ -533,8 +498,8 @@ def _by_network(asked: Effect, source: Any, network: Network, *, intervals: bool
             warn(f"{first_of(noted, 3, '; ')}.")
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     without = replace(asked, probabilities=probabilities, unsupported=shares)
-    if not intervals:
-        is_learned = hasattr(source, "require_intervals") and source.uncertainty is None
+    if getattr(source, "uncertainty", None) is None:
+        is_learned = hasattr(source, "require_intervals")
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return replace(without, basis=(_as_causes(source), *more))
     uncertainty = source.require_intervals()
@@ -598,45 +563,49 @@ def _added(left: Tables, right: Tables, sign: int) -> dict[str, FloatArray]:
     return {name: np.asarray(left.get(name, 0.0) + sign * right.get(name, 0.0)) for name in names}
 
 
-def _by_graph(
-    asked: Effect,
+def effect_by_graph(
     graph: MissingnessGraph,
-    network: Network,
-    data: Any,
-    population: Any,
+    target: str,
     *,
-    intervals: bool,
+    do: str,
+    data: Any,
+    population: Any = None,
+    evidence: Mapping[str, object] = NOTHING,
+    reference: object = None,
+    outcome: object = None,
+    level: float = LEVEL,
 ) -> Effect:
-    """What is asked, by the estimand that a graph gives."""
-    target, do, given = asked.target, asked.cause, asked.given
+    """The effect of setting one variable on another, by the estimand that a graph gives."""
+    network = with_data_codes(graph.network.with_tables(None), data)
+    asked = _asked(network, target, do, evidence, reference, outcome, level)
     graph = graph.over(network).hiding(data_given(data).latent)
     known = known_variables(network, population)
-    seen, likelihoods = states_and_likelihoods(network, given)
+    seen, likelihoods = states_and_likelihoods(network, evidence)
     verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)
     if verdict.term is None:
-        group = f", given={dict(given)!r}" if given else ""
-        by_em = f"lacunet.effect(result, {target!r}, do={do!r}{group}) (--method em)"
-        raise not_recoverable(verdict, by_em)
+        group = f", evidence={dict(asked.given)!r}" if asked.given else ""
+        raise not_recoverable(verdict, f"result.effect({target!r}, do={do!r}{group})")
     laws = verdict.population_laws(population)
     recovery = recovered(verdict, data, population=laws, likelihoods=likelihoods)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table
-    recipe = f"; {100 * asked.level:g}% intervals by {recovery.left_out.words}" if intervals else ""
     basis = (
         *estimation.estimand.splitlines(),
         f"{sentence(verdict.why)}.",
-        f"{estimation.rows_used:,} rows used ({estimation.share_used:.1%}){recipe}.",
+        f"{estimation.rows_used:,} rows used ({estimation.share_used:.1%}); "
+        f"{100 * asked.level:g}% intervals by {recovery.left_out.words}.",
         *estimation.warnings,
     )
-    without = replace(asked, probabilities=table[chosen], basis=basis)
-    if not intervals:
-        return without
     cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome
     blocks = recovery.covariance[cells[:, :, None, None], cells]
-    correlations = _correlations(np.einsum("xyzy->yxz", blocks))
-    interval = recovery.spread.interval(asked.level)[chosen]
-    return replace(without, interval=interval, correlations=correlations)
+    return replace(
+        asked,
+        probabilities=table[chosen],
+        basis=basis,
+        interval=recovery.spread.interval(asked.level)[chosen],
+        correlations=_correlations(np.einsum("xyzy->yxz", blocks)),
+    )
 
 
 def _correlations(covariance: FloatArray) -> FloatArray:

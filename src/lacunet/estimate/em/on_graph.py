@@ -267,7 +267,7 @@ def _likelihood(augmentation: Augmented) -> str:
     of, more = " alone", ""
     if names:
         of = f" and {names}"
-        more = "; lacunet.log_likelihood(result, data) is that of the values alone"
+        more = "; result.log_likelihood(data) is that of the values alone"
     return f"the log-likelihood is that of the observed values{of}{given}{more}"
 
 
