@@ -271,6 +271,18 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
     )
 
 
+def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:
+    """About how long the intervals of a fit by EM will take at most, by how long the fit took."""
+    ended = learned.ended
+    if ended is None or not ended.iterations:
+        return 0.0
+    if recipe == RATE_MATRIX or (recipe == POSTERIOR and plan.recipe == RATE_MATRIX):
+        steps = ended.iterations * max(len(ended.starts), 1)
+        return 2 * _free(plan) * ended.seconds / steps
+    folds = plan.needs(recipe).folds
+    return 0.0 if folds is None else len(folds.scales) * ended.seconds
+
+
 def _free(plan: Plan) -> int:
     """The number of free parameters of EM."""
     problems = plan.needs().problems

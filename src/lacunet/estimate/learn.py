@@ -15,10 +15,17 @@ import numpy as np
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
+from lacunet.errors import warn
 from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts, pseudo_counts_of_experts
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
-from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
+from lacunet.estimate.intervals import (
+    Fitted,
+    Uncertainty,
+    recipe_after,
+    recipe_of,
+    seconds_of,
+)
 from lacunet.estimate.method import (
     POSTERIOR,
     RATE_MATRIX,
@@ -40,7 +47,7 @@ from lacunet.estimate.registry import (
 )
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.inference.answer import EDGES_AS_KNOWN, WITH_REPLICATES
+from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -67,6 +74,12 @@ NO_POSTERIOR = (
     "EM climbs; time_limit= allows more"
 )
 BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
+
+BEYOND_LIMIT = (
+    "intervals will take up to about {:,.0f} s, more than the time limit leaves: it holds for the "
+    "estimate alone. Leave them out, or use a closed form: the intervals of direct-mar and "
+    "factored-mar take no more than a few fits."
+)
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
@@ -290,8 +303,11 @@ def carry_out(
     if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
         return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
+        left = max(setting.deadline.left, 0.0)
         setting = replace(setting, deadline=NEVER)  # intervals take their time
         chosen = recipe_after(recipe, learned, setting)
+        if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
+            warn(BEYOND_LIMIT.format(seconds))
         is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
         if is_fitted_again and learned.ended is not None and learned.ended.is_cut_short:
             # EM starts from a closed form of each replicate, too.
@@ -307,8 +323,7 @@ def carry_out(
         doubts = uncertainty.doubts
         doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
-        if result.network.bootstrap is not None and not result.network.bootstrap:
-            doubts += (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+        doubts += _doubts_of_search(result)
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
@@ -319,6 +334,13 @@ def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Ga
     needs, memory = plan.needs(recipe, seed), setting.memory / 4
     deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
     return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
+
+
+def _doubts_of_search(result: Result) -> tuple[str, ...]:
+    """What to know of intervals where the edges were learned."""
+    if result.network.bootstrap is not None and not result.network.bootstrap:
+        return (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+    return (SEARCH_FALLS_SHORT,) if result.search_falls_short else ()
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:

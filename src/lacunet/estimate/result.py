@@ -201,6 +201,13 @@ class Result(Askable):
         counts = self.families[self.network.known(variable)].counts
         return bounds(Rows.of(counts), self.network, (variable,), self.network.parents(variable))
 
+    @property
+    def search_falls_short(self) -> bool:
+        """Whether intervals of answers count the search for the edges, but too little of it."""
+        from lacunet.uncertainty.searched import coverage_falls_short
+
+        return coverage_falls_short(self.network, self.rows, self.missing)
+
     def require_intervals(self) -> Uncertainty:
         """How sure the CPTs are, if that was asked for."""
         if self.uncertainty is None:

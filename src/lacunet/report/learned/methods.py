@@ -75,6 +75,8 @@ def methods_text(result: Result, level: float = 0.95) -> str:
         kind = "Credible intervals" if result.uncertainty.is_credible else "Intervals"
         sentences += [f"{kind} at the level of {100 * as_level(level):g}% were computed {words}."]
         sentences += filter(None, [result.uncertainty.chance, _search(result.network)])
+        if result.search_falls_short:
+            sentences.append("Rows miss many of their cells, so that they may be too narrow.")
     sentences += [*_weak(result)]
     sentences.append(
         f"Computations were done with lacunet {own_version()} {SOFTWARE}, which implements the "
