@@ -26,7 +26,7 @@ from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.families import FamilyPlan, assumed_by
-from lacunet.estimate.intervals import recipe_of, work_of
+from lacunet.estimate.intervals import work_of
 from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
@@ -241,6 +241,7 @@ def explain(
     method: str | Method | None = None,
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    experts: float | None = None,
     memory: Memory = None,
     progress: AskedProgress = False,
     **options: Any,
@@ -255,7 +256,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, pseudo_counts, memory, progress
+    network, data, method, pseudo_counts, experts, memory, progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -276,7 +277,7 @@ def explain(
     if data is not None:
         data = data_given(data)
     budget = memory_budget(memory)
-    asked = asked_method("explain", network, data, method, pseudo_counts, options, budget)
+    asked = asked_method("explain", network, data, method, pseudo_counts, experts, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most_cells = getattr(asked.method, "most_cells", inf)
     if data is None:
@@ -326,7 +327,7 @@ def _explained(
         tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        work_of(plan, recipe_of(plan, budget), cost),
+        work_of(plan, budget, cost),
         None if rows is None else rows.scratch_bytes(needs),
         notes,
         statistics.complete_rows if statistics is not None and needs.complete else None,
