@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
 from lacunet.estimate.pseudo_counts import PseudoCounts, has_pseudo_counts
-from lacunet.estimate.result import Result
+from lacunet.estimate.result import Result, uncertainty_of
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.report.plain import plain
@@ -113,7 +113,7 @@ def intervals_by(uncertainty: Uncertainty, level: float) -> str:
 
 def _widest_intervals(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
-    uncertainty = result.require_intervals()
+    uncertainty = uncertainty_of(result)
     lines = [uncertainty.chance] if uncertainty.chance else []
     lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
     widest = []
