@@ -347,7 +347,7 @@ def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
     ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
     rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
     (note,) = find_network(rows, "Age -> Ill", bins={"Age": 4}).remarks
-    assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 Age=999)" in note
+    assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 --missing Age=999)" in note
     said = {"Ill": {9: None}, "Age": {999: None}}
     quiet = find_network(rows, "Age -> Ill", bins={"Age": 4}, codes=said).remarks
     assert not any("look like" in note for note in quiet)

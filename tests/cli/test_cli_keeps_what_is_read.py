@@ -175,7 +175,6 @@ def test_a_result_is_as_good_as_its_network() -> None:
         assert result.impute(rows, draws=1, rng=1, unsupported="ignore")
     assert lc.kl_divergence(result, result) == 0
     for call in (
-        lambda: rows.predict(RAIN, "Rain"),
         lambda: result.query("Rain", evidence),
         lambda: lc.kl_divergence(RAIN, rows),
     ):

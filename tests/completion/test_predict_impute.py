@@ -754,7 +754,7 @@ def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> N
     for source in (result, lc.read_result(tmp_path / "result.json")):
         source.predict(rows, "B")  # warns of no column
         source.impute(rows)
-        with pytest.warns(DataWarning, match=r"ignored the columns \['Weight'\]"):
+        with pytest.warns(DataWarning, match=r"1 column is ignored.*: Weight"):
             source.log_likelihood(rows)  # in which they would count
         source.log_likelihood(lc.Data(rows, weight="Weight"))
     result.network.predict(lc.Data(rows, weight="Weight", cluster="Town"), "B")

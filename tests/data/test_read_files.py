@@ -96,10 +96,12 @@ def test_feather_and_arrow_files_are_the_same(tmp_path: Path, compression: str) 
 def test_only_the_columns_the_network_needs_are_read(tmp_path: Path) -> None:
     table = pa.table({"A": ["no"], "A.x": [[1, 2]], "B": ["1"], "other": [{"deep": [1]}]})
     pa.parquet.write_table(table, tmp_path / "rows.parquet")
-    with pytest.warns(DataWarning, match=r"\['A.x', 'other'\]") as told:
+    with pytest.warns(DataWarning, match="A.x, other") as told:
         read = read_table(tmp_path / "rows.parquet", PAIR)
     assert told[0].filename == __file__  # the line that the user wrote
-    assert read.notes == ("ignored the columns ['A.x', 'other'], which the network does not have.",)
+    assert read.notes == (
+        "2 columns are ignored, since the network does not have them: A.x, other.",
+    )
 
 
 def test_csv_is_text_and_stays_as_written(csv_file: Path) -> None:

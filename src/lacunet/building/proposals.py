@@ -177,12 +177,11 @@ def proposals(
         values_of = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
         missing = {name: odd[0] if len(odd) == 1 else odd for name, odd in values_of.items()}
         each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
-        option = " ".join(
-            in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()
-        )
+        typed = [in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()]
+        option = " ".join(f"--missing {text}" for text in typed)
         yield (
             f"some values look like codes for missing ones ({each}). If so, give "
-            f"lacunet.Data(data, missing={missing!r}) (--missing {option})."
+            f"lacunet.Data(data, missing={missing!r}) ({option})."
         )
     for skip in skips_in(network, columns, copies) if columns else ():
         key = keyed(skip.variable, ":")

@@ -32,13 +32,14 @@ from lacunet.data.text import delimiter_hint
 from lacunet.model.dictionary import sets_among
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
-from lacunet.wording import close_to, in_shell
+from lacunet.wording import close_to, first_of, in_shell
 
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
 NAMES_OF_WEIGHTS = {"w", "wt", "wgt", "weight", "weights", "pweight", "pweights"}
-IGNORED = "ignored the columns"  # how the note on columns begins that no variable needs
+IGNORED = "ignored, since the network does not have"  # in the note on columns beside the variables
+MOST_IGNORED = 3  # names of them
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,9 @@ def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
     wanted = {*reading.wanted, *reading.data.aside}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
-        note = f"{IGNORED} {listed(ignored)}, which the network does not have"
+        columns, them = ("column is", "it") if len(ignored) == 1 else ("columns are", "them")
+        names = first_of(ignored, MOST_IGNORED)
+        note = f"{len(ignored)} {columns} {IGNORED} {them}: {names}"
         if NAMES["counts"] in ignored:
             note += f" ({_as_counted(ignored)})"
         elif weight := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
+from lacunet.estimate.families import FamilyReport
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
 from lacunet.estimate.pseudo_counts import PseudoCounts, has_pseudo_counts
@@ -20,6 +21,8 @@ from lacunet.wording import assigned, conditional, counted, finite, first_of, te
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
+FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
+WIDEST = 5  # intervals
 STATES = (MISSING, SHOWN)  # of a mechanism
 RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
 OF_ROWS = (
@@ -31,6 +34,7 @@ OF_MORE = "; in '{0} of {1}', {1} is the number of rows that show its parents' s
 FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
 UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
 WITHOUT_INTERVALS = " (-: known only with intervals)"
+MORE = "all of it, with every CPT{} and how the method ended: --json, or the fields of the result"
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
     "support unsupported unseen warnings"
@@ -62,12 +66,19 @@ def result_as_text(
     lines += [result.why] if result.why else []
     if result.assumption not in result.why:
         lines += [f"It assumes that {result.assumption}."]
-    lines += [_ended(result.ended), *result.ended.notes] if result.ended else []
-    reports = result.families.values()
+    if result.ended is not None:
+        lines += [_ended(result.ended)] * (result.ended.reason != "converged")
+        lines += result.ended.notes
+    weakest = sorted(result.families, key=lambda name: _rests_on(result.families[name]))
+    shown = {*weakest[:FAMILIES]}
+    reports = [report for name, report in result.families.items() if name in shown]
     both = next((r.effective for r in reports if " of " in r.effective), "")
     of_more = OF_MORE.format(*both.split(" of ")) if both else ""
     unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
-    lines += ["", _families(result), EFFECTIVE + of_more + unknown]
+    lines += ["", _families(reports)]
+    if left := len(result.families) - len(reports):
+        lines.append(f"and {counted(left, 'CPT')} that {'rests' if left == 1 else 'rest'} on more")
+    lines.append(EFFECTIVE + of_more + unknown)
     lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
     lines += [UNSUPPORTED] * any(report.unsupported for report in reports)
     if with_cpts:
@@ -81,10 +92,7 @@ def result_as_text(
     warnings = result.warnings_by_kind
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
-    if len(warnings) + len(result.notes) < len(result.warnings):
-        lines.append(
-            f"  (all {len(result.warnings):,} warnings: with --json, or in result.warnings)"
-        )
+    lines += ["", MORE.format(f", {counted(len(result.warnings), 'warning')}" * bool(warnings))]
     return "\n".join(lines)
 
 
@@ -126,7 +134,7 @@ def _widest_intervals(result: Result, level: float) -> list[str]:
         *given, entry = (assigned(v, s) for v, s in zip(cpt.family, states, strict=True))
         words = conditional(entry, given)
         widest.append((float(width[cell]), words, cpt.table[cell], both[cell]))
-    for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:SMALL]:
+    for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:WIDEST]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
     if has_pseudo_counts(result.pseudo_counts):
         lines.append(OF_ROWS)
@@ -159,21 +167,27 @@ def _known(value: float) -> str:
     return "not known" if math.isnan(value) else f"{value:.10g}"
 
 
-def _families(result: Result) -> str:
-    has_fallback = any(report.fallback_mass for report in result.families.values())
+def _families(reports: Sequence[FamilyReport]) -> str:
+    has_fallback = any(report.fallback_mass for report in reports)
     rows = [
         [
-            name,
+            report.variable,
             ", ".join(report.parents) or "-",
             f"{report.rows_shown:,}",
             report.effective,
             *([f"{report.fallback_mass:.1%}" if report.fallback_mass else "-"] * has_fallback),
             f"{report.unsupported:,}" if report.unsupported else "-",
         ]
-        for name, report in result.families.items()
+        for report in reports
     ]
     header = ["variable", "parents", "rows shown", "effective", *["fell back"] * has_fallback]
     return text_table([*header, "unsupported"], rows, left=2)
+
+
+def _rests_on(report: FamilyReport) -> float:
+    """How many rows the weakest CPT row is worth, or show the family where that is not known."""
+    size = report.effective_size
+    return report.rows_shown if size is None else size
 
 
 def pseudo_counts_in_words(result: Result) -> str:
