@@ -71,7 +71,6 @@ def steps(network: lc.Network, data: dict[str, list[str | None]]) -> dict[str, C
         "draws": lambda: known.impute(few, draws=2, proper=False, memory=memory),
         "log-likelihood": lambda: known.log_likelihood(few, memory=memory),
         "simulate": lambda: lc.simulate(known, 1_000, lc.MAR(), rng=SEED),
-        "page": lambda: str(known.show()),
     }
 
 
