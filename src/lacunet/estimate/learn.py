@@ -16,7 +16,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import warn
-from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
+from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts, pseudo_counts_of_experts
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.estimate.intervals import (
@@ -27,6 +27,7 @@ from lacunet.estimate.intervals import (
     seconds_of,
 )
 from lacunet.estimate.method import (
+    POSTERIOR,
     RATE_MATRIX,
     Learned,
     Method,
@@ -64,6 +65,14 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
+NOT_USED = (
+    "the CPTs that the network brings are not used: they are learned from the rows alone. "
+    "experts=20 (--experts 20) lets each of their rows count as 20 rows"
+)
+NO_POSTERIOR = (
+    "EM made no step: there are no intervals, which with experts are those of the posterior that "
+    "EM climbs; time_limit= allows more"
+)
 BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
 
 BEYOND_LIMIT = (
@@ -83,6 +92,7 @@ def learn(
     method: str | Method | None = None,
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    experts: float | None = None,
     weight: Any = None,
     counts: Any = None,
     strata: Any = None,
@@ -100,10 +110,10 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are ignored. Also a result of learning, a
-        file's path, or the name of a bundled network. Or edges, such as ``"Age -> Ill"`` or
-        ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the data. Or a
-        missingness graph, which stands for its network and for ``missingness``.
+        Structure and states; CPTs, if it has any, are used with ``experts`` alone. Also a result of
+        learning, a file's path, or the name of a bundled network. Or edges, such as
+        ``"Age -> Ill"`` or ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the
+        data. Or a missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
@@ -121,14 +131,17 @@ def learn(
         parent, in the network's order, then one for the variable. States are in the network's order
         too, ``network.states("Ill")``: those found in data alphabetically, numbers by size.
         Variables that it does not name get one per cell.
-        ``{v: 20 * experts.cpt(v).table for v in experts.variables}`` lets each CPT row of the
-        network ``experts`` count as much as 20 rows of data.
         The default is 1 for closed forms ("listwise", and the direct, factored and informed
         methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
         scaled to all rows. With 0, "em" gives maximum likelihood; "auto" may stop EM earlier, which
         `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
         are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
         others are learned.
+    experts
+        How many rows of data each CPT row that the network brings counts as: with 20, its entries
+        times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
+        of the posterior that has the experts as its prior. Other methods than "em" and "auto" have
+        one for complete rows alone, and rows of a design have none.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
@@ -195,7 +208,7 @@ def learn(
         raise MethodError(message, WAY_TO_INTERVALS)
     design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
     data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
-    asked = asked_method("learn", network, data, method, pseudo_counts, options, budget)
+    asked = asked_method("learn", network, data, method, pseudo_counts, experts, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
     chance = generator(rng)
@@ -211,7 +224,8 @@ class AskedMethod:
     """A method and all that its plan needs, but a look at the rows.
 
     ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
-    ``pseudo_counts`` is None where none were given: the method and the rows decide then.
+    ``pseudo_counts`` is None where none were given: the method and the rows decide then. ``notes``
+    are what to know before any row is read.
     """
 
     method: Method
@@ -219,6 +233,7 @@ class AskedMethod:
     given: Network
     pseudo_counts: AskedPseudoCounts | None
     latent: Scope
+    notes: tuple[str, ...] = ()
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
@@ -227,7 +242,8 @@ class AskedMethod:
             if self.pseudo_counts is None
             else self.pseudo_counts
         )
-        return planned(self.method, self.network, look, pseudo_counts)
+        plan = planned(self.method, self.network, look, pseudo_counts)
+        return replace(plan, notes=(*plan.notes, *self.notes))
 
 
 def asked_method(
@@ -236,21 +252,27 @@ def asked_method(
     data: Data | None,
     method: str | Method | None,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
+    experts: float | None,
     options: Mapping[str, Any],
     budget: int,
 ) -> AskedMethod:
     """What a ``function`` is asked for, checked before any row is read."""
     network, options = network_and_options(network, options)
     check_option_names(method, options)
-    known = given = network_beside(network, data, function)
+    known = given = brought = network_beside(network, data, function)
     latent: Scope = ()
     if data is not None:
         given = known.with_tables(None) if data.not_asked else known
         known, latent = with_data_codes(given, data), tuple(data.latent)
     chosen = method_of(known, method, options, latent)
     check_size(known, chosen.bytes_per_cell, budget)
-    asked = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, known)
-    return AskedMethod(chosen, known, given, asked, latent)
+    asked: AskedPseudoCounts | None = None
+    if experts is not None:
+        asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, known)
+    elif pseudo_counts is not None:
+        asked = checked_pseudo_counts(pseudo_counts, known)
+    notes = (NOT_USED,) if experts is None and brought.has_cpts else ()
+    return AskedMethod(chosen, known, given, asked, latent, notes)
 
 
 def carry_out(
@@ -278,13 +300,16 @@ def carry_out(
         raise Interrupted(result)
     if recipe is None:
         return result
+    if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
+        return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
         left = max(setting.deadline.left, 0.0)
         setting = replace(setting, deadline=NEVER)  # intervals take their time
         chosen = recipe_after(recipe, learned, setting)
         if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
             warn(BEYOND_LIMIT.format(seconds))
-        if chosen != RATE_MATRIX and learned.ended is not None and learned.ended.is_cut_short:
+        is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
+        if is_fitted_again and learned.ended is not None and learned.ended.is_cut_short:
             # EM starts from a closed form of each replicate, too.
             stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
             plan, recipe = replace(plan, stages=stages), None

@@ -151,7 +151,9 @@ class Result(Askable):
         cpt = self.network.cpt(variable)
         if self.uncertainty is None:
             return cpt
-        return replace(cpt, level=0.95, spread=partial(self.interval, variable))
+        is_credible = self.uncertainty.is_credible
+        spread = partial(self.interval, variable)
+        return replace(cpt, level=0.95, spread=spread, is_credible=is_credible)
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high.

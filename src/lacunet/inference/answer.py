@@ -67,8 +67,8 @@ class AnswerBasis(NamedTuple):
     and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
     could have given them;
     ``takes_edges_as_known`` that the edges were learned, and that intervals do not count the search
-    for them; ``search_falls_short`` that they do, and still may be too narrow. What takes long is
-    computed once.
+    for them; ``search_falls_short`` that they do, and still may be too narrow; ``is_credible`` that
+    they are of a posterior. What takes long is computed once.
     """
 
     heading: str | Callable[[], str]
@@ -82,6 +82,7 @@ class AnswerBasis(NamedTuple):
     spread: Spread | None = None
     lacks_intervals: bool = False
     takes_edges_as_known: bool = False
+    is_credible: bool = False
     search_falls_short: bool = False
 
     @property
@@ -338,7 +339,7 @@ def legend_of(answer: Answer) -> list[str]:
     """What the columns beside the probabilities are."""
     basis, lines = basis_of(answer), []
     if answer.level is not None:
-        lines.append(interval_legend(answer.level))
+        lines.append(interval_legend(answer.level, is_credible=basis.is_credible))
     if basis.lacks_intervals:
         lines.append("No intervals: learn with intervals=True (--intervals).")
     if answer.bounds is not None:

@@ -266,6 +266,7 @@ def _with_intervals(
         level=level,
         spread=spread,
         takes_edges_as_known=doubts,
+        is_credible=uncertainty.is_credible,
         search_falls_short=not is_known and result.search_falls_short,
     )
 
