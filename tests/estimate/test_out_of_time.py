@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic, process_time
@@ -14,14 +15,18 @@ import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError, timed_by
+from lacunet.errors import LacunetWarning
+from lacunet.estimate import learn as learning
 from lacunet.estimate import pseudo_counts
 from lacunet.estimate.deletion import forms
 from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
 from lacunet.estimate.em import stage
+from lacunet.estimate.intervals import seconds_of
 from lacunet.estimate.learn import SECONDS_TO_REPORT, carry_out
-from lacunet.estimate.method import Learned, Plan, Setting, run
+from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, Ended, Learned, Plan, Setting, run
 from lacunet.inference.expectation.plan import plan_of
 from lacunet.statistics import gather as statistics
+from lacunet.statistics.folds import GROUPS
 from lacunet.statistics.gather import Gathering, Statistics, gather
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held, observations
@@ -298,3 +303,39 @@ def test_explaining_em_keeps_its_time_limit_too() -> None:
         plan = lc.explain(network.with_tables(None), table, "em", time_limit=100.0)
     assert plan.expectation is None
     assert clock.looks < 200
+
+
+@pytest.mark.parametrize("method", ["em", "em-bp", "auto"])
+def test_intervals_of_what_made_no_step_in_its_time_make_none_either(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_late(*_: object) -> None:
+        raise AssertionError("an expectation is planned")
+
+    monkeypatch.setattr(stage, "engine_of", too_late)
+    result = lc.learn(ASIA, rows(3), method, time_limit=1e-9, intervals=True)
+    assert result.ended is not None
+    assert not result.ended.iterations
+    assert result.uncertainty is not None
+    assert (result.standard_error("dysp") > 0).any()
+
+
+def test_that_intervals_take_longer_than_the_limit_leaves_is_said_beforehand(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        lc.learn(ASIA, rows(3), "em", time_limit=60.0, intervals=True)
+    real = learning.seconds_of
+    monkeypatch.setattr(learning, "seconds_of", lambda *asked: 1e6 * real(*asked))
+    with pytest.warns(LacunetWarning, match="time limit leaves"):
+        lc.learn(ASIA, rows(3), "em", time_limit=60.0, intervals=True)
+
+
+def test_intervals_take_two_steps_for_each_parameter_or_a_fit_for_each_fold() -> None:
+    ended = Ended("converged", 10, 4.0, 0.0, 0.0, (), starts=(1.0, 1.0))
+    learned = Learned({}, {}, ended=ended)
+    plan = lc.EM().plan(ASIA, Look())
+    assert seconds_of(RATE_MATRIX, plan, learned) == 2 * ASIA.free_parameters * 4.0 / 20
+    assert seconds_of(JACKKNIFE, plan, learned) == GROUPS * 4.0
+    assert seconds_of(JACKKNIFE, plan, Learned({}, {})) == 0.0

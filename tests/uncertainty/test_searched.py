@@ -157,3 +157,37 @@ def test_intervals_cover_after_a_search_as_often_as_they_say() -> None:
     shares = {how: float(np.mean(hits)) for how, hits in covered.items()}
     assert shares["edges as known"] < 0.75, shares
     assert shares["counting the search"] > 0.90, shares
+
+
+def gappy(share: int) -> dict[str, list[str | None]]:
+    """The rows of the weak edge, of which every so manieth misses B."""
+    cells: list[str | None] = [*WEAK["B"]]
+    cells[::share] = [None] * len(cells[::share])
+    return {"A": [*WEAK["A"]], "B": cells}
+
+
+@pytest.mark.parametrize(("every", "is_short"), [(2, True), (4, True), (20, False)])
+def test_where_many_cells_are_missing_the_search_is_said_to_fall_short(
+    every: int, is_short: bool, tmp_path: Path
+) -> None:
+    rows = gappy(every)
+    found = lc.learn_structure(rows)
+    result = lc.learn(found, rows, intervals=True)
+    assert any("miss many" in note for note in result.notes) == is_short
+    assert ("miss many" in result.methods_text()) == is_short
+    result.write(tmp_path / "result.json")
+    for source in (result, lc.read_result(tmp_path / "result.json")):
+        with warnings.catch_warnings(record=True) as noted:
+            warnings.simplefilter("always")
+            answer = source.query("B", {"A": "yes"})
+        assert any("miss many" in str(note.message) for note in noted) == is_short
+        assert ("miss many" in str(answer)) == is_short
+    known = lc.learn(found.network.with_bootstrap(None), rows, intervals=True)
+    assert not any("miss many" in note for note in known.notes)
+
+
+@pytest.mark.parametrize("ending", [".bif", ".xdsl", ".net"])
+def test_what_a_file_cannot_keep_of_the_search_is_said(ending: str, tmp_path: Path) -> None:
+    found = lc.learn_structure(gappy(2))
+    with pytest.warns(lc.LacunetWarning, match="the edges were learned, and how sure they are"):
+        found.network.write(tmp_path / f"network{ending}")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from typing import Any
 
-from lacunet.cli.values import gigabytes, level, names, natural, pseudo_counts
+from lacunet.cli.values import gigabytes, level, names, natural, pseudo_counts, rows_of_experts
 from lacunet.errors import LacunetError
 from lacunet.formats.endings import OF_DATA, READABLE
 
@@ -44,6 +44,11 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         "default is 1 for listwise, direct, factored and informed methods, 'learn' for all others; "
         "of a survey with strata, clusters or replicates, none where rows tell",
         {"metavar": "N", "type": pseudo_counts},
+    ),
+    "--experts": (
+        "how many rows of data each CPT row that NETWORK brings counts as, in place of "
+        "pseudo-counts (default: its CPTs are not used)",
+        {"metavar": "ROWS", "type": rows_of_experts},
     ),
     "--memory": (
         "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)",

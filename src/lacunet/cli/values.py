@@ -55,6 +55,14 @@ def pseudo_counts(text: str) -> float | str:
     return text if text == "learn" else number(text, float, 0, inf, "a number from 0, or 'learn'")
 
 
+def rows_of_experts(text: str) -> float:
+    """How many rows of data each CPT row of experts counts as."""
+    value = number(text, float, 0, inf, "a number of rows above 0")
+    if value == 0:
+        raise ArgumentTypeError("0 rows add nothing: give a number of rows above 0")
+    return value
+
+
 def natural(text: str) -> int:
     """A whole number from zero upwards."""
     return number(text, int, 0, inf, "a whole number from zero upwards")

@@ -1,4 +1,4 @@
-"""Pseudo-counts as they are asked for: a number, a mapping, or "learn"; checked at the door."""
+"""Pseudo-counts as they are asked for: a number, a mapping, "learn", or what experts know."""
 
 from __future__ import annotations
 
@@ -41,11 +41,53 @@ def checked_pseudo_counts(pseudo_counts: Any, network: Network) -> AskedPseudoCo
             "pseudo_counts=1 adds one to each cell of a CPT, pseudo_counts=0 none (maximum "
             "likelihood); pseudo_counts='learn' estimates them from the counts; "
             f"{_pseudo_counts_example(network)} gives them cell by cell. BDeu with an "
-            "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. To let each "
-            "CPT row of a network count as 20 rows of data: pseudo_counts={v: 20 * "
-            "net.cpt(v).table for v in net.variables}.",
+            "equivalent sample size of 10 has 10 / k in each of the k cells of a CPT. experts=20 "
+            "lets each CPT row that the network brings count as 20 rows.",
         )
     return float(pseudo_counts)
+
+
+def pseudo_counts_of_experts(
+    rows: Any, pseudo_counts: Any, experts: Network, network: Network
+) -> PseudoCounts:
+    """What the CPTs of experts add, where each of their rows counts as so many rows of data.
+
+    Parameters
+    ----------
+    pseudo_counts
+        What was asked for beside, which is nothing.
+    experts
+        The network as it was given, with CPTs.
+    network
+        The one that is learned, with the rules of the data: what they exclude, experts do not add.
+    """
+    if pseudo_counts is not None:
+        raise MethodError(
+            "experts and pseudo_counts were both given.",
+            "experts=20 adds the CPTs of the network as pseudo-counts; leave one of both out, or "
+            "add them yourself: "
+            "pseudo_counts={v: 20 * net.cpt(v).table + 1 for v in net.variables}.",
+        )
+    is_number = isinstance(rows, Real) and not isinstance(rows, bool)
+    if not (is_number and 0 < float(rows) <= MOST):
+        raise MethodError(
+            f"experts is {rows!r}, but must be a number above 0, up to {MOST:g}.",
+            "experts=20 lets each CPT row that the network brings count as 20 rows of data.",
+        )
+    if experts.tables_of is None:
+        raise MethodError(
+            "experts says how much the CPTs of the network count, but the network has none.",
+            "give a network with CPTs, or write what experts know as pseudo-counts: "
+            f"{_pseudo_counts_example(network)}.",
+        )
+    pseudo_of = {}
+    for name, table in experts.tables_of.items():
+        possible = np.where(network.possible(name), table, 0.0)
+        sums = possible.sum(axis=-1, keepdims=True)
+        pseudo_of[name] = float(rows) * np.divide(
+            possible, sums, out=np.zeros_like(possible), where=sums > 0
+        )
+    return PseudoCounts(pseudo_of, 0.0, is_given=True, experts=float(rows))
 
 
 def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> PseudoCounts:

@@ -25,7 +25,7 @@ from lacunet.estimands.terms import Factor
 from lacunet.estimate.cpts import cells_of
 from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.families import FamilyPlan, assumed_by
-from lacunet.estimate.intervals import recipe_of, work_of
+from lacunet.estimate.intervals import work_of
 from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
@@ -239,6 +239,7 @@ def explain(
     method: str | Method | None = None,
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    experts: float | None = None,
     weight: Any = None,
     counts: Any = None,
     strata: Any = None,
@@ -258,7 +259,8 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, pseudo_counts, weight, counts, strata, cluster, missing, memory, progress
+    network, data, method, pseudo_counts, experts, weight, counts, strata, cluster, missing, memory,
+    progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -280,7 +282,7 @@ def explain(
         design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
         data = data_given(data, **design, missing=missing)
     budget = memory_budget(memory)
-    asked = asked_method("explain", network, data, method, pseudo_counts, options, budget)
+    asked = asked_method("explain", network, data, method, pseudo_counts, experts, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most_cells = getattr(asked.method, "most_cells", inf)
     if data is None:
@@ -330,7 +332,7 @@ def _explained(
         tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
         max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
         cost,
-        work_of(plan, recipe_of(plan, budget), cost),
+        work_of(plan, budget, cost),
         None if rows is None else rows.scratch_bytes(needs),
         notes,
         statistics.complete_rows if statistics is not None and needs.complete else None,

@@ -8,6 +8,7 @@
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
 | replicate weights | surveys that come with them | a count and a fit for each replicate |
+| posterior | experts: complete rows; em, auto | as counts; as the rate matrix |
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from lacunet.estimate.method import (
     COUNTS,
     INFLUENCE,
     JACKKNIFE,
+    POSTERIOR,
     RATE_MATRIX,
     REPLICATE_WEIGHTS,
     Learned,
+    MethodError,
     Plan,
     Setting,
     run,
@@ -45,6 +48,7 @@ from lacunet.statistics.gather import Statistics
 from lacunet.statistics.observations import replicates
 from lacunet.uncertainty.direct import Uncorrelated, counted_spread, rows_per_weight
 from lacunet.uncertainty.spread import Spread, SpreadOverOptima
+from lacunet.wording import first_of
 
 if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
@@ -91,6 +95,11 @@ class Uncertainty:
         return tuple(direction for direction in self.weak_directions if not direction.is_identified)
 
     @property
+    def is_credible(self) -> bool:
+        """Whether intervals are those of a posterior, with experts as the prior."""
+        return self.recipe == POSTERIOR
+
+    @property
     def chance(self) -> str:
         """What the intervals owe to the seed, in words; empty where they owe it nothing."""
         if self.recipe != JACKKNIFE:
@@ -135,11 +144,16 @@ class Uncertainty:
         network = self.network.with_support(support)
         scope = (target,) if isinstance(target, str) else tuple(target)
         asked = AnsweredQuery.of(network, scope, evidence, do)
-        spread = bounded_spread(
-            asked,
-            network,
-            lambda answered: query_spread(answered, self.covariance, self.spread_of, self.total),
-        )
+        if self.is_credible:
+            from lacunet.uncertainty.posterior import posterior_of_answer
+
+            spread = posterior_of_answer(asked, self.covariance)  # type: ignore[arg-type]
+        else:
+            spread = bounded_spread(
+                asked,
+                network,
+                lambda answer: query_spread(answer, self.covariance, self.spread_of, self.total),
+            )
         if self.others:
             answers = [np.asarray(asked.of_network(other)) for other in self.others]
             spread = SpreadOverOptima.of(spread, answers)
@@ -153,7 +167,15 @@ def recipe_of(plan: Plan, memory: float) -> str:
 
     A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
     in turn; so they are where there may be too many distinct rows to keep for their influence.
+
+    Raises
+    ------
+    MethodError
+        Experts are the prior, and there is no posterior.
     """
+    if plan.has_experts:
+        _check_posterior(plan, memory)
+        return POSTERIOR
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     if plan.recipe == INFLUENCE:
@@ -161,9 +183,38 @@ def recipe_of(plan: Plan, memory: float) -> str:
         return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
         return plan.recipe
+    return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+
+
+def _matrix_fits(plan: Plan, memory: float) -> bool:
+    """Whether the rate matrix of EM is worth inverting, and memory holds it."""
     free = _free(plan)
-    fits = free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
-    return RATE_MATRIX if fits and not plan.is_unequal else JACKKNIFE
+    return free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
+
+
+def _check_posterior(plan: Plan, memory: float) -> None:
+    """Refuse intervals where experts are the prior, but the rows have no likelihood beside it."""
+    way_out = "learn without intervals, or without experts: then they come from the rows alone."
+    if plan.units is not None:
+        raise MethodError(
+            "with experts intervals are those of a posterior, and rows that were sampled by a "
+            "design (strata, clusters, replicate weights) have no likelihood for it.",
+            way_out,
+        )
+    if plan.recipe == RATE_MATRIX:
+        if not _matrix_fits(plan, memory):
+            raise MethodError(
+                "with experts intervals are those of a posterior, found from the curvature of EM's "
+                f"likelihood: {_free(plan):,} free parameters are too many for that (at most "
+                f"{MOST_FREE:,}, and what fits into memory).",
+                way_out,
+            )
+    elif plan.partially:
+        raise MethodError(
+            f"with experts intervals are those of a posterior, and {plan.method} gives none of "
+            f"incomplete rows: {first_of(plan.partially, 5)} may have missing values.",
+            f"learn by method='em' (--method em); or {way_out}",
+        )
 
 
 def recipe_after(recipe: str, learned: Learned, setting: Setting) -> str:
@@ -192,8 +243,14 @@ def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, F
     )
 
 
-def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
+def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
     """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
+    try:
+        recipe = recipe_of(plan, memory)
+    except MethodError as error:
+        return f"intervals will be refused: {error.message}"
+    if recipe == POSTERIOR:
+        recipe = plan.recipe if plan.recipe == RATE_MATRIX else COUNTS
     if recipe != RATE_MATRIX:
         try:
             folds = plan.needs(recipe).folds
@@ -212,6 +269,18 @@ def work_of(plan: Plan, recipe: str, step: Forecast | None) -> str:
         f"{steps:,} EM steps more{time}; "
         f"{GROUPS} fits if EM is stopped before it converges"
     )
+
+
+def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:
+    """About how long the intervals of a fit by EM will take at most, by how long the fit took."""
+    ended = learned.ended
+    if ended is None or not ended.iterations:
+        return 0.0
+    if recipe == RATE_MATRIX or (recipe == POSTERIOR and plan.recipe == RATE_MATRIX):
+        steps = ended.iterations * max(len(ended.starts), 1)
+        return 2 * _free(plan) * ended.seconds / steps
+    folds = plan.needs(recipe).folds
+    return 0.0 if folds is None else len(folds.scales) * ended.seconds
 
 
 def _free(plan: Plan) -> int:
@@ -241,10 +310,11 @@ class Fitted:
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
             RATE_MATRIX: self._by_rate_matrix,
+            POSTERIOR: self._by_posterior,
         }
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
         are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
-        for name in plan.network.variables:
+        for name in plan.network.variables if recipe != POSTERIOR else ():
             family, report = plan.network.family(name), self.learned.families[name]
             if are_counted and not set(family) & set(plan.partially):
                 spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
@@ -264,7 +334,8 @@ class Fitted:
             network.with_tables({**(network.tables_of or {}), **tables})
             for tables in self.learned.others
         )
-        doubts = covariance.doubts if recipe == RATE_MATRIX else ()  # type: ignore[attr-defined]
+        has_doubts = recipe in (RATE_MATRIX, POSTERIOR)
+        doubts = covariance.doubts if has_doubts else ()  # type: ignore[attr-defined]
         return Uncertainty(
             network, spread_of, recipe, covariance, whole.total, others, weak, doubts
         )
@@ -309,6 +380,23 @@ class Fitted:
             spread_of[name] = spread
             self.setting.progress("intervals", done, len(hidden), name)
         return spread_of, influence, ()
+
+    def _by_posterior(self) -> Spreads:
+        """By the posterior that has experts as its prior: exact where rows are complete."""
+        from lacunet.uncertainty.posterior import DirichletPosterior, EmPosterior, Posterior
+
+        tables = {v: self.network.cpt(v).table for v in self.network.variables}
+        if self.learned.engine is not None:
+            from lacunet.estimate.em.uncertain import em_uncertainty
+
+            engine, cells, pseudo = _em_cells(self.learned, self.setting)
+            em = em_uncertainty(engine, cells, pseudo, self.setting.progress)
+            posterior: Posterior = EmPosterior.of(em, cells)
+            return posterior.spreads(tables), posterior, em.weak_directions
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, self.network)
+        counts_of = {v: self.learned.families[v].counts.dense() for v in tables}
+        posterior = DirichletPosterior(pseudo_of, counts_of)
+        return posterior.spreads(tables), posterior, ()
 
     def _by_replicates(self) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""

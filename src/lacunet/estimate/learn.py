@@ -15,11 +15,19 @@ import numpy as np
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
-from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
+from lacunet.errors import warn
+from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts, pseudo_counts_of_experts
 from lacunet.estimate.deletion.forms import UNGROUPED, check_size
 from lacunet.estimate.families import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
-from lacunet.estimate.intervals import Fitted, Uncertainty, recipe_after, recipe_of
+from lacunet.estimate.intervals import (
+    Fitted,
+    Uncertainty,
+    recipe_after,
+    recipe_of,
+    seconds_of,
+)
 from lacunet.estimate.method import (
+    POSTERIOR,
     RATE_MATRIX,
     Learned,
     Method,
@@ -39,7 +47,7 @@ from lacunet.estimate.registry import (
 )
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
-from lacunet.inference.answer import EDGES_AS_KNOWN, WITH_REPLICATES
+from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -57,7 +65,21 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
+NOT_USED = (
+    "the CPTs that the network brings are not used: they are learned from the rows alone. "
+    "experts=20 (--experts 20) lets each of their rows count as 20 rows"
+)
+NO_POSTERIOR = (
+    "EM made no step: there are no intervals, which with experts are those of the posterior that "
+    "EM climbs; time_limit= allows more"
+)
 BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
+
+BEYOND_LIMIT = (
+    "intervals will take up to about {:,.0f} s, more than the time limit leaves: it holds for the "
+    "estimate alone. Leave them out, or use a closed form: the intervals of direct-mar and "
+    "factored-mar take no more than a few fits."
+)
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
@@ -70,6 +92,7 @@ def learn(
     method: str | Method | None = None,
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    experts: float | None = None,
     weight: Any = None,
     counts: Any = None,
     strata: Any = None,
@@ -87,10 +110,10 @@ def learn(
     Parameters
     ----------
     network
-        Structure and states; CPTs, if it has any, are ignored. Also a result of learning, a
-        file's path, or the name of a bundled network. Or edges, such as ``"Age -> Ill"`` or
-        ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the data. Or a
-        missingness graph, which stands for its network and for ``missingness``.
+        Structure and states; CPTs, if it has any, are used with ``experts`` alone. Also a result of
+        learning, a file's path, or the name of a bundled network. Or edges, such as
+        ``"Age -> Ill"`` or ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the
+        data. Or a missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
         `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
@@ -108,14 +131,17 @@ def learn(
         parent, in the network's order, then one for the variable. States are in the network's order
         too, ``network.states("Ill")``: those found in data alphabetically, numbers by size.
         Variables that it does not name get one per cell.
-        ``{v: 20 * experts.cpt(v).table for v in experts.variables}`` lets each CPT row of the
-        network ``experts`` count as much as 20 rows of data.
         The default is 1 for closed forms ("listwise", and the direct, factored and informed
         methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
         scaled to all rows. With 0, "em" gives maximum likelihood; "auto" may stop EM earlier, which
         `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
         are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
         others are learned.
+    experts
+        How many rows of data each CPT row that the network brings counts as: with 20, its entries
+        times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
+        of the posterior that has the experts as its prior. Other methods than "em" and "auto" have
+        one for complete rows alone, and rows of a design have none.
     weight
         Sampling weights: the name of a column, or one for each row. Only their ratios matter.
         Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
@@ -182,7 +208,7 @@ def learn(
         raise MethodError(message, WAY_TO_INTERVALS)
     design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
     data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
-    asked = asked_method("learn", network, data, method, pseudo_counts, options, budget)
+    asked = asked_method("learn", network, data, method, pseudo_counts, experts, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
     chance = generator(rng)
@@ -198,7 +224,8 @@ class AskedMethod:
     """A method and all that its plan needs, but a look at the rows.
 
     ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
-    ``pseudo_counts`` is None where none were given: the method and the rows decide then.
+    ``pseudo_counts`` is None where none were given: the method and the rows decide then. ``notes``
+    are what to know before any row is read.
     """
 
     method: Method
@@ -206,6 +233,7 @@ class AskedMethod:
     given: Network
     pseudo_counts: AskedPseudoCounts | None
     latent: Scope
+    notes: tuple[str, ...] = ()
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
@@ -214,7 +242,8 @@ class AskedMethod:
             if self.pseudo_counts is None
             else self.pseudo_counts
         )
-        return planned(self.method, self.network, look, pseudo_counts)
+        plan = planned(self.method, self.network, look, pseudo_counts)
+        return replace(plan, notes=(*plan.notes, *self.notes))
 
 
 def asked_method(
@@ -223,21 +252,27 @@ def asked_method(
     data: Data | None,
     method: str | Method | None,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
+    experts: float | None,
     options: Mapping[str, Any],
     budget: int,
 ) -> AskedMethod:
     """What a ``function`` is asked for, checked before any row is read."""
     network, options = network_and_options(network, options)
     check_option_names(method, options)
-    known = given = network_beside(network, data, function)
+    known = given = brought = network_beside(network, data, function)
     latent: Scope = ()
     if data is not None:
         given = known.with_tables(None) if data.not_asked else known
         known, latent = with_data_codes(given, data), tuple(data.latent)
     chosen = method_of(known, method, options, latent)
     check_size(known, chosen.bytes_per_cell, budget)
-    asked = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, known)
-    return AskedMethod(chosen, known, given, asked, latent)
+    asked: AskedPseudoCounts | None = None
+    if experts is not None:
+        asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, known)
+    elif pseudo_counts is not None:
+        asked = checked_pseudo_counts(pseudo_counts, known)
+    notes = (NOT_USED,) if experts is None and brought.has_cpts else ()
+    return AskedMethod(chosen, known, given, asked, latent, notes)
 
 
 def carry_out(
@@ -265,10 +300,16 @@ def carry_out(
         raise Interrupted(result)
     if recipe is None:
         return result
+    if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
+        return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
+        left = max(setting.deadline.left, 0.0)
         setting = replace(setting, deadline=NEVER)  # intervals take their time
         chosen = recipe_after(recipe, learned, setting)
-        if chosen != RATE_MATRIX and learned.ended is not None and learned.ended.is_cut_short:
+        if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
+            warn(BEYOND_LIMIT.format(seconds))
+        is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
+        if is_fitted_again and learned.ended is not None and learned.ended.is_cut_short:
             # EM starts from a closed form of each replicate, too.
             stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
             plan, recipe = replace(plan, stages=stages), None
@@ -282,8 +323,7 @@ def carry_out(
         doubts = uncertainty.doubts
         doubts += () if plan.units is None else plan.units.doubts
         doubts += () if statistics.folds is None else statistics.folds.doubts
-        if result.network.bootstrap is not None and not result.network.bootstrap:
-            doubts += (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+        doubts += _doubts_of_search(result)
         return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
@@ -294,6 +334,13 @@ def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Ga
     needs, memory = plan.needs(recipe, seed), setting.memory / 4
     deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
     return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
+
+
+def _doubts_of_search(result: Result) -> tuple[str, ...]:
+    """What to know of intervals where the edges were learned."""
+    if result.network.bootstrap is not None and not result.network.bootstrap:
+        return (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+    return (SEARCH_FALLS_SHORT,) if result.search_falls_short else ()
 
 
 def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:

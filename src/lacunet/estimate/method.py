@@ -53,6 +53,7 @@ RATE_MATRIX = "rate matrix of EM"
 JACKKNIFE = "delete-a-group jackknife"
 CLUSTERS = "delete-a-cluster jackknife"
 REPLICATE_WEIGHTS = "replicate weights"
+POSTERIOR = "posterior"
 
 
 @dataclass(frozen=True)
@@ -133,6 +134,11 @@ class Plan:
         """What the pseudo-counts will be learned from; empty where they are given."""
         sources = dict.fromkeys(stage.learned_from for stage in self.stages if stage.learned_from)
         return "; ".join(sources) if self.pseudo_counts == LEARN else ""
+
+    @property
+    def has_experts(self) -> bool:
+        """Whether experts are the prior: then intervals are those of the posterior."""
+        return isinstance(self.pseudo_counts, PseudoCounts) and self.pseudo_counts.is_of_experts
 
     @property
     def families(self) -> dict[str, FamilyPlan]:

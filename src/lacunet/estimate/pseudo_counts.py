@@ -98,7 +98,8 @@ class PseudoCounts(Mapping[str, FloatArray]):
     It is a mapping: each variable has an array like its CPT, of what was added to its counts
     (``tables``). ``like_neighbours`` is the share of the CPT rows whose pseudo-counts look like
     those of neighbouring rows. The CPTs of ``kept`` variables were not learned: they have one
-    pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned.
+    pseudo-count per cell. ``is_given`` if the pseudo-counts were given, and not learned; then
+    ``experts`` is how many rows each CPT row of experts counts as, where they come from these.
     ``is_design_based`` if those CPT rows have none that rows of a survey show.
     """
 
@@ -107,6 +108,7 @@ class PseudoCounts(Mapping[str, FloatArray]):
     kept: Scope = ()
     is_given: bool = False
     is_design_based: bool = False
+    experts: float | None = None
 
     def __post_init__(self) -> None:
         arrays = {name: np.asarray(pseudo, float) for name, pseudo in self.tables.items()}
@@ -119,12 +121,24 @@ class PseudoCounts(Mapping[str, FloatArray]):
 
     @property
     def origin(self) -> str:
-        """Where they come from: "given", "learned", "design-based", or "1" if not learned."""
+        """Whose they are: "experts'", "given", "learned", "design-based"; "1" if not learned."""
+        if self.experts is not None:
+            return "experts'"
         if not self.is_learned:
             return f"{ONE_PER_CELL:g}"
         if self.is_design_based:
             return "design-based"
         return "given" if self.is_given else "learned"
+
+    @property
+    def is_of_experts(self) -> bool:
+        """Whether they are what experts know: the prior of a posterior."""
+        return self.experts is not None
+
+    @property
+    def rows_of_experts(self) -> str:
+        """How many rows each CPT row of experts counts as, in words."""
+        return "1 row" if self.experts == 1 else f"{self.experts:g} rows"
 
     @property
     def least(self) -> float:
@@ -171,6 +185,8 @@ class PseudoCounts(Mapping[str, FloatArray]):
         return replace(self, tables=tables, is_design_based=True)
 
     def __str__(self) -> str:
+        if self.experts is not None:
+            return f"each CPT row of the experts' network counts as {self.rows_of_experts}"
         if not self.is_learned:
             return "one pseudo-count per cell"
         if self.is_design_based and not any(pseudo.any() for pseudo in self.values()):
@@ -204,6 +220,7 @@ class PseudoCounts(Mapping[str, FloatArray]):
             "kept": list(self.kept),
             "is_given": self.is_given,
             "is_design_based": self.is_design_based,
+            "experts": self.experts,
             "cells": {name: pseudo.tolist() for name, pseudo in self.items()},
         }
 

@@ -151,7 +151,9 @@ class Result(Askable):
         cpt = self.network.cpt(variable)
         if self.uncertainty is None:
             return cpt
-        return replace(cpt, level=0.95, spread=partial(self.interval, variable))
+        is_credible = self.uncertainty.is_credible
+        spread = partial(self.interval, variable)
+        return replace(cpt, level=0.95, spread=spread, is_credible=is_credible)
 
     def interval(self, variable: str, level: float = 0.95) -> FloatArray:
         """The interval of every entry of a CPT: its axes, then low and high.
@@ -198,6 +200,13 @@ class Result(Askable):
 
         counts = self.families[self.network.known(variable)].counts
         return bounds(Rows.of(counts), self.network, (variable,), self.network.parents(variable))
+
+    @property
+    def search_falls_short(self) -> bool:
+        """Whether intervals of answers count the search for the edges, but too little of it."""
+        from lacunet.uncertainty.searched import coverage_falls_short
+
+        return coverage_falls_short(self.network, self.rows, self.missing)
 
     def show(self, beside: Result | AnyNetwork | None = None) -> Page:
         """The page of the result, which a notebook shows: click a state, and all beliefs move.

@@ -34,6 +34,7 @@ from lacunet.statistics.counts import Counts, Tally
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.uncertainty.direct import Uncorrelated
 from lacunet.uncertainty.jackknife import Replicates
+from lacunet.uncertainty.posterior import DirichletPosterior, EmPosterior, PosteriorSpread
 from lacunet.uncertainty.rate_matrix import Direction, EmSpreads, Free
 from lacunet.uncertainty.spread import Spread
 
@@ -59,9 +60,12 @@ class WrittenFormula:
 REPORTS = (Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
 SPREADS = (
     Direction,
+    DirichletPosterior,
+    EmPosterior,
     EmSpreads,
     Estimated,
     Free,
+    PosteriorSpread,
     Replicates,
     RowInfluence,
     Spread,

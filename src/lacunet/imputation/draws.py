@@ -9,6 +9,8 @@ table has parameters of its own, drawn from their approximate posterior:
 - *replicates* of the jackknife: the same, with :math:`\sum_g z_g \sqrt{c} (\eta_g - \bar\eta)`,
   standard normal :math:`z_g` and the factor :math:`c` of the variance;
 - *influence of rows*: the same, each row moving the CPTs by a standard normal number of copies;
+- *posterior with experts*: as the rate matrix, the prior's part in it; of complete rows the
+  Dirichlet distribution that it is;
 - *counts*, and whatever else gives effective sizes: a Dirichlet distribution for each CPT row, of
   so many rows and the prior.
 
@@ -33,6 +35,7 @@ from lacunet.model.network import Cpt, FloatArray, Network, Tables
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import JEFFREYS
 from lacunet.uncertainty.jackknife import Replicates
+from lacunet.uncertainty.posterior import DirichletPosterior, EmPosterior
 from lacunet.uncertainty.rate_matrix import EmSpreads
 
 FEW = 5.0  # rows for an entry; with fewer, those left out of a replicate make too much difference
@@ -75,6 +78,8 @@ def _drawn(
 ) -> list[Tables]:
     """The draws; those of CPT rows with few rows for an entry are by effective sizes."""
     covariance = uncertainty.covariance
+    if isinstance(covariance, DirichletPosterior | EmPosterior):
+        return by_posterior(uncertainty, covariance, number, rng)
     if isinstance(covariance, EmSpreads):
         draws, few = by_covariance(uncertainty.network, covariance, number, rng), JEFFREYS
     elif isinstance(covariance, Replicates):
@@ -105,8 +110,37 @@ def _are_thin(uncertainty: Uncertainty, name: str, few: float) -> NDArray[np.boo
     return np.asarray((lacks & possible).any(axis=-1, keepdims=True))
 
 
+def by_posterior(
+    uncertainty: Uncertainty,
+    posterior: DirichletPosterior | EmPosterior,
+    number: int,
+    rng: np.random.Generator,
+) -> list[Tables]:
+    """Draws of the posterior that has experts as its prior.
+
+    CPT rows with few rows for an entry, experts' included, are drawn from a Dirichlet distribution.
+    """
+    network = uncertainty.network
+    joint: list[Tables] = [{} for _ in range(number)]
+    if isinstance(posterior, EmPosterior):
+        joint = by_covariance(network, posterior, number, rng)
+    draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
+    for name, spread in uncertainty.spread_of.items():
+        sizes = spread.sizes.min(axis=-1, keepdims=True)
+        weights = spread.table * np.where(np.isinf(sizes), 1.0, sizes)
+        is_single = (spread.table > 0).sum(axis=-1, keepdims=True) <= 1
+        thin = (np.where(spread.table > 0, weights, np.inf) < FEW).any(axis=-1, keepdims=True)
+        gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
+        for drawn, correlated, gamma in zip(draws, joint, gammas, strict=True):
+            total = gamma.sum(axis=-1, keepdims=True)
+            is_drawn = (total > 0) & ~is_single
+            alone = np.divide(gamma, total, out=spread.table.copy(), where=is_drawn)
+            drawn[name] = np.where(thin, alone, correlated.get(name, alone))
+    return list(draws)
+
+
 def by_covariance(
-    network: Network, em: EmSpreads, number: int, rng: np.random.Generator
+    network: Network, em: EmSpreads | EmPosterior, number: int, rng: np.random.Generator
 ) -> list[Tables]:
     """Draws with the covariance of EM's free parameters."""
     from scipy.special import softmax

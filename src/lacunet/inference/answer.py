@@ -31,6 +31,10 @@ SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
 )
+SEARCH_FALLS_SHORT = (
+    "the edges were learned from rows that miss many of their cells: the intervals count the "
+    "search, but may be too narrow"
+)
 NO_INTERVALS = (
     "the result has no intervals.",
     "learn it again with them: lacunet.learn(network, data, intervals=True) (lacunet learn NETWORK "
@@ -63,7 +67,8 @@ class AnswerBasis(NamedTuple):
     and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
     could have given them;
     ``takes_edges_as_known`` that the edges were learned, and that intervals do not count the search
-    for them. What takes long is computed once.
+    for them; ``search_falls_short`` that they do, and still may be too narrow; ``is_credible`` that
+    they are of a posterior. What takes long is computed once.
     """
 
     heading: str | Callable[[], str]
@@ -77,6 +82,8 @@ class AnswerBasis(NamedTuple):
     spread: Spread | None = None
     lacks_intervals: bool = False
     takes_edges_as_known: bool = False
+    is_credible: bool = False
+    search_falls_short: bool = False
 
     @property
     def title(self) -> str:
@@ -323,6 +330,8 @@ def notes_of(answer: Answer) -> list[str]:
     notes = [resting(share)] if share >= SHOWN_SHARE else []
     if basis_of(answer).takes_edges_as_known:
         notes.append(EDGES_AS_KNOWN)
+    if basis_of(answer).search_falls_short:
+        notes.append(SEARCH_FALLS_SHORT)
     return notes
 
 
@@ -330,7 +339,7 @@ def legend_of(answer: Answer) -> list[str]:
     """What the columns beside the probabilities are."""
     basis, lines = basis_of(answer), []
     if answer.level is not None:
-        lines.append(interval_legend(answer.level))
+        lines.append(interval_legend(answer.level, is_credible=basis.is_credible))
     if basis.lacks_intervals:
         lines.append("No intervals: learn with intervals=True (--intervals).")
     if answer.bounds is not None:

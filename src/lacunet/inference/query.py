@@ -17,6 +17,7 @@ from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import (
     EDGES_AS_KNOWN,
     LEVEL,
+    SEARCH_FALLS_SHORT,
     WITH_REPLICATES,
     Answer,
     AnswerBasis,
@@ -177,6 +178,8 @@ def query(
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     if basis_of(answers[0]).takes_edges_as_known and not cases[0][1]:
         warn(f"{EDGES_AS_KNOWN}{WITH_REPLICATES}.")
+    if basis_of(answers[0]).search_falls_short:
+        warn(f"{SEARCH_FALLS_SHORT}.")
     return _whole(answers, network, asked)
 
 
@@ -259,7 +262,13 @@ def _with_intervals(
 
     is_known = bool(do) or not network.bootstrap
     doubts = network.bootstrap is not None and is_known
-    return basis._replace(level=level, spread=spread, takes_edges_as_known=doubts)
+    return basis._replace(
+        level=level,
+        spread=spread,
+        takes_edges_as_known=doubts,
+        is_credible=uncertainty.is_credible,
+        search_falls_short=not is_known and result.search_falls_short,
+    )
 
 
 def _asked(

@@ -168,18 +168,21 @@ def columns_beside(scope: Sequence[str], ends: Mapping[str, Numbers]) -> dict[st
     return {f"{name} (probability)" if name in scope else name: end for name, end in ends.items()}
 
 
-def interval_columns(interval: Numbers | None) -> dict[str, Numbers]:
-    """The ends of the interval of each cell, if there are any."""
-    return {} if interval is None else {"low": interval[..., 0], "high": interval[..., 1]}
+def interval_columns(interval: Numbers | None, kind: str = "") -> dict[str, Numbers]:
+    """The ends of the interval of each cell, if there are any, under the kind that it is of."""
+    if interval is None:
+        return {}
+    return {f"{kind}low": interval[..., 0], f"{kind}high": interval[..., 1]}
 
 
-def interval_legend(level: float) -> str:
+def interval_legend(level: float, *, is_credible: bool = False) -> str:
     """What the ends of intervals are.
 
     >>> interval_legend(0.95)
     'low, high: 95% interval'
     """
-    return f"low, high: {100 * level:g}% interval"
+    kind = "credible interval" if is_credible else "interval"
+    return f"low, high: {100 * level:g}% {kind}"
 
 
 def _shaded(text: str, *, is_bare: bool) -> str:

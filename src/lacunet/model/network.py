@@ -107,6 +107,7 @@ class Cpt:
     supported: Mask | None = None
     level: float | None = None
     spread: Callable[[float], FloatArray] | None = None  # computes the intervals of a level
+    is_credible: bool = False  # whether these are of a posterior
 
     def __post_init__(self) -> None:
         if not self.states:
@@ -154,7 +155,9 @@ class Cpt:
             self.table,
             self.supported,
             columns_beside(self.family, interval_columns(self.interval)),
-            () if self.level is None else (interval_legend(self.level),),
+            ()
+            if self.level is None
+            else (interval_legend(self.level, is_credible=self.is_credible),),
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -516,9 +516,16 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
         basis=(
             _as_causes(source),
             *doubts,
-            f"{100 * asked.level:g}% intervals by {uncertainty.recipe}.",
+            f"{100 * asked.level:g}% {_kind_of(uncertainty)}.",
         ),
     )
+
+
+def _kind_of(uncertainty: Any) -> str:
+    """What kind of intervals a result has."""
+    if uncertainty.is_credible:
+        return "credible intervals, with the experts as the prior"
+    return f"intervals by {uncertainty.recipe}"
 
 
 @dataclass(frozen=True)

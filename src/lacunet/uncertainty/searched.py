@@ -13,6 +13,10 @@ is included; where it is not, the distance between the two is what the search de
 
 What is done from outside is not answered so: replicates also differ in directions, which no rows
 tell.
+
+Where much is missing, that is not enough. Replicates complete the rows by the network that was
+found, which lacks the same edges as its completions, however many rows there are. By measurement
+(``docs/structure.md``) intervals then cover less than they say.
 """
 
 from __future__ import annotations
@@ -26,6 +30,33 @@ from lacunet.inference.joint import joint_marginals
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.spread import Spread
+
+# Shares of all cells that are missing, from which on intervals cover less than nine in ten of what
+# they should: whatever the number of rows, and with few of them.
+MUCH_MISSING, MUCH_IN_FEW_ROWS, FEW_ROWS = 0.25, 0.1, 1_000
+
+
+def coverage_falls_short(network: Network, rows: int, missing: Mapping[str, int]) -> bool:
+    """Whether intervals that count a search are known to cover too little.
+
+    Parameters
+    ----------
+    missing
+        How many of the rows miss each variable.
+
+    Examples
+    --------
+    >>> empty = Network({"A": ["0", "1"]}, {}, {"A": [0.5, 0.5]})
+    >>> searched = empty.with_bootstrap([empty])
+    >>> coverage_falls_short(searched, 300, {"A": 60})
+    True
+    >>> coverage_falls_short(searched, 3000, {"A": 600}), coverage_falls_short(empty, 300, {"A": 9})
+    (False, False)
+    """
+    if not network.bootstrap or not rows:
+        return False
+    share = sum(missing.values()) / (rows * len(missing))
+    return share >= (MUCH_IN_FEW_ROWS if rows < FEW_ROWS else MUCH_MISSING)
 
 
 @dataclass(frozen=True)

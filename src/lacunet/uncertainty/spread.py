@@ -102,6 +102,11 @@ class Spread:
         others = counts.sum(axis=-1, keepdims=True) - counts
         return replace(self, open_ends=np.stack([counts, others], axis=-1) == 0)
 
+    def at_table(self, table: FloatArray) -> Spread:
+        """Another table that is as well known."""
+        rates = np.clip(self.rates + table - self.table, 0, 1)
+        return Spread(table, rates, self.sizes, self.degrees, self.open_ends)
+
     @property
     def rates_of_shown(self) -> FloatArray:
         """The rates, 0 where no row rules that out; the rates themselves if there are none such."""
@@ -209,8 +214,7 @@ class SpreadOverOptima(Spread):
         """From the spread of a table, and the tables that the rows hardly tell from it."""
         optima = [spread]
         for table in tables:
-            rates = np.clip(spread.rates + table - spread.table, 0, 1)
-            optima.append(Spread(table, rates, spread.sizes, spread.degrees, spread.open_ends))
+            optima.append(spread.at_table(table))
         return cls(
             spread.table,
             spread.rates,

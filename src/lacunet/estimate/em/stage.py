@@ -198,6 +198,10 @@ class Climber:
             pseudo_counts = pseudo_counts_from(setting.pseudo_counts, layout.network, statistics)
         if statistics.problems is None:  # stopped before they were compiled
             return Fit(Climb.at_start(seeds.cells, statistics.stopped_by)), None, pseudo_counts
+        whole = None if setting.whole is None else setting.whole.ended
+        if whole is not None and whole.is_cut_short and not whole.iterations:
+            # Planning an expectation may take minutes, and all rows made no step either.
+            return Fit(Climb.at_start(seeds.cells, whole.reason)), None, pseudo_counts
         deadline, progress = setting.deadline, setting.progress
         engine: Engine | None = None
         try:

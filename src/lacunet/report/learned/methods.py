@@ -52,6 +52,7 @@ RECIPES = {
     "delete-a-group jackknife": "by a delete-a-group jackknife",
     "delete-a-cluster jackknife": "by a delete-a-cluster jackknife, within strata",
     "replicate weights": "from the replicate weights of the survey",
+    "posterior": "from the posterior, in which what experts know is the prior",
 }
 ENDED = {
     "converged": "run to convergence",
@@ -71,10 +72,11 @@ def methods_text(result: Result, level: float = 0.95) -> str:
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
         words = RECIPES.get(recipe, f"by {recipe}")
-        sentences += [
-            f"Intervals at the level of {100 * as_level(level):g}% were computed {words}."
-        ]
+        kind = "Credible intervals" if result.uncertainty.is_credible else "Intervals"
+        sentences += [f"{kind} at the level of {100 * as_level(level):g}% were computed {words}."]
         sentences += filter(None, [result.uncertainty.chance, _search(result.network)])
+        if result.search_falls_short:
+            sentences.append("Rows miss many of their cells, so that they may be too narrow.")
     sentences += [*_weak(result)]
     sentences.append(
         f"Computations were done with lacunet {own_version()} {SOFTWARE}, which implements the "
@@ -232,6 +234,8 @@ def _pseudo_counts(result: Result) -> str:
             return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
         if pseudo_counts.is_design_based:
             return f"The estimate is design-based, with {pseudo_counts}."
+        if pseudo_counts.experts is not None:
+            return f"What experts know was the Dirichlet prior: {pseudo_counts}."
         source = "given" if pseudo_counts.is_given else "learned from the counts of all CPTs"
         return f"The pseudo-counts of the Dirichlet prior were {source}: {pseudo_counts}."
     if pseudo_counts == 0:

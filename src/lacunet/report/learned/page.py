@@ -173,7 +173,7 @@ def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list
     gaps = [*result.missing.values()]
     share = sum(gaps) / max(result.rows * len(gaps), 1)
     partially = sum(count > 0 for count in result.missing.values())
-    weight = f"pseudo-counts {pseudo_counts_in_words(result)}"
+    weight = pseudo_counts_in_words(result)
     if result.total != result.rows:
         weight = f"worth {result.total:,.0f} of equal weight"
     facts = [

@@ -136,7 +136,8 @@ def cpt_table(result: Result, variable: str, level: float = 0.95) -> EstimateTab
     columns: dict[str, list[Any]] = dict(zip(cpt.family, map(list, states), strict=True))
     numbers: dict[str, Any] = {"estimate": cpt.table}
     if result.uncertainty is not None:
-        numbers |= interval_columns(result.interval(variable, level))
+        kind = "credible " if result.uncertainty.is_credible else ""
+        numbers |= interval_columns(result.interval(variable, level), kind)
     numbers["rows"] = np.repeat(rows_behind(result.families[variable]).astype(int), size)
     if result.uncertainty is not None:
         sizes = np.asarray(result.uncertainty.spread_of[variable].row_sizes, dtype=float)

@@ -59,7 +59,7 @@ def result_as_text(
     lines = [
         f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
         f"{counted(result.rows, 'row')}"
-        f"{weight}, pseudo-counts {pseudo_counts_in_words(result)}",
+        f"{weight}, {pseudo_counts_in_words(result)}",
         f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
         f"in {partially} of {len(result.missing)} variables",
     ]
@@ -116,6 +116,8 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
 
 def intervals_by(uncertainty: Uncertainty, level: float) -> str:
     """The level of intervals, and how they were found."""
+    if uncertainty.is_credible:
+        return f"{100 * level:g}% credible intervals, with the experts as the prior"
     return f"{100 * level:g}% intervals by {RECIPES.get(uncertainty.recipe, uncertainty.recipe)}"
 
 
@@ -136,7 +138,7 @@ def _widest_intervals(result: Result, level: float) -> list[str]:
         widest.append((float(width[cell]), words, cpt.table[cell], both[cell]))
     for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:WIDEST]:
         lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
-    if has_pseudo_counts(result.pseudo_counts):
+    if has_pseudo_counts(result.pseudo_counts) and not uncertainty.is_credible:
         lines.append(OF_ROWS)
     return lines
 
@@ -193,7 +195,11 @@ def _rests_on(report: FamilyReport) -> float:
 def pseudo_counts_in_words(result: Result) -> str:
     """Where pseudo-counts of each cell come from, or the number that was given."""
     pseudo_counts = result.pseudo_counts
-    return pseudo_counts.origin if isinstance(pseudo_counts, PseudoCounts) else f"{pseudo_counts:g}"
+    if not isinstance(pseudo_counts, PseudoCounts):
+        return f"pseudo-counts {pseudo_counts:g}"
+    if pseudo_counts.experts is not None:
+        return f"experts worth {pseudo_counts.rows_of_experts}"
+    return f"pseudo-counts {pseudo_counts.origin}"
 
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
@@ -215,4 +221,5 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
         "level": level,
         "intervals": {name: interval.tolist() for name, interval in ends.items()},
+        "intervals_are_credible": result.uncertainty is not None and result.uncertainty.is_credible,
     }
