@@ -673,7 +673,7 @@ def test_what_is_set_has_no_rule() -> None:
 def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, float]) -> None:
     rows = {"A": ["0", "1"] * 50, "B": ["0", "1", "1", None] * 25, "w": [*weights] * 50}
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    result = lc.learn(network, rows, "em", weight="w", intervals=True)
+    result = lc.learn(network, lc.Data(rows, weight="w"), "em", intervals=True)
     recipe = result.uncertainty.recipe
     assert ("jackknife" in recipe) is (weights[0] != weights[1])
     said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))
