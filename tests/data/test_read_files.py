@@ -137,8 +137,7 @@ def test_blanks_around_names_and_values_are_ignored_with_a_note(csv_file: Path) 
     assert read.columns["B"].tolist() == [1, 0, 2]
     assert read.notes == (
         "read the columns [' B'] without the spaces around their names.",
-        "column 'A': ignored the spaces around the values of 1 cell, as in 'no '.",
-        "column 'B': ignored the spaces around the values of 1 cell, as in ' 1'.",
+        "2 columns (A, B): ignored the spaces around the values of 2 cells, as in 'no '.",
         "column 'B': 1 cell of spaces alone taken as missing.",
     )
 

@@ -9,6 +9,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import Deadline
 from lacunet.diagnosis.on_graph import try_learned_graph
 from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.missingness.augmented import augmented
@@ -191,3 +192,14 @@ def test_a_graph_in_place_of_groups() -> None:
     )
     assert found.given == ("V2",)  # what V3 itself does, the tilt says
     assert "P(V3=yes) is " in found.words[0]
+
+
+def test_a_time_limit_ends_the_tests_of_a_learned_graph_too() -> None:
+    rng = np.random.default_rng(3)
+    names = [f"V{number}" for number in range(6)]
+    network = lc.Network({name: ["0", "1"] for name in names})
+    columns = {name: rng.integers(0, 3, 500).astype(np.uint8) for name in names}
+    table = EncodedTable(network.cardinality_of, columns)
+    graph = learned_graph(network, table)
+    assert graph.tested_on(table).doubt == ""
+    assert "time limit" in graph.tested_on(table, Deadline.within(-1.0)).doubt

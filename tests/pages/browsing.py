@@ -66,9 +66,17 @@ TARGETS = """() => [...document.querySelectorAll("button, select, input, summary
   .filter(([, width, height]) => width > 0)"""
 
 
-def address(evidence: Mapping[str, str], do: Mapping[str, str] = MappingProxyType({})) -> str:
+Evidence = Mapping[str, str | list[str]]  # a list: one of these states
+
+
+def address(evidence: Evidence, do: Mapping[str, str] = MappingProxyType({})) -> str:
     """What is seen and what is set as the end of a page's address."""
-    pairs = [f"{quote(name, safe='')}={quote(state, safe='')}" for name, state in evidence.items()]
+    states_of = {name: [own] if isinstance(own, str) else own for name, own in evidence.items()}
+    pairs = [
+        f"{quote(name, safe='')}={quote(state, safe='')}"
+        for name, states in states_of.items()
+        for state in states
+    ]
     pairs += [f"do({quote(name, safe='')})={quote(state, safe='')}" for name, state in do.items()]
     return "#" + "&".join(pairs) if pairs else ""
 
@@ -129,9 +137,7 @@ class Opened:
                 return np.array(rows)
             following.click()
 
-    def ask(
-        self, evidence: Mapping[str, str], do: Mapping[str, str] = MappingProxyType({})
-    ) -> None:
+    def ask(self, evidence: Evidence, do: Mapping[str, str] = MappingProxyType({})) -> None:
         """Say by the address what is seen and set, and wait until all is worked out."""
         self.page.evaluate(
             "hash => { location.hash === hash || (delete document.documentElement.dataset.hatched, "

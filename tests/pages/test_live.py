@@ -274,6 +274,28 @@ def test_the_hatched_share_passes_through_cpt_rows_without_data(
     assert hatched > 10
 
 
+def test_the_hatched_share_does_not_depend_on_evidence_elsewhere(
+    browser: Any, tmp_path: Path
+) -> None:
+    """Two parts of a network that only a barren variable joins, each with evidence."""
+    states = {name: ["0", "1"] for name in ("A", "C", "SeenA", "B", "SeenB", "Barren")}
+    parents = {"SeenA": ["A", "C"], "SeenB": ["B"], "Barren": ["A", "B"]}
+    tables: dict[str, Any] = {name: [0.3, 0.7] for name in ("A", "B", "C")}
+    tables |= {"SeenA": [[[0.9, 0.1], [0.4, 0.6]]] * 2, "SeenB": [[0.9, 0.1], [0.4, 0.6]]}
+    network = Network(states, parents, {**tables, "Barren": np.full((2, 2, 2), 0.5)})
+    rows: dict[str, Any] = {"A": 9, "B": 9, "C": 9, "SeenA": [[9, 9], [0, 9]], "SeenB": [9, 9]}
+    network = network.with_support({**rows, "Barren": [[9, 9], [9, 0]]})
+    write_page(tmp_path / "net.html", page(network))
+    evidence = {"SeenA": "1", "SeenB": "1"}
+    answer = network.query("A", evidence, unsupported="ignore")
+    with Opened(browser, tmp_path / "net.html") as opened:
+        opened.ask(evidence)
+        shares = opened.numbers("unsupported")["A"]
+        # P(A=1, C=0 | e) = .7 * .3 * .1 / (.3 * .1 + .7 * .6)
+        assert shares == pytest.approx({"0": 0, "1": 0.021 / 0.45}, abs=1e-9)
+        assert answer.unsupported == pytest.approx(0.021 / 0.45)
+
+
 def intervened(network: Network, do: dict[str, str]) -> Network:
     return network.intervened({name: network.states(name).index(do[name]) for name in do})
 
@@ -353,6 +375,80 @@ def test_doing_and_what_of_it_has_no_data_by_brute_force(browser: Any, tmp_path:
             assert opened.faults == []
     assert hatched > 3
     assert differs > 2
+
+
+@pytest.mark.parametrize("name", ["child", "alarm"])
+def test_beliefs_given_one_of_several_states_equal_those_of_query(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    network, rng = network_named(name), np.random.default_rng(3)
+    rows = {
+        v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
+        for v in network.variables
+    }
+    supported = network.with_support(rows)
+    write_page(tmp_path / "net.html", page(supported))
+    wide = [v for v in network.variables if network.cardinality(v) > 2]
+    several = 0
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for number in (1, 2, 3):
+            do, seen = some_doing(network, rng, number % 2, then=2)
+            evidence: dict[str, Any] = dict(seen)
+            for v in rng.choice([v for v in wide if v not in do], number, replace=False):
+                others = [state for state in network.states(v) if state != evidence.get(v)]
+                evidence[str(v)] = [evidence.get(v, others.pop()), others[0]]
+                several += 1
+            opened.ask(evidence, do)
+            answers = supported.marginals(evidence, do=do, unsupported="ignore")
+            shares = opened.numbers("unsupported")
+            for variable, states in opened.numbers().items():
+                answer = answers[variable]
+                np.testing.assert_allclose([*states.values()], answer, rtol=0, atol=1e-9)
+                if variable not in {*seen, *do} or isinstance(evidence.get(variable), list):
+                    share = sum(shares[variable].values())
+                    assert share == pytest.approx(answer.unsupported, abs=1e-9)
+        assert opened.faults == []
+    assert several > 4
+
+
+def test_one_of_several_states_is_chosen_by_clicks_with_control_and_by_a_control(
+    browser: Any, tmp_path: Path
+) -> None:
+    network = lc.example("survey")
+    write_page(tmp_path / "net.html", page(network))
+    one, other, last = network.states("A")
+    with Opened(browser, tmp_path / "net.html") as opened:
+        before = opened.numbers()
+        opened.bar("A", other).click()
+        opened.bar("A", one).click(modifiers=["Control"])
+        assert opened.page.evaluate("location.hash") == f"#A={one}&A={other}"
+        assert opened.page.inner_text(".chip").startswith(f"A in {one}, {other}")
+        answer = network.query("T", {"A": [one, other]})
+        np.testing.assert_allclose([*opened.numbers()["T"].values()], answer, atol=1e-12)
+        sums = network.query("A").probabilities[:2].sum()
+        assert opened.evidence_probability == pytest.approx(sums, rel=1e-9)
+        assert opened.bar("A", one).get_attribute("aria-pressed") == "true"
+        assert opened.bar("A", last).get_attribute("aria-pressed") == "false"
+        clicked = opened.numbers()
+        opened.page.reload()
+        opened.page.wait_for_selector("html[data-hatched=yes]")
+        assert opened.numbers() == clicked
+        opened.page.select_option("#click-means", "among")
+        opened.bar("A", other).click()  # one state is left
+        assert opened.page.evaluate("location.hash") == f"#A={one}"
+        assert opened.numbers()["A"][one] == 1
+        opened.bar("A", other).click()
+        opened.bar("A", last).click()  # all of them: nothing is known
+        assert opened.numbers() == before
+        opened.bar("A", one).click()
+        opened.bar("A", last).click()
+        opened.page.click(".chip")
+        assert opened.numbers() == before
+        for state in (one, last):
+            opened.bar("A", state).focus()
+            opened.page.keyboard.press("Enter")
+        assert opened.page.evaluate("location.hash") == f"#A={one}&A={last}"
+        assert opened.faults == []
 
 
 def test_a_state_is_set_by_a_click_with_shift_by_keys_and_by_a_control(

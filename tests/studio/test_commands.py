@@ -20,7 +20,7 @@ from serving import exported, finish, keep, served
 import lacunet as lc
 from lacunet.building.edges import edges_of
 from lacunet.cli import main
-from lacunet.data.typed import split_query
+from lacunet.data.typed import asked_query, split_query
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result, read_learned
 from lacunet.model.network import Network
@@ -205,12 +205,22 @@ def test_what_is_set_to_an_interval_is_set_in_the_exported_command() -> None:
     assert split_query(query_words(project, "work")[2]) == (["Ill"], ["Sex=m|x"], ["Age=[0,30)"])
 
 
+def test_one_of_several_states_is_in_the_exported_command() -> None:
+    project = Project(graph="Age -> Ill", asked="#Age=%5B0%2C30)&Age=a|b&Ill")
+    command = query_words(project, "work")
+    network = Network({"Age": ["[0,30)", "a|b", "c"], "Ill": ["no", "yes"]})
+    assert asked_query(command[2], network).given == {"Age": ["[0,30)", "a|b"]}
+    assert "{'Age': ['[0,30)', 'a|b']}" in python_text(project, "work")
+
+
 def test_the_question_is_what_the_address_says() -> None:
     assert question("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"}, {})
     assert question("#A=x", "ABC") == (["B", "C"], {"A": "x"}, {})
     assert question("#do(A)=x&B=y", "ABC") == (["C"], {"B": "y"}, {"A": "x"})
     assert question("#do(a%20b)=x", ["a b", "C"]) == (["C"], {}, {"a b": "x"})
     assert question("", "AB") == ([], {}, {})
+    several = ["C"], {"A": ["x", "y"]}, {"B": "z"}
+    assert question("#A=x&do(B)=z&A=y", "ABC") == several
 
 
 @given(

@@ -127,10 +127,12 @@ def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]
     typed = split_query(text)
     target, outcomes = names_and_states(typed.target, network)
     do, states = names_and_states(typed.do, network)
+    if not (typed.do or options.do):
+        options.usage_error("give --do TREATMENT: the variable that is set")
     if states or len(target) != 1 or len(do) + (options.do is not None) != 1:
         raise LacunetError(
-            f"{text!r} and --do {options.do} do not ask for an effect: that is one outcome, and "
-            "one variable that is set, whose states are compared.",
+            f"{text!r} does not ask for an effect: that is of one variable that is set (--do), "
+            "whose states are compared, on one outcome.",
             'as in "Ill" --do Smoke, or "Ill | Age=old" --do Smoke.',
         )
     return {

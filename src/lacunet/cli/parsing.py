@@ -97,10 +97,14 @@ class Parser(ArgumentParser):
         self.exit(2)
 
     def _as_typed(self, name: str) -> str:
-        """An argument with what stands behind it: ``--query 'X|Y=y'``."""
+        """An argument with what stands behind it: ``--query 'X|Y=y'``, and what it is."""
         for action in self._actions:
-            if "/".join(action.option_strings) == name and action.metavar:
-                return f"{action.option_strings[-1]} {quote(str(action.metavar))} ({action.help})"
+            spelled = [action.option_strings[-1]] if action.option_strings else []
+            if name in ("/".join(action.option_strings), action.metavar) and action.metavar:
+                text = (action.help or "").partition("\n")[0]
+                metavar = str(action.metavar)
+                shown = " ".join([*spelled, quote(metavar) if spelled else metavar])
+                return f"{shown} ({text})" if text else shown
         return name
 
     def refuse_unknown(self, words: Iterable[str]) -> None:

@@ -52,7 +52,7 @@ from lacunet.model.intervals import cuts_of, spelled_cut
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import number_of, spelled
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, did_you_mean, in_shell, keyed
+from lacunet.wording import counted, did_you_mean, first_of, in_shell, keyed
 
 if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
@@ -273,21 +273,36 @@ def remarks(
             f"column {name!r}: {counted(rows, 'row')} {contradict} its rule (not asked where "
             f"{reading.network.not_asked_of[name].when}), and {were} read as the rule says."
         )
+    blank: dict[str, int] = {}
+    padded: dict[str, Counter[object]] = {}
+    refused: dict[str, Counter[object]] = {}
     for name, odd in odd_in.items():
-        padded = {value: count for value, count in odd.stripped.items() if str(value).strip()}
-        if padded:
-            yield (
-                f"column {name!r}: ignored the spaces around the values of "
-                f"{counted(sum(padded.values()), 'cell')}, as in {clipped(next(iter(padded)))}."
-            )
-        if blank := odd.stripped.total() - sum(padded.values()):
-            yield f"column {name!r}: {counted(blank, 'cell')} of spaces alone taken as missing."
-        if odd.refused and reading.data.unknown == "missing":
-            values = ", ".join(clipped(value) for value, _ in odd.refused.most_common(5))
-            yield (
-                f"column {name!r}: read {counted(odd.refused.total(), 'cell')} as missing, with "
-                f"values ({values}{', ...' if len(odd.refused) > 5 else ''}) that are not states."
-            )
+        padded[name] = Counter(
+            {value: count for value, count in odd.stripped.items() if str(value).strip()}
+        )
+        blank[name] = odd.stripped.total() - padded[name].total()
+        refused[name] = odd.refused if reading.data.unknown == "missing" else Counter()
+    if names := [name for name, cells in padded.items() if cells]:
+        cells = counted(sum(padded[name].total() for name in names), "cell")
+        first = clipped(next(iter(padded[names[0]])))
+        yield f"{_columns(names)}: ignored the spaces around the values of {cells}, as in {first}."
+    if names := [name for name, count in blank.items() if count]:
+        cells = counted(sum(blank[name] for name in names), "cell")
+        yield f"{_columns(names)}: {cells} of spaces alone taken as missing."
+    if names := [name for name, values in refused.items() if values]:
+        every = sum((refused[name] for name in names), Counter[object]())
+        values = ", ".join(clipped(value) for value, _ in every.most_common(5))
+        yield (
+            f"{_columns(names)}: read {counted(every.total(), 'cell')} as missing, with values "
+            f"({values}{', ...' if len(every) > 5 else ''}) that are not states."
+        )
+
+
+def _columns(names: Sequence[str]) -> str:
+    """The columns that a note is on, by a few of their names."""
+    if len(names) == 1:
+        return f"column {names[0]!r}"
+    return f"{len(names)} columns ({first_of(names, 3)})"
 
 
 def copied_pieces(

@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import NEVER, Deadline
+from lacunet.deadline import NEVER, Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
 from lacunet.missingness.asked import rows_that_tell
 from lacunet.missingness.design_effect import SurveyRows, has_hidden_group, tested
@@ -476,9 +476,12 @@ class LearnedGraph(MissingnessGraph):
                 tables[name] = np.transpose(cpt.missing, [cpt.parents.index(n) for n in causes])
         return tables
 
-    def tested_on(self, table: EncodedTable) -> LearnedGraph:
+    def tested_on(self, table: EncodedTable, deadline: Deadline = NEVER) -> LearnedGraph:
         """The same graph, which knows whether these rows refute what it implies."""
-        results = check_mechanisms_alone(self, table.without_sets())
+        try:
+            results = check_mechanisms_alone(self, table.without_sets(), deadline)
+        except OutOfTimeError:
+            return self.with_parts(doubt=UNTESTED)
         refuted = [result for result in results if result.adjusted < REFUTED]
         if not refuted:
             return self.with_parts(doubt="")
@@ -488,6 +491,11 @@ class LearnedGraph(MissingnessGraph):
             f"the learned graph implies, first of all {first.implication} (Cramér's V = "
             f"{first.effect:.2f}): what is learned with it may be biased"
         )
+
+
+UNTESTED = (
+    "the time limit ended the tests of what the learned graph implies: the rows may refute it"
+)
 
 
 def from_few_rows(rows: int) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 
 from lacunet.data.given import data_given
 from lacunet.data.table import EncodedTable
+from lacunet.deadline import NEVER, Deadline
 from lacunet.missingness.design_effect import SurveyRows, cells_of, has_hidden_group, tested
 from lacunet.missingness.gathered import check_rules
 from lacunet.missingness.graph import MissingnessGraph
@@ -133,7 +134,9 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
     return _tests(implications(graph), graph, table)
 
 
-def check_mechanisms_alone(graph: MissingnessGraph, table: EncodedTable) -> list[TestedImplication]:
+def check_mechanisms_alone(
+    graph: MissingnessGraph, table: EncodedTable, deadline: Deadline = NEVER
+) -> list[TestedImplication]:
     """Test what a graph implies whatever edges there are among the variables; Holm-adjusted.
 
     That is: a mechanism does not depend, given its causes, on what it does not cause. Where a
@@ -144,7 +147,7 @@ def check_mechanisms_alone(graph: MissingnessGraph, table: EncodedTable) -> list
     earlier = {name: variables[:index] for index, name in enumerate(variables)}
     every_edge = Network(graph.network.states_of, earlier, not_asked=graph.network.not_asked_of)
     mixed = graph.with_edges_of(every_edge).mixed
-    return _tests(_of_mechanisms_alone(mixed), graph, table)
+    return _tests(_of_mechanisms_alone(mixed), graph, table, deadline)
 
 
 def _of_mechanisms_alone(graph: MixedGraph) -> Iterator[Implication]:
@@ -178,11 +181,17 @@ def _on_all_rows(graph: MixedGraph, left: Node, right: Mechanism) -> Implication
 
 
 def _tests(
-    implied: Iterable[Implication], graph: MissingnessGraph, table: EncodedTable
+    implied: Iterable[Implication],
+    graph: MissingnessGraph,
+    table: EncodedTable,
+    deadline: Deadline = NEVER,
 ) -> list[TestedImplication]:
     """The tests of implications, smallest p-value first."""
     survey = SurveyRows.of(graph.network, table)
-    results = [_test(implication, table, survey) for implication in implied]
+    results = []
+    for implication in implied:
+        deadline.check()  # a hundred mechanisms have thousands of pairs
+        results.append(_test(implication, table, survey))
     results.sort(key=lambda result: result.p_value)
     adjusted = holm(np.array([result.p_value for result in results])).tolist()
     return [

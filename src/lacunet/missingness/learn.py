@@ -116,12 +116,12 @@ def learn_missingness(
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
         graph = learned_graph(network, table, given, deadline, data.latent, patterns)
-        graph = graph.tested_on(table)
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
             "give a larger time_limit, or none.",
         ) from None
+    graph = graph.tested_on(table, deadline)
     if graph.doubt:
         warn(f"{graph.doubt}.", DataWarning)
     return graph

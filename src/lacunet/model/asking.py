@@ -24,7 +24,10 @@ class Askable:
     """What a network with CPTs answers, and so do a result and a learned structure.
 
     Variables and states are written as in the data: 5 and "5" are the same state. ``evidence`` are
-    the states that are seen, ``do`` those that variables are set to from outside. ``memory`` is
+    the states that are seen, ``do`` those that variables are set to from outside. Evidence may also
+    be one of several states, ``{"Age": ["40-59", "60+"]}``, a comparison where states are numbers
+    or intervals of them, ``{"Age": ">=60"}``, or how likely what was observed is in each state,
+    ``{"Test": {"pos": 0.8, "neg": 0.2}}`` (likelihood evidence). ``memory`` is
     what inference may take, in bytes or such as ``"500MB"``; by default half of what there is.
     """
 
@@ -47,7 +50,8 @@ class Askable:
         target
             The variables asked for, or a query as it is written: ``"P(Ill | do(Drug=yes), Age)"``.
         evidence
-            The states that are seen.
+            The states that are seen, or what else is known: ``["40-59", "60+"]``, ``">=60"``,
+            ``{"pos": 0.8, "neg": 0.2}``.
         do
             The states that variables are set to from outside: the edges into them are cut.
         level

@@ -260,6 +260,8 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
         lines += [
             "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
             "The address of the page carries what was seen, so a question can be sent.",
+            "Ctrl-click states of one variable, or let a click mean one of several, "
+            "to say that it has one of them.",
             CONFOUNDED
             if not live["can_set"]
             else "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
@@ -328,7 +330,8 @@ def network_section(
     disabled = "" if not live or live["can_set"] else " disabled"
     click_means = (
         '<label>a click means <select id="click-means"><option value="see">seen</option>'
-        f'<option value="do"{disabled}>set: do()</option></select></label>'
+        f'<option value="do"{disabled}>set: do()</option>'
+        '<option value="among">one of several</option></select></label>'
     )
     return section(
         "network",

@@ -21,7 +21,7 @@ from lacunet.studio.folder import PROJECT
 from lacunet.studio.project import ANYWHERE, Project
 from lacunet.studio.reading import USUAL_TEXT
 from lacunet.studio.sketch import Sketch, checked_sketch
-from lacunet.wording import keyed
+from lacunet.wording import assigned, keyed
 
 Words = list[str]
 BESIDE = ("weight", "counts", "strata", "cluster")
@@ -40,7 +40,8 @@ def reading_words(project: Project) -> Words:
 
 def _as_words(options: Mapping[str, Any]) -> Words:
     """Options with their values, as they are typed."""
-    return [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    words = [(f"--{name}".replace("_", "-"), str(value)) for name, value in options.items()]
+    return [word for both in words for word in both]
 
 
 def reading_options(project: Project) -> dict[str, Any]:
@@ -111,7 +112,7 @@ def explain_words(project: Project, folder: str) -> Words:
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
     targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
-    each = [f"{_item(name)}={_item(state)}" for name, state in evidence.items()]
+    each = [_evidence_item(name, state) for name, state in evidence.items()]
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
     words = ["query", f"{folder}/learned.json"]
@@ -180,25 +181,36 @@ def missingness_of(project: Project) -> str:
 
 def question(
     asked: str, variables: Sequence[str]
-) -> tuple[list[str], dict[str, str], dict[str, str]]:
+) -> tuple[list[str], dict[str, str | list[str]], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
 
-    Without a chosen variable all that have no evidence are asked about; none without evidence.
+    A variable that is named again has one of several states. Without a chosen variable all that
+    have no evidence are asked about; none without evidence.
     """
-    evidence, do, chosen = dict[str, str](), dict[str, str](), ""
+    states_of, do, chosen = dict[str, list[str]](), dict[str, str](), ""
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
         inside = name.removeprefix("do(").removesuffix(")")
         if sign and name == f"do({inside})" and unquote(name) not in variables:
             do[unquote(inside)] = unquote(state)
         elif sign:
-            evidence[unquote(name)] = unquote(state)
+            states_of.setdefault(unquote(name), []).append(unquote(state))
         else:
             chosen = unquote(name)
-    known = evidence | do
+    evidence: dict[str, str | list[str]] = {
+        name: states[0] if len(states) == 1 else states for name, states in states_of.items()
+    }
+    known = {*evidence, *do}
     if chosen and chosen not in known:
         return [chosen], evidence, do
     return [name for name in variables if known and name not in known], evidence, do
+
+
+def _evidence_item(name: str, state: str | list[str]) -> str:
+    """What is given of a variable, as a query in the shell has it."""
+    if isinstance(state, str):
+        return f"{_item(name)}={_item(state)}"
+    return _item(name) + assigned("", state)
 
 
 def code_of(projects: Sequence[Project]) -> dict[str, str]:

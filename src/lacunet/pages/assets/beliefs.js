@@ -6,8 +6,9 @@
 //
 // A network is { sizes, parents, order, cpts, bare }: of every variable its number of states, its
 // parents, its CPT (parents..., child; the last axis fastest) and, for each row of the CPT,
-// whether no data are behind it (null if all rows have data). `seen[v]` is a state of v, or -1; `cut[v]` says
-// whether v was set to it.
+// whether no data are behind it (null if all rows have data). A question is { seen, cut, among }: `seen[v]`
+// is a state of v, or -1; `cut[v]` says whether v was set to it; `among[v]` are several states, one of which
+// v has, or null.
 const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   const rank = [], all = sizes.map((_, v) => v);
   order.forEach((v, at) => { rank[v] = at; });
@@ -50,8 +51,9 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
 
   // Which cliques summing out makes, before any table is there: for each variable, itself and
   // `rest`, to whose first variable its message goes.
-  function plan(seen, cut, wanted) {
-    const relevant = withAncestors([...wanted, ...all.filter(v => seen[v] >= 0)], cut);
+  const known = ({ seen, among }) => all.filter(v => seen[v] >= 0 || among[v]);
+  function plan(question, wanted) {
+    const { seen, cut } = question, relevant = withAncestors([...wanted, ...known(question)], cut);
     const around = all.map(() => new Set()), home = all.map(() => []), fixed = [], cliques = [];
     all.filter(v => relevant[v] && !cut[v]).forEach(v => {
       const [first, ...others] = families[v].filter(u => seen[u] < 0).sort(byRank);
@@ -71,7 +73,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
 
   // The beliefs of all variables in the plan, and of each the logarithm of the sum over its own
   // part of the network; null if that is zero. CPTs in `masked` lose the rows without data.
-  function calibrate({ cliques, fixed }, seen, masked) {
+  function calibrate({ cliques, fixed }, { seen, among }, masked) {
     const cpt = v => masked.has(v) ? cpts[v].map((p, at) => bare[v][Math.floor(at / sizes[v])] ? 0 : p) : cpts[v];
     const lie = (v, scope) => {
       const step = steps(families[v]);
@@ -79,7 +81,8 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     };
     const at = [];
     for (const clique of cliques) {
-      clique.table = new Float64Array(clique.across * sizes[clique.v]).fill(1);
+      const of = among[clique.v];
+      clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => !of || of.includes(Math.floor(i / clique.across)) ? 1 : 0);
       clique.log = 0;
       at[clique.v] = clique;
     }
@@ -113,33 +116,34 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
 
   // The variables that can be answered with `most` cells, those that are cheapest alone first;
   // null if the evidence takes more by itself.
+  const NOTHING = { seen: all.map(() => -1), cut: [], among: [] };
   let byCost = null;
-  function affordable(seen, cut, most) {
-    if (plan(seen, cut, []).cells > most) return null;
-    byCost ??= all.map(v => [plan(all.map(() => -1), [], [v]).cells, v]).sort((a, b) => a[0] - b[0]).map(([, v]) => v);
+  function affordable(question, most) {
+    if (plan(question, []).cells > most) return null;
+    byCost ??= all.map(v => [plan(NOTHING, [v]).cells, v]).sort((a, b) => a[0] - b[0]).map(([, v]) => v);
     let low = 0, high = all.length;
     while (low < high) {
       const middle = Math.ceil((low + high) / 2);
-      if (plan(seen, cut, byCost.slice(0, middle)).cells <= most) low = middle; else high = middle - 1;
+      if (plan(question, byCost.slice(0, middle)).cells <= most) low = middle; else high = middle - 1;
     }
     return byCost.slice(0, low);
   }
   // Beliefs given what is seen and set, and the logarithm of the probability of what is seen
   // (-Infinity: impossible): of all variables if `most` cells are enough for that, or else of those that `few` are enough for, or
   // `most` if the evidence takes more by itself. `cells` is what all variables would take.
-  function answer(seen, cut, most, few = most) {
-    const whole = plan(seen, cut, all), { cells } = whole;
-    const wanted = cells <= most ? all : affordable(seen, cut, few) ?? affordable(seen, cut, most);
+  function answer(question, most, few = most) {
+    const { seen, cut } = question, whole = plan(question, all), { cells } = whole;
+    const wanted = cells <= most ? all : affordable(question, few) ?? affordable(question, most);
     if (!wanted) return { cells };
-    const result = calibrate(cells <= most ? whole : plan(seen, cut, wanted), seen, new Set());
+    const result = calibrate(cells <= most ? whole : plan(question, wanted), question, new Set());
     if (!result) return { cells, log: -Infinity };
     const found = result.found.map((belief, v) => seen[v] < 0 ? belief : Float64Array.from({ length: sizes[v] }, (_, k) => +(k === seen[v])));
-    return { cells, log: seen.some((k, v) => k >= 0 && !cut[v]) ? result.log : 0, found, logs: result.logs };
+    return { cells, log: known(question).some(v => !cut[v]) ? result.log : 0, found, logs: result.logs };
   }
 
   // The CPTs that the belief of v depends on, and of which some row that fits has no data.
-  function bareCpts(v, seen, cut, isBare) {
-    const relevant = withAncestors([v, ...all.filter(u => seen[u] >= 0)], cut), part = all.slice();
+  function bareCpts(v, question, isBare) {
+    const { seen, cut } = question, relevant = withAncestors([v, ...known(question)], cut), part = all.slice();
     const root = u => { while (part[u] !== u) u = part[u] = part[part[u]]; return u; };
     const open = all.filter(u => relevant[u] && !cut[u]).map(u => [u, families[u].filter(w => seen[w] < 0)]);
     for (const [, scope] of open) scope.forEach(u => { part[root(u)] = root(scope[0]); });
@@ -148,27 +152,30 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   // Of every belief the share that passes through CPT rows without data, group by group: a
   // generator, so that the page can draw in between. `whole` is the answer for the same question;
   // what takes more than `most` cells is left out.
-  function* unsupported(seen, cut, whole, most) {
-    const isBare = all.map(v => bare[v] !== null && fitting(v, seen).some(row => bare[v][row])), groups = new Map();
+  function* unsupported(question, whole, most) {
+    const { seen } = question;
+    const isBare = all.map(v => bare[v] !== null && fitting(v, question).some(row => bare[v][row])), groups = new Map();
     for (const v of all.filter(v => seen[v] < 0 && whole.found[v])) {
-      const masked = bareCpts(v, seen, cut, isBare), key = masked.join();
+      const masked = bareCpts(v, question, isBare), key = masked.join();
       if (!groups.has(key)) groups.set(key, { masked, members: [] });
       groups.get(key).members.push(v);
     }
     for (const { masked, members } of groups.values()) {
-      const planned = plan(seen, cut, masked.length ? members : []);
+      const planned = plan(question, masked.length ? members : []);
       if (masked.length && planned.cells > most) { yield []; continue; }
-      const rest = masked.length ? calibrate(planned, seen, new Set(masked)) : null;
+      // Both from the same plan: in that of all variables, barren ones may join what evidence tells apart.
+      const base = masked.length ? calibrate(plan(question, members), question, new Set()) : null;
+      const rest = masked.length ? calibrate(planned, question, new Set(masked)) : null;
       yield members.map(v => {
-        const kept = rest ? Math.exp(rest.logs[v] - whole.logs[v]) : 0;
+        const kept = rest ? Math.exp(rest.logs[v] - base.logs[v]) : 0;
         return [v, whole.found[v].map((p, k) => masked.length ? Math.max(p - (rest ? kept * rest.found[v][k] : 0), 0) : 0)];
       });
     }
   }
   // The rows of a CPT that what is seen of the parents leaves.
-  function fitting(v, seen) {
+  function fitting(v, { seen, among }) {
     return parents[v].reduce((rows, u) => rows.flatMap(row =>
-      Array.from({ length: sizes[u] }, (_, k) => seen[u] < 0 || seen[u] === k ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
+      Array.from({ length: sizes[u] }, (_, k) => (seen[u] < 0 || seen[u] === k) && (!among[u] || among[u].includes(k)) ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
   }
   return { answer, unsupported };
 };

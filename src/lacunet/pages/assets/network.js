@@ -2,7 +2,8 @@
 // The network: a card for every variable, with its beliefs where the page can work them out.
 // Cards stand in a drawing, laid out when the page was made, or in a list; of a large network the
 // chosen variable's neighbours are drawn and all others listed. A click on a state, Enter, or the
-// address (#X=state&Y=state) says that it was seen; with Shift, or as #do(X)=state, that it was set. Names reach the page only as text, never as markup.
+// address (#X=state&Y=state) says that it was seen; with Shift, or as #do(X)=state, that it was set; with
+// Ctrl, or as #X=one&X=other, that it has one of several states. Names reach the page only as text, never as markup.
 page.network = (() => {
   const { data, make, draw, name, byId, restore } = page;
   const vars = data.variables, live = data.live, drawn = data.drawn;
@@ -12,7 +13,7 @@ page.network = (() => {
   const children = vars.map(() => []);
   vars.forEach((v, i) => v.parents.forEach(p => children[p].push(i)));
   const isLarge = vars.length > drawn.most;
-  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), cut: vars.map(() => false), wasChosen: false };
+  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null), wasChosen: false };
   const onChoice = [];
 
   // ---- cards
@@ -38,7 +39,10 @@ page.network = (() => {
     const row = make("button", { type: "button", class: "state", tabindex: -1, "aria-pressed": "false",
       "data-variable": v.name, "data-state": v.states[k] }, label, bars, make("span", { class: "number" }));
     row.addEventListener("mousedown", event => { if (event.shiftKey) event.preventDefault(); });  // selects no text
-    row.addEventListener("click", event => toggle(i, k, canSet && (event.shiftKey || byId("click-means").value === "do")));
+    row.addEventListener("click", event => {
+      const means = event.ctrlKey || event.metaKey ? "among" : event.shiftKey ? "do" : byId("click-means").value;
+      if (means === "among") toggleAmong(i, k); else toggle(i, k, canSet && means === "do");
+    });
     return row;
   }
   const cards = vars.map((v, i) => {
@@ -170,26 +174,40 @@ page.network = (() => {
 
   // ---- beliefs
   let engines = [], priors = [], pending = 0, few = live?.few_cells;
-  const ask = (engine, seen, cut) => engine.answer(seen, cut, live.most_cells, few);
-  const askAgain = () => { priors = engines.map(engine => ask(engine, vars.map(() => -1), [])); update(); };
+  const nothing = () => ({ seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null) });
+  const ask = (engine, question) => engine.answer(question, live.most_cells, few);
+  const askAgain = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
   function toggle(i, k, isSet) {
     const isOff = state.seen[i] === k && state.cut[i] === isSet;
     state.seen[i] = isOff ? -1 : k;
     state.cut[i] = isSet && !isOff;
+    state.among[i] = null;
     writeAddress();
     update();
   }
+  // One state of several more, or one less; of one state that is that it was seen, of all nothing.
+  function toggleAmong(i, k) {
+    const before = state.among[i] ?? (state.seen[i] >= 0 && !state.cut[i] ? [state.seen[i]] : []);
+    knowAmong(state, i, before.includes(k) ? before.filter(other => other !== k) : [...before, k]);
+    writeAddress();
+    update();
+  }
+  function knowAmong({ seen, cut, among }, i, states) {
+    const isSeveral = states.length > 1 && states.length < vars[i].states.length;
+    seen[i] = states.length === 1 ? states[0] : -1;
+    cut[i] = false;
+    among[i] = isSeveral ? [...states].sort((a, b) => a - b) : null;
+  }
   function clear() {
-    state.seen.fill(-1);
-    state.cut.fill(false);
+    Object.assign(state, nothing());
     writeAddress();
     update();
   }
   function update() {
     clearTimeout(pending);
     markCut();
-    const hasEvidence = state.seen.some(k => k >= 0);
-    const answers = hasEvidence ? engines.map(engine => ask(engine, state.seen, state.cut)) : priors;
+    const hasEvidence = state.seen.some(k => k >= 0) || state.among.some(Boolean);
+    const answers = hasEvidence ? engines.map(engine => ask(engine, state)) : priors;
     vars.forEach((v, i) => v.states.forEach((_, k) => show(i, k, answers, hasEvidence)));
     tell(answers, hasEvidence);
     const work = answers.flatMap((answer, at) => answer.found && live.has_bare[at] ? [hatch(at, answer)] : []);
@@ -205,7 +223,7 @@ page.network = (() => {
     go();
   }
   function* hatch(at, answer) {
-    for (const part of engines[at].unsupported(state.seen, state.cut, answer, live.most_cells / 20)) {
+    for (const part of engines[at].unsupported(state, answer, live.most_cells / 20)) {
       for (const [i, shares] of part) shares.forEach((share, k) => fillBar(i, k, at, answer.found[i][k], share));
       yield;
     }
@@ -219,9 +237,9 @@ page.network = (() => {
     if (share === undefined) delete rows[i][k].dataset.unsupported; else rows[i][k].dataset.unsupported = share;
   }
   function show(i, k, answers, hasEvidence) {
-    const row = rows[i][k], isSeen = state.seen[i] === k, numbers = [];
+    const row = rows[i][k], isSeen = state.among[i] ? state.among[i].includes(k) : state.seen[i] === k, numbers = [];
     row.setAttribute("aria-pressed", isSeen);
-    row.classList.toggle("ruled-out", state.seen[i] >= 0 && !isSeen);
+    row.classList.toggle("ruled-out", (state.seen[i] >= 0 || state.among[i] !== null) && !isSeen);
     row.querySelectorAll(".track").forEach((track, at) => {
       const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
       fillBar(i, k, at, p ?? 0, live.has_bare[at] && state.seen[i] < 0 ? undefined : 0);
@@ -250,11 +268,13 @@ page.network = (() => {
     const power = log / Math.LN10 + 1e-9;
     output.textContent = log === undefined ? "too large to work out here" : log === -Infinity ? "0: these states cannot occur together"
       : power < -4 ? `${(10 ** (power - Math.floor(power))).toFixed(2)} × 10^${Math.floor(power)}` : Math.exp(log).toPrecision(4);
-    byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 ? [] : [make("button", { type: "button", class: "chip" + (state.cut[i] ? " set" : ""), title: "take back", on: { click: () => toggle(i, k, state.cut[i]) } },
-      ...(state.cut[i] ? ["do(", name(vars[i].name), ")"] : [name(vars[i].name)]), " = ", name(vars[i].states[k]), make("span", { "aria-hidden": "true" }, " ×"))]));
+    const takeBack = i => state.among[i] ? (knowAmong(state, i, []), writeAddress(), update()) : toggle(i, state.seen[i], state.cut[i]);
+    const means = i => state.among[i] ? [" in ", name(state.among[i].map(k => vars[i].states[k]).join(", "))] : [" = ", name(vars[i].states[state.seen[i]])];
+    byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 && !state.among[i] ? [] : [make("button", { type: "button", class: "chip" + (state.cut[i] ? " set" : ""), title: "take back", on: { click: () => takeBack(i) } },
+      ...(state.cut[i] ? ["do(", name(vars[i].name), ")"] : [name(vars[i].name)]), ...means(i), make("span", { "aria-hidden": "true" }, " ×"))]));
     byId("clear").disabled = !hasEvidence;
     const left = found ? vars.filter((_, i) => !found[i]).length : vars.length;
-    const given = state.seen.flatMap((k, i) => k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
+    const given = state.seen.flatMap((k, i) => state.among[i] ? [`${vars[i].name} in {${state.among[i].map(of => vars[i].states[of]).join(", ")}}`] : k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
     byId("beyond").hidden = log === -Infinity || !left;
     const limit = few < live.most_cells && log !== undefined ? few : live.most_cells;
     byId("beyond").replaceChildren(`${left} of ${vars.length} variables would take more than ${limit / 1e6} million cells here (all together ${cells.toPrecision(2)}). `,
@@ -282,7 +302,7 @@ page.network = (() => {
   const encoded = text => encodeURIComponent(text).replace(/[()]/g, c => c === "(" ? "%28" : "%29");
   const DOING = /^do\((.*)\)$/s;
   function writeAddress() {
-    const parts = state.seen.flatMap((k, i) => k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
+    const parts = state.seen.flatMap((k, i) => state.among[i] ? state.among[i].map(of => encoded(vars[i].name) + "=" + encoded(vars[i].states[of])) : k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
     if (state.wasChosen) parts.push(encoded(vars[state.chosen].name));
     const end = parts.length ? "#" + parts.join("&") : "";
     try { history.replaceState(null, "", end || location.pathname + location.search); } catch { /* a page inside another */ }
@@ -296,15 +316,17 @@ page.network = (() => {
     return place.has(whole) ? [place.get(whole), false] : [place.get(whole.match(DOING)?.[1]), true];
   }
   function readAddress() {
-    const seen = vars.map(() => -1), cut = vars.map(() => false), unknown = [];
+    const question = nothing(), { seen, cut, among } = question, unknown = [];
     let chosen = null;
     for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
       const [left, ...right] = part.split("="), [i, isSet] = meant(left);
       if (!right.length) { chosen = i ?? chosen; continue; }
       const k = i === undefined ? undefined : stateOf[i].get(decoded(right.join("=")));
-      if (k === undefined || isSet && !canSet) unknown.push(decoded(part)); else [seen[i], cut[i]] = [k, isSet];
+      if (k === undefined || isSet && !canSet) unknown.push(decoded(part));
+      else if (isSet || cut[i] || (seen[i] < 0 && !among[i])) [seen[i], cut[i], among[i]] = [k, isSet, null];
+      else knowAmong(question, i, [...new Set([...among[i] ?? [seen[i]], k])]);
     }
-    Object.assign(state, { seen, cut });
+    Object.assign(state, question);
     byId("unknown").hidden = !unknown.length;
     byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have${canSet ? "" : " or cannot tell"}.`;
     return chosen;
