@@ -318,7 +318,7 @@ class Askable:
         rows: int,
         *,
         rng: np.random.Generator | int | None = None,
-        library: Library = "pandas",
+        library: Library | None = None,
     ) -> Any:
         """Draw complete rows.
 
@@ -329,7 +329,8 @@ class Askable:
         rng
             A seed or a generator. The same seed gives the same result; None another each time.
         library
-            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default pandas where it is installed,
+            otherwise PyArrow.
 
         Examples
         --------

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from importlib.util import find_spec
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal
@@ -210,7 +209,13 @@ def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") ->
 
 def frames_library() -> Library:
     """The library of dataframes that nobody chose: pandas if it is installed, else PyArrow."""
-    return "pandas" if find_spec("pandas") else "pyarrow"
+    from importlib import import_module
+
+    try:
+        import_module("pandas")
+    except ImportError:
+        return "pyarrow"
+    return "pandas"
 
 
 def frame_of(columns: Mapping[str, Any] | pa.Table, library: Library | None = None) -> Any:
