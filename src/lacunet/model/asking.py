@@ -72,7 +72,7 @@ class Askable:
         ...     {"Wet": ["Rain"]},
         ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
         ... )
-        >>> rain.query("Rain", {"Wet": "yes"})
+        >>> print(rain.query("Rain", {"Wet": "yes"}))
         P(Rain | Wet=yes)
             no     yes
         0.3333  0.6667
@@ -113,7 +113,8 @@ class Askable:
         Examples
         --------
         >>> from lacunet import Network
-        >>> Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]}).marginals()["Coin"]
+        >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
+        >>> print(coin.marginals()["Coin"])
         P(Coin)
           head    tail
         0.2500  0.7500
@@ -257,7 +258,7 @@ class Askable:
         >>> from lacunet import Network
         >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
         >>> predictor = coin.compile("Coin")
-        >>> predictor({"Day": 3})["Coin"].tolist()
+        >>> predictor({"Day": 3})["Coin"].values()
         [0.25, 0.75]
         """
         from lacunet.completion.predictor import compile  # noqa: A004
