@@ -25,19 +25,20 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
+from lacunet.simulation.simulate import Simulation
 
 FOLDER = Path(os.environ.get("LACUNET_BESIDE", tempfile.gettempdir()))
 
 
 @cache
-def drawn(name: str, rows: int, share: float, rate: float) -> lc.Simulation:
+def drawn(name: str, rows: int, share: float, rate: float) -> Simulation:
     return lc.simulate(
         lc.example(name), rows, lc.MCAR(share=share, rate=rate), rng=np.random.default_rng(2015)
     )
 
 
 @cache
-def mar(rows: int) -> lc.Simulation:
+def mar(rows: int) -> Simulation:
     alarm = lc.example("alarm")
     few = lc.MAR(share=0.3, parents=2, beta=(1.0, 2.0)).draw(alarm, np.random.default_rng(5))
     return lc.simulate(alarm, rows, few, rng=np.random.default_rng(1))

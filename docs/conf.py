@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from html import unescape
+from importlib import import_module
 from inspect import isclass, isfunction
 from pathlib import Path
 from typing import Any
@@ -74,14 +75,15 @@ napoleon_use_ivar = True
 
 
 class PublicNames(SphinxDirective):
-    """The public names of a task, with their docstrings."""
+    """The public names of a task, and the types in rooms that they return, with docstrings."""
 
     has_content = True
 
     def run(self) -> list[nodes.Node]:
         lines = StringList()
         for name in " ".join(self.content).split():
-            value = getattr(lacunet, name)
+            room, _, last = f"lacunet.{name}".rpartition(".")
+            value = getattr(import_module(room), last)
             kind = "class" if isclass(value) else "function" if isfunction(value) else "data"
             for line in [f".. auto{kind}:: lacunet.{name}"] + ["   :members:"] * isclass(value):
                 lines.append(line, "public names")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import re
 import runpy
 import shlex
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
@@ -175,7 +177,12 @@ def test_the_map_of_the_code_names_files_that_exist() -> None:
 def test_every_public_name_is_in_one_group_of_the_reference() -> None:
     texts = [page.read_text().split(".. public-names::") for page in REFERENCE]
     names = [name for text in texts if len(text) > 1 for name in text[1].split()]
-    assert sorted(names) == sorted(lacunet.__all__)
+    assert sorted(name for name in names if "." not in name) == sorted(lacunet.__all__)
+    assert len({*names}) == len(names)
+    for room, _, name in (f"lacunet.{name}".rpartition(".") for name in names if "." in name):
+        value = getattr(import_module(room), name)
+        assert inspect.isclass(value)
+        assert value.__module__ == room
 
 
 @pytest.mark.parametrize(

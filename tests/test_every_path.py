@@ -249,7 +249,7 @@ def assert_same(found: Result, expected: Result) -> None:
         assert ((low <= own_cpt) & (own_cpt <= high)).all()
         if not hides_any:  # its states may change places from one replicate to the next
             np.testing.assert_allclose(found.interval(name), expected.interval(name), atol=1e-9)
-    assert found.require_intervals().recipe == expected.require_intervals().recipe
+    assert found.uncertainty.recipe == expected.uncertainty.recipe
 
 
 def random_case(path: str, method: str, seed: int, folder: Path) -> Case:

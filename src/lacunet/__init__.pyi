@@ -5,13 +5,10 @@ from .bridges import from_pyagrum as from_pyagrum
 from .bridges import to_pgmpy as to_pgmpy
 from .bridges import to_pyagrum as to_pyagrum
 from .building.bins import discretise as discretise
-from .completion.predictor import Predictor as Predictor
 from .data.examples import example_data as example_data
 from .data.given import Data as Data
 from .data.given import ReplicateWeights as ReplicateWeights
-from .diagnosis.diagnosis import Diagnosis as Diagnosis
 from .diagnosis.diagnosis import diagnose as diagnose
-from .diagnosis.sensitivity import Sensitivity as Sensitivity
 from .diagnosis.sensitivity import sensitivity as sensitivity
 from .errors import LacunetError as LacunetError
 from .errors import LacunetWarning as LacunetWarning
@@ -26,7 +23,6 @@ from .estimate.deletion.forms import InformedFactored as InformedFactored
 from .estimate.deletion.forms import Listwise as Listwise
 from .estimate.em.method import EM as EM
 from .estimate.em.method import LoopyEM as LoopyEM
-from .estimate.explain import Explanation as Explanation
 from .estimate.explain import explain as explain
 from .estimate.learn import learn as learn
 from .estimate.mgraph import MGraph as MGraph
@@ -36,35 +32,18 @@ from .estimate.result import read_result as read_result
 from .evaluate import kl_divergence as kl_divergence
 from .formats.catalogue import example as example
 from .formats.files import read_network as read_network
-from .imputation.pool import Pooled as Pooled
 from .imputation.pool import pool as pool
-from .inference.answer import Answer as Answer
-from .missingness.fitted import LearnedGraph as LearnedGraph
 from .missingness.graph import MissingnessGraph as MissingnessGraph
 from .missingness.learn import learn_missingness as learn_missingness
-from .missingness.verdict import Verdict as Verdict
-from .missingness.verdict import Verdicts as Verdicts
-from .model.network import Cpt as Cpt
 from .model.network import Network as Network
-from .pages.notebook import Page as Page
-from .report.learned.tables import EstimateTable as EstimateTable
 from .simulation.at_random import MAR as MAR
 from .simulation.at_random import MCAR as MCAR
-from .simulation.at_random import InformedMAR as InformedMAR
 from .simulation.by_graph import MissingByGraph as MissingByGraph
-from .simulation.simulate import Simulation as Simulation
 from .simulation.simulate import hide as hide
 from .simulation.simulate import simulate as simulate
-from .structure.cpdag import Cpdag as Cpdag
-from .structure.cpdag import StructureDifference as StructureDifference
 from .structure.cpdag import compare_structures as compare_structures
-from .structure.cpdag import to_cpdag as to_cpdag
-from .structure.learn import LearnedStructure as LearnedStructure
 from .structure.learn import learn_structure as learn_structure
-from .structure.strengths import Strength as Strength
-from .uncertainty.bounds import WorstCase as WorstCase
 from .uncertainty.bounds import worst_case as worst_case
-from .uncertainty.effect import Effect as Effect
 
 __version__: str
 __all__: list[str]

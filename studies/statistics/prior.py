@@ -44,7 +44,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.simulate import simulate
+from lacunet.simulation.simulate import Simulation, simulate
 from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.layout import Layout
@@ -189,7 +189,7 @@ def fitted(engine: Engine, start: FloatArray, pseudo: float | FloatArray) -> Flo
 
 def measured(
     network: Network,
-    drawn: lc.Simulation,
+    drawn: Simulation,
     missing: str,
     methods: Iterable[str],
     with_rules: bool,
@@ -225,7 +225,7 @@ def in_a_chain(network: Network, rng: np.random.Generator) -> MissingByGraph:
 
 def drawn(
     network: Network, mechanism: str, rows: int, rng: np.random.Generator
-) -> lc.Simulation | None:
+) -> Simulation | None:
     """Rows, unless values cannot go missing so, or a variable is never shown."""
     missing = in_a_chain(network, rng) if mechanism == "mnar" else MECHANISMS[mechanism]
     try:

@@ -18,6 +18,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.missingness.fitted import observed_parents
+from lacunet.simulation.at_random import InformedMAR
 from lacunet.simulation.simulate import simulate
 
 SETTINGS = {"informed": (1.0, 0.5), "informed-shown": (0.5, 1.0)}  # Beta of being missing
@@ -27,7 +28,7 @@ COLUMNS = ("setting", "rows", "set", "true", "learned", "graph", "none", "extra"
 def divergences(setting: str, rows: int, seed: int) -> list[float]:
     alarm = lc.example("alarm")
     rng = np.random.default_rng([13, rows, seed])
-    drawn = simulate(alarm, rows, lc.InformedMAR(beta=SETTINGS[setting]), rng=rng)
+    drawn = simulate(alarm, rows, InformedMAR(beta=SETTINGS[setting]), rng=rng)
     informed = [
         {"separator": drawn.missingness.separator},
         {"separator": "learn"},

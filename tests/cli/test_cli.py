@@ -319,7 +319,7 @@ def test_the_demo_is_right_where_dropping_rows_is_wrong(tmp_path: Path, capsys: 
         assert low < answer["truth"] < high  # one fixed table: all four intervals cover
         assert not low < answer["complete_rows"] < high
         assert abs(answer["complete_rows"] - answer["truth"]) > 0.1
-    assert read_result(tmp_path / "demo" / "learned.json").require_intervals()
+    assert read_result(tmp_path / "demo" / "learned.json").uncertainty
 
 
 def test_every_command_has_an_example(capsys: Captured) -> None:

@@ -59,7 +59,7 @@ def test_a_result_in_a_file_answers_with_its_intervals(
     assert main(["query", kept, "Rain|Wet=yes", "Wet", "--level", "90%", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     result = lc.learn(RAIN, rain[1], method, intervals=True)
-    sure = result.require_intervals().query("Rain", {"Wet": "yes"}).interval(0.9)
+    sure = result.uncertainty.query("Rain", {"Wet": "yes"}).interval(0.9)
     np.testing.assert_allclose(told[0]["intervals"], sure)
     np.testing.assert_allclose(told[1]["answer"], result.query("Wet", unsupported="ignore"))
     assert main(["query", kept, "Rain|Wet=yes"]) == 0

@@ -241,7 +241,7 @@ def test_intervals_come_from_the_rows_under_either_prior(method: str) -> None:
     one, other = (
         lc.learn(NETWORK, table, method, pseudo_counts=p, intervals=True) for p in (1, "learn")
     )
-    assert one.require_intervals().recipe == other.require_intervals().recipe
+    assert one.uncertainty.recipe == other.uncertainty.recipe
     for name in NETWORK.variables:
         np.testing.assert_allclose(one.interval(name), other.interval(name), atol=0.004)
 

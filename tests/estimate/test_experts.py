@@ -124,7 +124,7 @@ def test_with_complete_rows_intervals_are_the_quantiles_of_beta(method: str, lev
         ends = [beta.ppf((1 + sign * level) / 2, alpha, rest) for sign in (-1, 1)]
         np.testing.assert_allclose(result.interval(name, level), np.stack(ends, -1), atol=1e-9)
         deviation = beta.std(alpha, rest)
-        np.testing.assert_allclose(result.require_intervals().cpt(name).standard_error, deviation)
+        np.testing.assert_allclose(result.uncertainty.cpt(name).standard_error, deviation)
 
 
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")  # of answers without rows
@@ -260,7 +260,7 @@ def test_draws_of_tables_have_the_posteriors_mean_and_deviation() -> None:
         result = lc.learn(experts, rows, experts=15, intervals=True)
         draws = parameter_draws(result, 2_000, np.random.default_rng(1))
         for name in STATES:
-            spread = result.require_intervals().cpt(name)
+            spread = result.uncertainty.cpt(name)
             tables = np.array([network.cpt(name).table for network in draws])
             # 2,000 draws: a deviation is known to 1.6%, a mean to .022 deviations.
             deviation = tables.std(axis=0)

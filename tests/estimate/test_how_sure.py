@@ -319,7 +319,7 @@ def test_the_prior_outweighs_rows_that_identify_what_they_say_little_of() -> Non
     for seed in range(8):
         rows = lc.simulate(network, 1000, lc.MAR(), rng=seed).table
         result = lc.learn(network.with_tables(None), rows, "em", intervals=True)
-        assert result.require_intervals().unidentified == ()
+        assert result.uncertainty.unidentified == ()
         outweighed += any("outweighs" in warning for warning in result.warnings)
         assert not any(f"rows: {warning.split(':')[0]} (" in warning for warning in result.warnings)
     assert outweighed
@@ -335,11 +335,11 @@ def test_two_indicators_do_not_identify_a_hidden_cause() -> None:
     }
     network = lc.Network({name: ["0", "1"] for name in "HXY"}, {"X": ["H"], "Y": ["H"]})
     result = lc.learn(network, lc.Data(rows, latent=["H"]), "em", intervals=True)
-    assert len(result.require_intervals().unidentified) == 2
+    assert len(result.uncertainty.unidentified) == 2
     third = {**rows, "Z": np.where(rng.random(2000) < np.where(hidden, 0.9, 0.2), "1", "0")}
     wider = lc.Network({name: ["0", "1"] for name in "HXYZ"}, {name: ["H"] for name in "XYZ"})
     result = lc.learn(wider, lc.Data(third, latent=["H"]), "em", intervals=True)
-    assert result.require_intervals().unidentified == ()
+    assert result.uncertainty.unidentified == ()
 
 
 def test_many_warnings_are_one_line_for_each_kind() -> None:

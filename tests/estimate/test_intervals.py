@@ -32,7 +32,7 @@ NETWORK = Network(
 
 def uncertain(method: str, table: EncodedTable) -> Uncertainty:
     own = EM(tolerance=1e-8, max_iterations=5000) if method == "em" else method
-    return learn(NETWORK, table, own, pseudo_counts=1, intervals=True).require_intervals()
+    return learn(NETWORK, table, own, pseudo_counts=1, intervals=True).uncertainty
 
 
 @pytest.mark.parametrize("method", RECIPES)
@@ -73,7 +73,7 @@ def test_every_method_has_the_recipe_that_fits_it() -> None:
 def test_em_that_was_stopped_early_is_refitted() -> None:
     table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1)).table
     early = EM(start="random", max_iterations=1, accelerate=False)
-    found = learn(NETWORK, table, early, intervals=True).require_intervals()
+    found = learn(NETWORK, table, early, intervals=True).uncertainty
     assert found.recipe == "delete-a-group jackknife"
 
 

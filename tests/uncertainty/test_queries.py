@@ -116,7 +116,7 @@ def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
 ) -> None:
     table = _rows(300, 1)
     result = lc.learn(NETWORK, table, method, pseudo_counts=pseudo_counts, intervals=True)
-    variance = result.require_intervals().query("B", {"D": "1"}).standard_error ** 2
+    variance = result.uncertainty.query("B", {"D": "1"}).standard_error ** 2
     by_rows = _by_rows(table, method, pseudo_counts, "B", {"D": "1"})
     # The smallest CPT row rests on some 15 rows, to which a pseudo-count adds per cell; the four
     # groups have some 30 rows, whose unbiased variances are 3% larger.
@@ -258,7 +258,7 @@ def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> N
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])
 def test_of_a_cpt_row_the_answer_is_as_sure_as_the_entry(method: str) -> None:
     result = lc.learn(NETWORK, _rows(20_000, 2), method, intervals=True)
-    spread = result.require_intervals().query("C", {"B": "1"})
+    spread = result.uncertainty.query("C", {"B": "1"})
     # The pseudo-counts, 2 of some 3,000 rows, are data for the one and not for the other.
     np.testing.assert_allclose(spread.standard_error, result.standard_error("C")[1], rtol=0.002)
     np.testing.assert_allclose(spread.interval(), result.interval("C")[1], atol=1e-4)
@@ -270,7 +270,7 @@ def test_the_variance_of_an_answer_is_that_of_repeated_draws(method: Any) -> Non
     answers, variances = [], []
     for seed in range(150):
         result = lc.learn(NETWORK, _rows(1_000, seed), method, intervals=True)
-        spread = result.require_intervals().query("B", {"D": "1"})
+        spread = result.uncertainty.query("B", {"D": "1"})
         answers.append(spread.table)
         variances.append(spread.standard_error**2)
     ratio = np.mean(variances, axis=0) / np.var(answers, axis=0, ddof=1)
@@ -284,13 +284,13 @@ def test_weights_in_another_unit_change_no_interval() -> None:
     for weight in (1.0, 2.5):
         weighted = EncodedTable(table.cardinality_of, table.columns, np.full(400, weight))
         result = lc.learn(NETWORK, weighted, "direct-mar", pseudo_counts=0, intervals=True)
-        answers.append(result.require_intervals().query("C", {"D": "1"}).interval())
+        answers.append(result.uncertainty.query("C", {"D": "1"}).interval())
     # The pseudo-rows weigh one each, whatever the unit of the rows.
     np.testing.assert_allclose(answers[0], answers[1], rtol=0.01)
 
 
 def _sizes(table: EncodedTable, method: str, rng: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    sure = lc.learn(NETWORK, table, method, intervals=True, rng=rng).require_intervals()
+    sure = lc.learn(NETWORK, table, method, intervals=True, rng=rng).uncertainty
     return sure.spread_of["C"].sizes, sure.query("B", {"D": "1"}).sizes
 
 
@@ -671,7 +671,7 @@ def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, 
     rows = {"A": ["0", "1"] * 50, "B": ["0", "1", "1", None] * 25, "w": [*weights] * 50}
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
     result = lc.learn(network, rows, "em", weight="w", intervals=True)
-    recipe = result.require_intervals().recipe
+    recipe = result.uncertainty.recipe
     assert ("jackknife" in recipe) is (weights[0] != weights[1])
     said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))
     words = {RATE_MATRIX: "the curvature of EM's likelihood"}.get(recipe, recipe)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.inference.answer import Answer
 from lacunet.model.network import Network
 from lacunet.uncertainty.searched import SearchedSpread
 from lacunet.uncertainty.spread import Spread
@@ -29,7 +30,7 @@ def searched() -> lc.Result:
     return lc.learn(found, WEAK, pseudo_counts=0, intervals=True)
 
 
-def asked(result: lc.Result) -> lc.Answer:
+def asked(result: lc.Result) -> Answer:
     return result.query("P(B=yes | A=yes)")
 
 

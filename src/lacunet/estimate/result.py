@@ -181,11 +181,11 @@ class Result(Askable):
         >>> result.interval("Ill").round(2).tolist()
         [[0.5, 0.69], [0.31, 0.5]]
         """
-        return self.require_intervals().cpt(self.network.known(variable)).interval(level)
+        return uncertainty_of(self).cpt(self.network.known(variable)).interval(level)
 
     def standard_error(self, variable: str) -> FloatArray:
         """The standard error of every entry of a CPT."""
-        return self.require_intervals().cpt(self.network.known(variable)).standard_error
+        return uncertainty_of(self).cpt(self.network.known(variable)).standard_error
 
     def bounds(self, variable: str) -> WorstCase:
         """The lowest and highest value of every CPT entry, whatever the missing values are.
@@ -207,12 +207,6 @@ class Result(Askable):
         from lacunet.uncertainty.searched import coverage_falls_short
 
         return coverage_falls_short(self.network, self.rows, self.missing)
-
-    def require_intervals(self) -> Uncertainty:
-        """How sure the CPTs are, if that was asked for."""
-        if self.uncertainty is None:
-            raise MethodError(*NO_INTERVALS)
-        return self.uncertainty
 
     def show(self, beside: Result | AnyNetwork | None = None) -> Page:
         """The page of the result, which a notebook shows: click a state, and all beliefs move.
@@ -317,6 +311,13 @@ class Result(Askable):
             return
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
         write_with_learned(self.network, as_json(self.network, values), path, rename=rename)
+
+
+def uncertainty_of(result: Result) -> Uncertainty:
+    """How sure the CPTs are, if that was asked for."""
+    if result.uncertainty is None:
+        raise MethodError(*NO_INTERVALS)
+    return result.uncertainty
 
 
 def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:

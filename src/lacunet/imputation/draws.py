@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from lacunet.estimate.deletion.influence import RowInfluence
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.pseudo_counts import PseudoCounts, UsedPseudoCounts, per_cell
-from lacunet.estimate.result import Result
+from lacunet.estimate.result import Result, uncertainty_of
 from lacunet.model.network import Cpt, FloatArray, Network, Tables
 from lacunet.statistics.counts import quotient
 from lacunet.uncertainty.delta import JEFFREYS
@@ -49,7 +49,7 @@ def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> li
     result
         Learned with intervals.
     """
-    uncertainty = result.require_intervals()
+    uncertainty = uncertainty_of(result)
     return [
         _as_learned(result, tables)
         for tables in _drawn(uncertainty, result.pseudo_counts, number, rng)

@@ -250,7 +250,7 @@ def _with_intervals(
     """What an answer rests on with its intervals, which are computed when somebody reads them."""
     result: Any = source
     network, scope = as_network(source), basis.scope
-    is_learned = result is not network and hasattr(result, "require_intervals")
+    is_learned = result is not network and hasattr(result, "uncertainty")
     if not is_learned or result.uncertainty is None:
         return basis._replace(lacks_intervals=is_learned)
     uncertainty, seen, done = result.uncertainty, dict(evidence), dict(do)

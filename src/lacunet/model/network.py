@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from lacunet.model.mechanisms import Mechanisms
+    from lacunet.structure.cpdag import Cpdag
 
 Scope = tuple[str, ...]
 FloatArray = NDArray[np.float64]
@@ -520,6 +521,24 @@ class Network(Askable):
             if name in self.not_asked_of:
                 names += [v for v in self.not_asked_of[name].scope if v not in names]
         return tuple(names)
+
+    @property
+    def cpdag(self) -> Cpdag:
+        """What the edges have in common with those of all networks that imply the same.
+
+        Examples
+        --------
+        >>> states = {name: ["0", "1"] for name in "ABC"}
+        >>> print(Network(states, {"B": ["A"], "C": ["B"]}).cpdag)
+        A -- B
+        B -- C
+        >>> print(Network(states, {"B": ["A", "C"]}).cpdag)
+        A -> B
+        C -> B
+        """
+        from lacunet.structure.cpdag import to_cpdag
+
+        return to_cpdag(self)
 
     @property
     def free_parameters(self) -> int:

@@ -347,7 +347,7 @@ def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingn
     if isinstance(missing, type) or not hasattr(missing, "draw"):
         hint = (
             f"give lacunet.{HOW}, which hides a fifth of the values of all variables, MAR(...), "
-            "InformedMAR(...), MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'."
+            "MissingByGraph(...) or a missingness graph: 'Age -> R[Income]'."
         )
         if isinstance(missing, Mapping) and all(isinstance(p, Real) for p in missing.values()):
             text = "; ".join(str(Mechanism(name)) for name in missing)

@@ -40,7 +40,8 @@ def reading_words(project: Project) -> Words:
 
 def _as_words(options: Mapping[str, Any]) -> Words:
     """Options with their values, as they are typed."""
-    return [word for name, value in options.items() for word in (f"--{name}", str(value))]
+    words = [(f"--{name}".replace("_", "-"), str(value)) for name, value in options.items()]
+    return [word for both in words for word in both]
 
 
 def reading_options(project: Project) -> dict[str, Any]:

@@ -499,10 +499,10 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     probabilities = np.stack([np.asarray(answer) for answer in answers])
     without = replace(asked, probabilities=probabilities, unsupported=shares)
     if getattr(source, "uncertainty", None) is None:
-        is_learned = hasattr(source, "require_intervals")
+        is_learned = hasattr(source, "uncertainty")
         more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
         return replace(without, basis=(_as_causes(source), *more))
-    uncertainty = source.require_intervals()
+    uncertainty = source.uncertainty
     is_doubtful = basis_of(answers[0]).takes_edges_as_known
     doubts = (f"{EDGES_AS_KNOWN[0].upper()}{EDGES_AS_KNOWN[1:]}.",) if is_doubtful else ()
     together = _Together(tuple(AnsweredQuery.of(network, target, given, do) for do in each))

@@ -13,7 +13,7 @@ from lacunet.estimate.families import FamilyReport
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
 from lacunet.estimate.pseudo_counts import PseudoCounts, has_pseudo_counts
-from lacunet.estimate.result import Result
+from lacunet.estimate.result import Result, uncertainty_of
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.report.plain import plain
@@ -123,7 +123,7 @@ def intervals_by(uncertainty: Uncertainty, level: float) -> str:
 
 def _widest_intervals(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
-    uncertainty = result.require_intervals()
+    uncertainty = uncertainty_of(result)
     lines = [uncertainty.chance] if uncertainty.chance else []
     lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
     widest = []
