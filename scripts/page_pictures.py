@@ -135,7 +135,7 @@ def main(folder: Path) -> None:
     cpt_forest(result, "dysp").write(folder / "figure-forest.svg")
     survey = lc.example_data("cholesterol").drop(["Race"])
     codes = {"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}}
-    network = lc.Network.from_data(survey, "Sex, Age -> HighCholesterol", codes=codes)
+    network = lc.Network.from_data(lc.Data(survey, codes=codes), "Sex, Age -> HighCholesterol")
     data = lc.Data(survey, weight="Weight", strata="Stratum", cluster="Unit")
     result = lc.learn(network, data, "em", pseudo_counts=0, intervals=True)
     cpt_forest(result, "HighCholesterol").write(folder / "figure-cholesterol.svg")

@@ -276,7 +276,7 @@ def _structures() -> None:
 
         def search(case: str = case) -> Quantities:
             network = golden(case).network
-            found = lc.learn_structure(rows_of(case), network, rng=0)
+            found = lc.learn_structure(lc.Data(rows_of(case), states=network), rng=0)
             edges = sorted(f"{a} -> {b}" for a, b in found.network.edges)
             return {"edges": edges, "CPTs": [found.network.cpt(v).table for v in network.variables]}
 
@@ -292,7 +292,7 @@ def _structures() -> None:
 
     def sure() -> Quantities:
         network = golden("asia-mar").network
-        found = lc.learn_structure(rows_of("asia-mar"), network, strengths=5, rng=0)
+        found = lc.learn_structure(lc.Data(rows_of("asia-mar"), states=network), strengths=5, rng=0)
         return {
             f"{source} -> {target}": [strength.adjacent, strength.directed]
             for (source, target), strength in sorted(found.strengths.items())

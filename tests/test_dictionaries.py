@@ -91,7 +91,7 @@ def meanings(frame: pd.DataFrame, network: lc.Network, told: dict[str, Any]) -> 
 def test_a_real_table_is_read_as_its_dictionary_says(name: str) -> None:
     frame, told = table_named(name), dictionary_of(name)
     edges = edges_of(told, beside=("Gender",) if name == "nhanes" else ())
-    found = find_network(frame, edges, bins=BINS.get(name), **told)
+    found = find_network(lc.Data(frame, bins=BINS.get(name), **told), edges)
     assert not [note for note in found.remarks if "look" in note]
     network = found.network
     table = read_table(frame[list(network.variables)], network)
@@ -133,6 +133,6 @@ def test_a_code_for_a_date_is_read_as_declared() -> None:
     days = pd.to_datetime(["2020-01-01", "2020-01-01", "1900-01-01", "2021-01-01"])
     rows = pd.DataFrame({"Day": days, "Ill": ["no", "yes", "no", "yes"]})
     codes = {"Day": {"1900-01-01 00:00:00": None}}
-    network = lc.Network.from_data(rows, "Day -> Ill", codes=codes)
+    network = lc.Network.from_data(lc.Data(rows, codes=codes), "Day -> Ill")
     assert network.cardinality("Day") == 2
     assert lc.learn(network, rows, "direct-mcar").missing["Day"] == 1

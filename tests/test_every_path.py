@@ -70,16 +70,11 @@ class Case:
             options["otherwise"] = "auto"
         return options
 
-    def learned(self, data: Any, **how: Any) -> Result:
-        """The result from data in whatever form, with intervals."""
-        weight = None if self.table.weights is None else WEIGHT
-        how = {
-            "weight": weight,
-            "memory": MEMORY,
-            "intervals": True,
-            "pseudo_counts": self.pseudo_counts,
-            **how,
-        }
+    def learned(self, data: Any, *, is_counted: bool = False) -> Result:
+        """The result from data in whatever form, with intervals; counted rows name weights."""
+        weight = None if self.table.weights is None or is_counted else WEIGHT
+        how: Any = {"memory": MEMORY, "intervals": True, "pseudo_counts": self.pseudo_counts}
+        data = Data(data, weight=weight)
         return learn(self.network, data, self.method, **self.options, **how)
 
     def parts(self, number: int) -> list[pa.Table]:
@@ -133,10 +128,10 @@ def arrow_table(case: Case) -> Result:
 def counted_tables(case: Case) -> Result:
     weight = None if case.table.weights is None else WEIGHT
     parts = [part for part in case.parts(4) if part.num_rows]
-    counted = [count(case.network, part, weight=weight) for part in parts]
+    counted = [count(case.network, Data(part, weight=weight)) for part in parts]
     mixed = [counted[at] for at in case.rng.permutation(len(counted))]
     data = mixed if case.rng.random() < 0.5 else pa.concat_tables(mixed)
-    return case.learned(data, weight=None)
+    return case.learned(data, is_counted=True)
 
 
 def counted_files(case: Case) -> Result:
@@ -151,7 +146,7 @@ def counted_files(case: Case) -> Result:
     if suffix == ".csv":
         data = replace(data, counts="copies", weight=weight)
     with small_memory(case.rng) if case.rng.random() < 0.5 else nullcontext():
-        return case.learned(data, weight=None)
+        return case.learned(data, is_counted=True)
 
 
 def duckdb_query(case: Case) -> Result:

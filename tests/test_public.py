@@ -84,13 +84,21 @@ SURVEY = {
 }
 PATIENTS = {"Age": ["old", "young"] * 20, "Ill": ["no", "yes", None, "yes"] * 10}
 TAKE_EDGES: list[Callable[[Any], object]] = [
-    lambda network: lacunet.learn(network, SURVEY, "em", weight="wt", missing=9).network,
-    lambda network: lacunet.explain(network, SURVEY, "em", missing=9).families["Ill"].estimand,
-    lambda network: lacunet.diagnose(network, SURVEY, missing=9),
-    lambda network: lacunet.count(network, SURVEY, missing=9).num_rows,
-    lambda network: lacunet.worst_case(network, SURVEY, "Ill", missing=9).low.tolist(),
-    lambda network: lacunet.learn_missingness(network, SURVEY, missing=9),
-    lambda network: lacunet.sensitivity(network, SURVEY, "Ill", "yes", {}, "Ill", missing=9),
+    lambda network: (
+        lacunet.learn(network, lacunet.Data(SURVEY, weight="wt", missing=9), "em").network
+    ),
+    lambda network: (
+        lacunet.explain(network, lacunet.Data(SURVEY, missing=9), "em").families["Ill"].estimand
+    ),
+    lambda network: lacunet.diagnose(network, lacunet.Data(SURVEY, missing=9)),
+    lambda network: lacunet.count(network, lacunet.Data(SURVEY, missing=9)).num_rows,
+    lambda network: lacunet.worst_case(
+        network, lacunet.Data(SURVEY, missing=9), "Ill"
+    ).low.tolist(),
+    lambda network: lacunet.learn_missingness(network, lacunet.Data(SURVEY, missing=9)),
+    lambda network: lacunet.sensitivity(
+        network, lacunet.Data(SURVEY, missing=9), "Ill", "yes", {}, "Ill"
+    ),
     lambda network: missing_patterns(network, lacunet.Data(SURVEY, missing=9)).words,
 ]
 
@@ -99,7 +107,7 @@ TAKE_EDGES: list[Callable[[Any], object]] = [
 def test_edges_beside_data_are_the_network_that_the_data_and_they_make(
     asked: Callable[[Any], object],
 ) -> None:
-    expected = str(asked(lacunet.Network.from_data(SURVEY, "Age -> Ill", missing=9)))
+    expected = str(asked(lacunet.Network.from_data(lacunet.Data(SURVEY, missing=9), "Age -> Ill")))
     pairs = [("Age", "Ill")]
     for edges in ("Age -> Ill", "[Age][Ill|Age]", pairs, networkx.DiGraph(pairs), {"Ill": ["Age"]}):
         assert str(asked(edges)) == expected

@@ -76,7 +76,7 @@ def test_every_method_learns_from_votes_of_the_house() -> None:
 
 
 def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, Any]) -> None:
-    network = find_network(frame, edges, bins=bins).network
+    network = find_network(lc.Data(frame, bins=bins), edges).network
     rows = frame[list(network.variables)]
     held_out, training = rows.iloc[::5], rows.drop(rows.index[::5])
     figures = {}

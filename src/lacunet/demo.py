@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from lacunet.data.examples import example_data
+from lacunet.data.given import Data
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.catalogue import example
@@ -74,7 +75,9 @@ def obesity() -> dict[str, float]:
     children = example_data("muscatine")
     network = Network.from_data(children, "Sex, Age -> Obese1 -> Obese2 -> Obese3")
     return {
-        method: float(query(learn(network, children, method, counts="Count"), "Obese3")["yes"])
+        method: float(
+            query(learn(network, Data(children, counts="Count"), method), "Obese3")["yes"]
+        )
         for method in ("listwise", "auto")
     }
 

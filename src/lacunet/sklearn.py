@@ -514,7 +514,7 @@ def _parents_from(
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LacunetWarning)
-            learned = learn_structure(table, asked, strengths=0, rng=0)
+            learned = learn_structure(Data(table, states=asked), strengths=0, rng=0)
         return {name: list(parents) for name, parents in learned.network.parents_of.items()}
     edges = edges_of(given)
     if target is not None and target not in edges.variables:

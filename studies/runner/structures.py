@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.model.network import Network
 from lacunet.structure.cpdag import Cpdag, compare_structures, to_cpdag
@@ -48,8 +49,7 @@ def find_structure(
         found = _class(truth, PEERS[method](frame))
     else:
         learned = learn_structure(
-            table,
-            truth.states_of,
+            Data(table, states=truth.states_of),
             method=method,  # type: ignore[arg-type]
             time_limit=limit,
             rng=rng,

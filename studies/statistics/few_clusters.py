@@ -59,7 +59,7 @@ def main() -> None:
     for index in range(sets):
         rng = np.random.default_rng([int(seed), index])
         rows = hidden(drawn(rng, clusters, each, float(correlation)), rng)
-        result = lc.learn(NETWORK, rows, method, cluster="cluster", intervals=True)
+        result = lc.learn(NETWORK, lc.Data(rows, cluster="cluster"), method, intervals=True)
         own: list[bool] = []
         for name in NETWORK.variables:
             low, high = np.moveaxis(result.interval(name)[..., 1, :], -1, 0)

@@ -112,7 +112,7 @@ def answers_of(
     for variable in truth.variables:
         labels = [*truth.states(variable), None]
         data[variable] = [labels[code] for code in (table if share else whole).columns[variable]]
-    found = lc.learn_structure(data, truth, rng=seed)
+    found = lc.learn_structure(lc.Data(data, states=truth), rng=seed)
     searched = lc.learn(found, data, intervals=True)
     as_known = replace(searched, network=searched.network.with_bootstrap(None))
     by_truth = lc.learn(truth.with_tables(None), data, intervals=True)

@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.model.network import Network
@@ -235,7 +236,7 @@ def _strengths(asked: argparse.Namespace) -> None:
         kind, rows = str(rng.choice(["mar", "mnar"])), int(rng.choice([1_000, 2_000, 5_000]))
         _, table = incomplete(truth, kind, rows, seed)
         states = {one: list(truth.states(one)) for one in truth.variables}
-        found = learn_structure(table, states, strengths=20).strengths
+        found = learn_structure(Data(table, states=states), strengths=20).strengths
         arcs = {(x, y) for y in truth.variables for x in truth.parents(y)}
         said = [
             (one.adjacent, one.directed, (x, y) in arcs or (y, x) in arcs, (x, y) in arcs)
@@ -353,7 +354,7 @@ def _work(_: argparse.Namespace) -> None:
     columns = {name: codes[f"arr_{at}"] for at, name in enumerate(job["states"])}
     sizes = {name: len(own) for name, own in job["states"].items()}
     began = process_time()
-    found = learn_structure(EncodedTable(sizes, columns), job["states"], strengths=0)
+    found = learn_structure(Data(EncodedTable(sizes, columns), states=job["states"]), strengths=0)
     seconds = process_time() - began
     arcs = [(x, y) for y in found.network.variables for x in found.network.parents(y)]
     trace = [(one.what, one.score, one.seconds) for one in found.trace]

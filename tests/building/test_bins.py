@@ -38,14 +38,16 @@ def test_a_row_that_stands_for_many_is_cut_as_many(bins: Any, is_column: bool) -
     rows = table.loc[table.index.repeat(number)]
     table = table.assign(number=number)
     data = lc.Data(table, counts="number") if is_column else lc.Data(table, counts=number)
-    expected = lc.Network.from_data(rows, "X -> B", bins={"X": bins})
-    assert lc.Network.from_data(data, "X -> B", bins={"X": bins}).cuts_of == expected.cuts_of
+    expected = lc.Network.from_data(lc.Data(rows, bins={"X": bins}), "X -> B")
+    assert (
+        lc.Network.from_data(lc.Data(data, bins={"X": bins}), "X -> B").cuts_of == expected.cuts_of
+    )
 
 
 @pytest.mark.parametrize("counts", ["Age", "nothing", [1] * 8, [-1] * 9])
 def test_counts_that_cannot_be_are_refused_where_numbers_are_cut(counts: Any) -> None:
     with pytest.raises(WeightError):
-        lc.Network.from_data(lc.Data(AGES, counts=counts), "Age -> Ill", bins={"Age": 2})
+        lc.Network.from_data(lc.Data(AGES, counts=counts, bins={"Age": 2}), "Age -> Ill")
 
 
 def test_equal_widths_are_equal() -> None:
@@ -71,7 +73,7 @@ def test_the_kind_of_frame_is_kept(frame: Any) -> None:
 def test_what_falls_outside_the_cut_points_is_named() -> None:
     with pytest.raises(BinsError, match=r"'Age': 3.*60.0, 70.0, 80.0"):
         lc.discretise(AGES, {"Age": [0, 30, 55]})
-    network = find_network(AGES, "Age -> Ill", bins={"Age": [0, 30, 55]}).network
+    network = find_network(lc.Data(AGES, bins={"Age": [0, 30, 55]}), "Age -> Ill").network
     with pytest.raises(UnknownStateError, match="'Age'"):
         lc.learn(network, AGES)
 
@@ -79,9 +81,9 @@ def test_what_falls_outside_the_cut_points_is_named() -> None:
 def test_numbers_in_no_interval_are_named_where_the_network_is_made() -> None:
     rows = {"Age": [12, 20, 30, 70, 70, 80, None], "Ill": ["no", "yes"] * 3 + ["no"]}
     with pytest.warns(lc.LacunetWarning, match=r"12, 70, 80 \(4 rows\)") as told:
-        lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [18, 40, 65]})
+        lc.Network.from_data(lc.Data(rows, bins={"Age": [18, 40, 65]}), "Age -> Ill")
     assert "--bins Age=-inf,18,40,65,inf" in str(told[0].message)
-    lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [0, 40, float("inf")]})
+    lc.Network.from_data(lc.Data(rows, bins={"Age": [0, 40, float("inf")]}), "Age -> Ill")
 
 
 @pytest.mark.parametrize(
@@ -113,14 +115,16 @@ def test_a_column_that_is_not_of_numbers_is_refused() -> None:
 
 
 def test_the_summary_tells_what_is_cut_from_what_is_given() -> None:
-    found = find_network(AGES, "Age -> Ill; Ward", {"Ward": ["a", "b"]}, bins={"Age": [0, 30, 99]})
+    found = find_network(
+        lc.Data(AGES, states={"Ward": ["a", "b"]}, bins={"Age": [0, 30, 99]}), "Age -> Ill; Ward"
+    )
     cut = "1 variable cut into intervals: Age 2. 1 variable with states given."
     assert cut in found.summary
     assert network_of_columns({"A": ["x"], "B": ["y"]}).summary == "2 variables with one state."
 
 
 def test_a_network_keeps_its_cut_points_and_cuts_new_data_by_them(tmp_path: Path) -> None:
-    network = lc.Network.from_data(AGES, "Age -> Ill", bins={"Age": [0, 30, 60, np.inf]})
+    network = lc.Network.from_data(lc.Data(AGES, bins={"Age": [0, 30, 60, np.inf]}), "Age -> Ill")
     assert network.states("Age") == ("[0,30)", "[30,60)", ">=60")
     learned = lc.learn(network, AGES, "direct-mcar", pseudo_counts=0).network
     np.testing.assert_allclose(learned.cpt("Age").table, [2 / 8, 3 / 8, 3 / 8])
@@ -152,7 +156,7 @@ def test_discretised_data_are_read_as_the_data_themselves(kind: str, tmp_path: P
         rows = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}[kind](rows)
     codes = {"Age": {-9: None, -7: ["[30,60)", ">=60"]}}
     network = lc.Network.from_data(
-        rows, "Age -> Ill", bins={"Age": [0, 30, 60, np.inf]}, codes=codes
+        lc.Data(rows, bins={"Age": [0, 30, 60, np.inf]}, codes=codes), "Age -> Ill"
     )
     expected = read_table(rows, network, keep_sets=True).columns["Age"].tolist()
     assert expected == [3, 0, 0, 1, 1, 3, 1, 2, 4, 4]
@@ -201,6 +205,6 @@ def test_cut_points_in_a_file_that_make_no_sense_are_refused(tmp_path: Path) -> 
 def test_the_decimal_character_of_a_text_file_is_heeded(tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text("Age;Ill\n1,5;no\n2,5;yes\n7,5;no\n9,5;yes\n")
     data = lc.Data(tmp_path / "rows.csv", delimiter=";", decimal=",")
-    network = lc.Network.from_data(data, "Age -> Ill", bins={"Age": 2})
+    network = lc.Network.from_data(lc.Data(data, bins={"Age": 2}), "Age -> Ill")
     result = lc.learn(network, data, "direct-mcar")
     assert result.families["Age"].rows_shown == 4

@@ -46,7 +46,7 @@ def test_codes_and_rules_are_declared_once_and_heard_by_all(kind: str, tmp_path:
         data = tmp_path / "rows.csv"
         SURVEY.to_csv(data, index=False)
     network = lc.Network.from_data(
-        data, "Sex -> Ever; Ever -> Now; Age", codes=CODES, not_asked=RULES
+        lc.Data(data, codes=CODES, not_asked=RULES), "Sex -> Ever; Ever -> Now; Age"
     )
     assert network.states_of == {
         "Sex": ("male", "female"),
@@ -78,7 +78,7 @@ def test_truth_values_have_codes(keys: tuple[Any, Any], kind: str, tmp_path: Pat
         data.to_csv(tmp_path / "rows.csv", index=False)
         data = tmp_path / "rows.csv" if kind == "file" else data
     codes = dict(zip(keys, ("ja", "nein"), strict=True))
-    network = lc.Network.from_data(data, "Ill -> Sex", codes={"Ill": codes})
+    network = lc.Network.from_data(lc.Data(data, codes={"Ill": codes}), "Ill -> Sex")
     assert network.states("Ill") == ("ja", "nein")
     learned = lc.learn(network, data, "direct-mcar", pseudo_counts=0)
     assert learned.cpt("Ill").table.tolist() == [0.25, 0.75]
@@ -94,19 +94,21 @@ def test_truth_values_may_mean_missing() -> None:
 
 def test_a_rule_whose_variable_is_not_a_parent_proposes_the_edge() -> None:
     with pytest.raises(DictionaryError, match="Ever -> Now"):
-        find_network(SURVEY, "Sex -> Now; Ever", codes=CODES, not_asked=RULES)
+        find_network(Data(SURVEY, codes=CODES, not_asked=RULES), "Sex -> Now; Ever")
     with pytest.raises(StatesError, match=r"\['Ever'\]"):
-        find_network(SURVEY, "Sex -> Now", codes={"Sex": CODES["Sex"]}, not_asked=RULES)
+        find_network(Data(SURVEY, codes={"Sex": CODES["Sex"]}, not_asked=RULES), "Sex -> Now")
 
 
 def test_intervals_may_have_a_state_for_those_who_were_not_asked(tmp_path: Path) -> None:
     rows = {"Smoked": ["no", "yes"] * 20, "Since": [None, 20, None, 35, None, 50, None, 77] * 5}
     found = find_network(
-        rows,
+        Data(
+            rows,
+            bins={"Since": [0, 30, 60]},
+            codes={"Since": {77: None}},
+            not_asked={"Since": ("Smoked=no", "never")},
+        ),
         "Smoked -> Since",
-        bins={"Since": [0, 30, 60]},
-        codes={"Since": {77: None}},
-        not_asked={"Since": ("Smoked=no", "never")},
     )
     assert found.network.states("Since") == ("[0,30)", "[30,60]", "never")
     found.network.write(tmp_path / "net.json")
@@ -152,7 +154,9 @@ def test_the_word_none_is_a_state_where_other_cells_are_empty(tmp_path: Path) ->
     assert found.network.states("A") == ("Mild", "None")
     assert any("2 cells with 'None'" in n for n in found.remarks)
     assert read_table(path, found.network).missing_of == {"A": 1, "B": 0}
-    again = find_network(path, "A -> B", codes={"A": {"None": None, "Mild": "Mild", "Bad": "Bad"}})
+    again = find_network(
+        Data(path, codes={"A": {"None": None, "Mild": "Mild", "Bad": "Bad"}}), "A -> B"
+    )
     assert again.network.states("A") == ("Mild", "Bad")
     assert read_table(path, again.network).missing_of == {"A": 3, "B": 0}
 
@@ -193,15 +197,15 @@ def test_states_of_numbers_are_the_same_from_files_and_from_frames(
 
 def test_missing_in_all_columns_is_doubted_where_it_is_a_number_among_others() -> None:
     rows = {"Age": list(range(5, 20)) * 2, "Q": [1, 2, 9] * 10}
-    found = find_network(rows, "Age -> Q", missing=["9"])
+    found = find_network(Data(rows, missing=["9"]), "Age -> Q")
     assert "9" not in found.network.states("Age")
     assert any("'9' (2)" in n for n in found.remarks)
-    apart = find_network(rows, "Age -> Q", missing={"Q": 9})
+    apart = find_network(Data(rows, missing={"Q": 9}), "Age -> Q")
     assert "9" in apart.network.states("Age")
     assert apart.network.states("Q") == ("1", "2")
     assert apart.network.codes_of == {"Q": {"9": None}}
     with pytest.raises(lc.LacunetError, match="'Q'"):
-        find_network(rows, "Age -> Q", missing={"q": 9})
+        find_network(Data(rows, missing={"q": 9}), "Age -> Q")
 
 
 @pytest.mark.parametrize(
@@ -228,7 +232,9 @@ def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
     notes = find_network(SURVEY, "Sex -> Ever -> Now; Age").remarks
     assert any("lacunet.Data(data, missing={'Now': [7, 9]})" in note for note in notes)
     assert any("lacunet.Data(data, not_asked={'Now': 'Ever=2'})" in note for note in notes)
-    quiet = find_network(SURVEY, "Sex -> Ever -> Now; Age", codes=CODES, not_asked=RULES).remarks
+    quiet = find_network(
+        Data(SURVEY, codes=CODES, not_asked=RULES), "Sex -> Ever -> Now; Age"
+    ).remarks
     assert not any("say " in note for note in quiet)
     with pytest.warns(lc.LacunetWarning) as warned:
         lc.Network.from_data(SURVEY, "Ever -> Now")
@@ -237,7 +243,7 @@ def test_codes_and_skips_are_proposed_as_the_code_that_declares_them() -> None:
 
 def test_the_state_of_who_was_not_asked_is_not_called_a_category_without_rows() -> None:
     rows = SURVEY.assign(Now=SURVEY["Now"].replace({7: np.nan, 9: np.nan}).astype("category"))
-    found = find_network(rows, "Sex -> Ever -> Now", not_asked={"Now": "Ever=2"})
+    found = find_network(Data(rows, not_asked={"Now": "Ever=2"}), "Sex -> Ever -> Now")
     assert "not_asked" in found.network.states("Now")
     assert not any("categories" in note for note in found.remarks)
 
@@ -339,17 +345,17 @@ def test_codes_may_come_with_the_data() -> None:
     network = find_network(given, "Ever -> Now").network
     assert network.states("Now") == ("daily", "sometimes", "not_asked")
     with pytest.raises(lc.LacunetError, match="said twice"):
-        lc.Network.from_data(given, "Ever -> Now", codes=CODES)
+        lc.Network.from_data(lc.Data(given, codes=CODES), "Ever -> Now")
 
 
 def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:
     rng = np.random.default_rng(3)
     ages = [*rng.integers(18, 80, 190).tolist(), *[999] * 10]
     rows = {"Ill": ["no", "yes"] * 98 + ["9"] * 4, "Age": ages}
-    (note,) = find_network(rows, "Age -> Ill", bins={"Age": 4}).remarks
+    (note,) = find_network(Data(rows, bins={"Age": 4}), "Age -> Ill").remarks
     assert "missing={'Ill': 9, 'Age': 999}) (--missing Ill=9 --missing Age=999)" in note
     said = {"Ill": {9: None}, "Age": {999: None}}
-    quiet = find_network(rows, "Age -> Ill", bins={"Age": 4}, codes=said).remarks
+    quiet = find_network(Data(rows, bins={"Age": 4}, codes=said), "Age -> Ill").remarks
     assert not any("look like" in note for note in quiet)
 
 
@@ -372,7 +378,7 @@ def test_what_is_taken_as_missing_unasked_in_numbers_that_are_cut_is_said_and_ke
     rows = {"Age": ["20", "-1", "40", ".", "60", "-1"], "Ill": ["no", "yes"] * 3}
     with pytest.warns(lc.LacunetWarning) as told:
         network = lc.Network.from_data(
-            lc.Data(rows, missing={"Age": [-1]}), "Age -> Ill", bins={"Age": 2}
+            lc.Data(rows, missing={"Age": [-1]}, bins={"Age": 2}), "Age -> Ill"
         )
     said = " ".join(str(one.message) for one in told)
     assert "'-1'" not in said
@@ -386,7 +392,7 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
     with pytest.warns(lc.LacunetWarning, match=r"Data\(data, missing=\{'Ill': 9\}\)"):
         lc.learn("Age -> Ill", rows)
     for result in (
-        lc.learn("Age -> Ill", rows, missing={"Ill": 9}),
+        lc.learn("Age -> Ill", lc.Data(rows, missing={"Ill": 9})),
         lc.learn("Age -> Ill", lc.Data(rows, missing={"Ill": 9})),
     ):
         assert result.missing == {"Age": 0, "Ill": 4}
@@ -398,6 +404,6 @@ def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:
 def test_values_for_missing_that_do_not_occur_are_told() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", "yes", "gone", "no", "yes"] * 2}
     with pytest.warns(lc.LacunetWarning, match="-8 or -9, which missing="):
-        lc.Network.from_data(rows, "Age -> Ill", missing=[-8, "-9"])
-    network = lc.Network.from_data(rows, "Age -> Ill", missing=["gone", "-9"])
+        lc.Network.from_data(lc.Data(rows, missing=[-8, "-9"]), "Age -> Ill")
+    network = lc.Network.from_data(lc.Data(rows, missing=["gone", "-9"]), "Age -> Ill")
     assert network.states("Ill") == ("no", "yes")

@@ -125,11 +125,11 @@ def test_all_columns_that_cannot_be_variables_are_named_at_once() -> None:
 
 def test_numbers_outside_of_all_intervals_are_named_with_bins_to_copy() -> None:
     rows = {"Age": [20, 30, 70, 80], "Ill": ["yes", "no"] * 2}
-    (remark,) = find_network(rows, "Age -> Ill", bins={"Age": [18, 25, 65]}).remarks
+    (remark,) = find_network(lc.Data(rows, bins={"Age": [18, 25, 65]}), "Age -> Ill").remarks
     assert "70, 80 (2 rows)" in remark
     bins = re.search(r"bins=(\{.*\}) \(--bins Age=-inf,18,25,65,inf\)", remark)
     assert bins is not None
-    assert not find_network(rows, "Age -> Ill", bins=eval(bins[1])).remarks
+    assert not find_network(lc.Data(rows, bins=eval(bins[1])), "Age -> Ill").remarks
 
 
 def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
@@ -155,13 +155,10 @@ def test_the_hints_on_columns_without_states_are_calls_that_work() -> None:
         with pytest.raises(StatesError) as refusal:
             lc.learn(edges, rows)
         name = edges.partition(" ")[0]
-        assert f"Network.from_data(data, edges, states={{{name!r}: [" in refusal.value.hint
-        network = lc.Network.from_data(rows, edges, states={name: ["x", "y"]})
-        if name == "Cause":
-            assert "lacunet.Data(data, latent='Cause')" in refusal.value.hint
-            lc.learn(network, lc.Data(rows, latent=name))
-        else:
-            lc.learn(network, rows)
+        assert f"lacunet.Data(data, states={{{name!r}: [" in refusal.value.hint
+        latent = [name] if name == "Cause" else []
+        assert ("latent='Cause')" in refusal.value.hint) == bool(latent)
+        lc.learn(edges, lc.Data(rows, states={name: ["x", "y"]}, latent=latent))
 
 
 def test_a_cycle_is_named() -> None:
@@ -171,15 +168,19 @@ def test_a_cycle_is_named() -> None:
 
 def test_states_may_be_given_in_part_as_strings_or_numbers_also_for_hidden_variables() -> None:
     rows = {"A": [1, 2, 2], "B": ["u", "v", None]}
-    network = lc.Network.from_data(rows, "H -> A -> B", states={"A": [1, 2, 3.0], "H": ["0", "1"]})
+    network = lc.Network.from_data(
+        lc.Data(rows, states={"A": [1, 2, 3.0], "H": ["0", "1"]}), "H -> A -> B"
+    )
     assert network.states("A") == ("1", "2", "3")
     assert network.states("H") == ("0", "1")
     result = lc.learn(network, lc.Data(rows, latent=["H"]), "em")
     assert result.network.cpt("A").table.shape == (2, 3)
-    with pytest.raises(StatesError, match=r"\['C'\]"):
-        lc.Network.from_data(rows, "A -> B", states={"C": ["0", "1"]})
-    with pytest.raises(BinsError, match=r"\['Size'\]"):
-        lc.Network.from_data({**rows, "Size": [1, 2, 3]}, "A -> B", bins={"Size": 2})
+    with pytest.raises(LacunetError, match=r"\['C'\]"):
+        lc.Network.from_data(lc.Data(rows, states={"C": ["0", "1"]}), "A -> B")
+    with pytest.raises(LacunetError, match=r"\['Size'\]"):
+        lc.Network.from_data(lc.Data(rows, bins={"Size": 2}), "A -> B")
+    wider = lc.Data({**rows, "Size": [1, 2, 3]}, bins={"Size": 2})  # for other edges, too
+    assert lc.Network.from_data(wider, "A -> B").variables == ("A", "B")
 
 
 def test_spellings_of_one_truth_value_are_one_state(tmp_path: Path) -> None:
@@ -214,7 +215,7 @@ def test_texts_that_differ_in_how_a_number_is_written_are_refused_in_one_error()
     for text in ("'414.1' and '414.10'", "'100' and '1E2'"):
         assert text in refused.value.message
     states = in_columns(refused.value.hint, "states")
-    network = lc.Network.from_data(rows, "Code -> Ill; Dose", states=states)
+    network = lc.Network.from_data(lc.Data(rows, states=states), "Code -> Ill; Dose")
     assert {name: network.states(name) for name in states} == KEPT_APART
     learned = lc.learn(network, rows, "direct-mcar", pseudo_counts=0).network
     assert learned.cpt("Ill").table.max(axis=-1).tolist() == [1.0] * 4  # each code has one answer
@@ -246,7 +247,7 @@ def test_numbers_are_one_by_their_value_and_codes_by_theirs() -> None:
     rows = lc.Data({"A": ["9", "9.0", "1", "2"]}, missing=9)
     assert find_network(rows, "A").network.states("A") == ("1", "2")
     halves = {"A": [f"{number}{zero}" for number in (0.5, 1.5, 2.5, 3.5) for zero in ("", "0")]}
-    cut = lc.Network.from_data(halves, "A", bins={"A": 2})
+    cut = lc.Network.from_data(lc.Data(halves, bins={"A": 2}), "A")
     assert cut.cardinality("A") == 2
 
 
@@ -348,24 +349,26 @@ def test_a_name_in_other_letters_is_recognised() -> None:
 def test_what_is_not_states_or_bins_is_refused_in_words(options: dict[str, Any]) -> None:
     rows = {"A": ["x", "y"] * 3, "B": [1.5, 2.5, 3.5] * 2, "C": [10**400, 1, 2] * 2}
     with pytest.raises(LacunetError):
-        lc.Network.from_data(rows, "A -> B; C", **options)
+        lc.Network.from_data(lc.Data(rows, **options), "A -> B; C")
 
 
 def test_a_number_of_intervals_may_come_from_numpy() -> None:
     rows = {"A": ["x", "y"] * 3, "B": [1.5, 2.5, 3.5] * 2}
-    one, two = (lc.Network.from_data(rows, "A -> B", bins={"B": n}) for n in (2, np.int64(2)))
+    one, two = (
+        lc.Network.from_data(lc.Data(rows, bins={"B": n}), "A -> B") for n in (2, np.int64(2))
+    )
     assert one == two
 
 
 def test_states_that_are_numbers_keep_their_digits() -> None:
     states: list[object] = [0.12345678, 0.12345679, np.float64(0.1), 1.0, 2]
-    network = lc.Network.from_data({"A": [1, 2]}, "A", states={"A": states})
+    network = lc.Network.from_data(lc.Data({"A": [1, 2]}, states={"A": states}), "A")
     assert network.states("A") == ("0.12345678", "0.12345679", "0.1", "1", "2")
 
 
 def test_intervals_of_times_in_milliseconds_have_different_names() -> None:
     times = [1_700_000_000_000 + 7 * at for at in range(50)]
-    network = lc.Network.from_data({"T": times}, "T", bins={"T": 5})
+    network = lc.Network.from_data(lc.Data({"T": times}, bins={"T": 5}), "T")
     assert len(set(network.states("T"))) == 5
     assert network.states("T")[0] == f"<{int(network.cuts_of['T'][1])}"
 
@@ -374,7 +377,7 @@ def test_states_that_differ_in_case_alone_are_named_with_the_codes_that_join_the
     rows = {"Smokes": ["yes", "Yes", "no", "yes", "no"], "Gene": ["AA", "Aa", "aa", "AA", "Aa"]}
     (note,) = find_network(rows, "Gene -> Smokes").remarks
     assert "codes={'Smokes': {'Yes': 'yes'}}" in note
-    joined = find_network(rows, "Gene -> Smokes", codes={"Smokes": {"Yes": "yes"}})
+    joined = find_network(lc.Data(rows, codes={"Smokes": {"Yes": "yes"}}), "Gene -> Smokes")
     assert joined.network.states("Smokes") == ("no", "yes")
     assert not joined.remarks
 
@@ -447,7 +450,7 @@ def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
     str(refused.value)
     assert "bins" not in str(refused.value)
     with pytest.raises(BinsError, match="dates"):
-        lc.Network.from_data(rows, "Visit -> Ill", bins={"Visit": 4})
+        lc.Network.from_data(lc.Data(rows, bins={"Visit": 4}), "Visit -> Ill")
     with pytest.raises(LacunetError) as several:
         lc.learn_structure(rows | {"Age": [number % 90 + 0.5 for number in range(600)]})
     assert "bins={'Age': 5}) (--bins Age=5)" in str(several.value)

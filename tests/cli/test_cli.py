@@ -14,6 +14,7 @@ import pytest
 from examples import APPENDIX, RAIN, appendix_rows
 from golden import golden
 from lacunet.cli import main
+from lacunet.data.given import Data
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import read_result
 from lacunet.formats.files import read_network, write_network
@@ -287,7 +288,7 @@ def test_convert_keeps_a_result_whole_or_says_what_it_leaves_out(
     tmp_path: Path, capsys: Captured
 ) -> None:
     rows = {"Age": [*range(40)], "Ill": ["no", "yes", None, "no"] * 10}
-    network = Network.from_data(rows, "Age -> Ill", bins={"Age": 2})
+    network = Network.from_data(Data(rows, bins={"Age": 2}), "Age -> Ill")
     result = learn(network, rows, intervals=True)
     result.write(tmp_path / "result.json")
     assert (

@@ -748,7 +748,7 @@ def test_kept_columns_are_those_of_the_data(kind: Any) -> None:
 def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> None:
     rows = {"A": ["0", "1"] * 20, "B": ["0", "1", "1", "0"] * 10}
     rows |= {"Weight": ["1.5", "0.5", "1", "2"] * 10, "Town": ["a", "a", "b", "b", "c"] * 8}
-    result = lc.learn("A -> B", rows, "direct-mcar", weight="Weight", cluster="Town")
+    result = lc.learn("A -> B", lc.Data(rows, weight="Weight", cluster="Town"), "direct-mcar")
     assert result.beside == {"weight": ("Weight",), "cluster": ("Town",)}
     result.write(tmp_path / "result.json")
     for source in (result, lc.read_result(tmp_path / "result.json")):

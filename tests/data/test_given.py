@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,19 +29,37 @@ def spelled_out(labels: Labels | None) -> list[str]:
     return [labels.labels[code] for code in labels.codes]
 
 
-def test_shorthands_say_the_same_as_data() -> None:
+def test_options_are_said_in_one_data_or_added_to_it() -> None:
     rows = ROWS | {"n": [1, 2, 3, 4], "w": [0.5, 1.5, 2, 1]}
-    said = lc.learn(PAIR, Data(rows, weight="w", counts="n", missing="yes"), "direct-mcar")
-    beside = lc.learn(PAIR, rows, "direct-mcar", weight="w", counts="n", missing="yes")
-    mixed = lc.learn(PAIR, Data(rows, weight="w"), "direct-mcar", counts="n", missing="yes")
-    assert said.network == beside.network == mixed.network
+    at_once = Data(rows, weight="w", counts="n", missing="yes")
+    added = Data(Data(rows, weight="w"), counts="n", missing="yes")
+    learned = [lc.learn(PAIR, data, "direct-mcar").network for data in (at_once, added)]
+    assert learned[0] == learned[1]
     with pytest.raises(DataError, match="weight="):
-        lc.learn(PAIR, Data(rows, weight="w"), weight="n")
+        Data(Data(rows, weight="w"), weight="n")
 
 
-def test_what_belongs_to_the_data_is_not_an_option_of_a_method() -> None:
-    with pytest.raises(lc.LacunetError, match=r"lacunet\.Data\(data, latent="):
-        lc.learn(PAIR, {"A": ["no"]}, "em", latent=["B"])
+@pytest.mark.parametrize(
+    ("function", "arguments", "option"),
+    [
+        (lc.learn, (PAIR, ROWS), "weight"),
+        (lc.learn, (PAIR, ROWS, "em"), "latent"),
+        (lc.explain, (PAIR, ROWS), "counts"),
+        (lc.learn_structure, (ROWS,), "without"),
+        (lc.learn_missingness, (ROWS,), "missing"),
+        (lc.diagnose, (ROWS,), "bins"),
+        (lc.sensitivity, (PAIR, ROWS, "P(A=no)"), "strata"),
+        (lc.worst_case, (PAIR, ROWS, "A"), "cluster"),
+        (lc.count, (PAIR, ROWS), "codes"),
+        (lc.Network.from_data, (ROWS, "A -> B"), "states"),
+        (PAIR.predict, (ROWS, "A"), "missing"),
+    ],
+)
+def test_how_data_are_read_is_said_in_data_alone(
+    function: Callable[..., object], arguments: tuple[object, ...], option: str
+) -> None:
+    with pytest.raises(DataError, match=rf"lacunet\.Data\(data, {option}=\.\.\.\)"):
+        function(*arguments, **{option: "w"})
 
 
 def test_counts_and_weights_say_how_many_rows_there_are_and_what_they_weigh() -> None:
@@ -124,7 +143,8 @@ ROLES = ("weight", "counts", "strata", "cluster")
 def test_a_series_of_pandas_goes_by_its_index(role: str, source: Any) -> None:
     shuffled = pd.Series([3, 9, 1, 2], index=["r", "elsewhere", "p", "q"])
     assert getattr(Data(source, **{role: shuffled}), role).tolist() == [1, 2, 3]
-    assert getattr(data_given(Data(source), **{role: shuffled}), role).tolist() == [1, 2, 3]
+    added = Data(Data(source), **{role: shuffled})
+    assert getattr(added, role).tolist() == [1, 2, 3]
     twice = LABELLED.loc[["q", "q", "p"]]
     assert getattr(Data(twice, **{role: shuffled}), role).tolist() == [2, 2, 1]
     same = pd.Series([5, 6, 7], index=twice.index)  # the same index, in which a label is twice
@@ -155,7 +175,9 @@ def test_a_series_of_pandas_is_never_taken_by_position(
 def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:
     rows = pd.DataFrame({"A": ["0", "1"] * 50, "Wt": [1.0, 3.0] * 50})
     chosen = rows[rows.index % 4 > 1].sort_index(ascending=False)
-    by_series = lc.learn("A", chosen[["A"]], "listwise", pseudo_counts=0, weight=rows["Wt"])
+    by_series = lc.learn(
+        "A", lc.Data(chosen[["A"]], weight=rows["Wt"]), "listwise", pseudo_counts=0
+    )
     np.testing.assert_allclose(by_series.network.cpt("A").table, [0.25, 0.75], rtol=1e-12)
     rows_of_file = lc.Data({"A": rows["A"].tolist()}, weight=rows["Wt"])  # numbered from 0
     assert read_table(rows_of_file, lc.Network({"A": ["0", "1"]})).weights is not None
@@ -254,7 +276,7 @@ def test_data_print_what_was_said_of_them_and_no_secret() -> None:
     )
     secret = Data(query="select 1", database="postgresql://ann:secret@db/clinic")
     assert "secret" not in repr(secret)
-    assert data_given(secret) is not secret
+    assert data_given(secret) is secret
     assert data_given("rows.csv").source == "rows.csv"
 
 

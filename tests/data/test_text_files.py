@@ -20,7 +20,7 @@ import pytest
 import lacunet as lc
 from lacunet.data import text
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
 from lacunet.data.reading import source_from
@@ -259,7 +259,7 @@ def test_arrow_lets_go_of_a_file_whatever_happens(
     path.write_bytes(gzip.compress(rows) if what == "gzip" else rows)
     said: dict[str, Any] = {"encoding": "latin-1"} if what == "latin-1" else {}
     with suppress(DataError):
-        pieces = source_from(data_given(path, **said)).parts[0].read(["A", "B"])
+        pieces = source_from(Data(path, **said)).parts[0].read(["A", "B"])
         for piece in pieces:
             assert piece.rows
             if what == "left early":

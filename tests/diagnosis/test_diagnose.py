@@ -324,7 +324,7 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.warns(LacunetWarning) as told:
-        found = diagnose(CLINIC, weight="wt")
+        found = diagnose(Data(CLINIC, weight="wt"))
     assert list(found.patterns.rate_of) == ["Age", "Ill", "Country"]
     assert found.mcar[0].missing == "Country"
     assert found.mcar[0].cause == "Age"
@@ -335,7 +335,7 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     assert any("'Empty' holds no value" in own for own in found.conclusions)
     pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)
     with pytest.warns(LacunetWarning):
-        assert str(diagnose(data=str(tmp_path / "clinic.csv"), weight="wt")) == str(found)
+        assert str(diagnose(data=Data(str(tmp_path / "clinic.csv"), weight="wt"))) == str(found)
     assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt"]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{found}\n"
@@ -509,7 +509,7 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
         "Ill": ["no", "yes", "yes", "no", None, "no"] * 20,
     }
     codes = {"Age": {"old or older": ["old", "older"]}}
-    network = lc.Network.from_data(rows, "Age -> Ill", codes=codes)
+    network = lc.Network.from_data(lc.Data(rows, codes=codes), "Age -> Ill")
     said = "Cells that are one of several states were taken as missing here: Age 20."
     found = diagnose(network, rows)
     assert said in found.conclusions

@@ -204,11 +204,13 @@ def test_intervals_take_their_time_after_a_time_limit(weight: object) -> None:
     limited = lc.EM(time_limit=1000.0, accelerate=False, restarts=1, visit=slowly)
     with timed_by(lambda: now[0]):
         cut = lc.learn(
-            SURVEY, scarce_rows(), limited, pseudo_counts=1, weight=weight, intervals=True
+            SURVEY, lc.Data(scarce_rows(), weight=weight), limited, pseudo_counts=1, intervals=True
         )
     assert cut.ended.reason == "time limit"
     as_many = lc.EM(max_iterations=cut.ended.iterations, accelerate=False, restarts=1)
-    steps = lc.learn(SURVEY, scarce_rows(), as_many, pseudo_counts=1, weight=weight, intervals=True)
+    steps = lc.learn(
+        SURVEY, lc.Data(scarce_rows(), weight=weight), as_many, pseudo_counts=1, intervals=True
+    )
     for name in SURVEY.variables:
         np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
 
@@ -380,15 +382,17 @@ def test_one_row_has_intervals(method: str) -> None:
 def test_weights_by_which_a_few_rows_decide_are_told() -> None:
     network = lc.Network({"A": ["0", "1"]})
     rows = {"A": ["0", "1"] * 50, "w": [1e4, *[1.0] * 99]}
-    (note,) = lc.learn(network, rows, weight="w").notes
+    (note,) = lc.learn(network, lc.Data(rows, weight="w")).notes
     assert "100" in note
     assert "1.0" in note
-    assert not lc.learn(network, {**rows, "w": [9.0, *[1.0] * 99]}, weight="w").notes
+    assert not lc.learn(network, lc.Data({**rows, "w": [9.0, *[1.0] * 99]}, weight="w")).notes
 
 
 def test_counts_of_less_than_half_a_row_are_learned_from() -> None:
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    result = lc.learn(network, {"A": ["0", None], "B": ["1", "0"], "k": [0.1, 0.1]}, counts="k")
+    result = lc.learn(
+        network, lc.Data({"A": ["0", None], "B": ["1", "0"], "k": [0.1, 0.1]}, counts="k")
+    )
     assert result.rows == 1
     assert result.total == pytest.approx(0.2)
 
@@ -404,7 +408,8 @@ def test_effective_sizes_of_weighted_rows_are_the_same_with_intervals(method: st
     }
     network = lc.Network({"Old": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Old"]})
     alone, with_intervals = (
-        lc.learn(network, rows, method, weight="w", intervals=own).families for own in (False, True)
+        lc.learn(network, lc.Data(rows, weight="w"), method, intervals=own).families
+        for own in (False, True)
     )
     for name in network.variables:
         sizes, known = alone[name].effective_sizes, with_intervals[name].effective_sizes

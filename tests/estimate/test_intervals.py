@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.intervals import MATRICES, Uncertainty, recipe_of
@@ -124,5 +125,5 @@ def test_of_equally_wide_intervals_the_first_is_printed_in_any_order_of_rows(see
     rows = pd.DataFrame({"A": rng.choice(["a", "b"], 90), "w": rng.gamma(2, 1, 90)})
     rows = rows.sample(frac=1, random_state=seed)
     coin = Network({"A": ["a", "b"]})
-    result = learn(coin, rows, "direct-mcar", weight="w", intervals=True)
+    result = learn(coin, Data(rows, weight="w"), "direct-mcar", intervals=True)
     assert "  P(A=a) = " in str(result)

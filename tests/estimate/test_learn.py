@@ -78,8 +78,8 @@ def test_a_column_without_a_value_is_noted_unless_it_is_latent(method: str) -> N
 
 def test_weights_may_be_a_column_or_an_array() -> None:
     weights = [1.0, 2.0, 0.5, 3.0]
-    by_column = lc.learn(RAIN, {**ROWS, "w": weights}, "factored-mar", weight="w")
-    by_array = lc.learn(RAIN, ROWS, "factored-mar", weight=np.array(weights))
+    by_column = lc.learn(RAIN, lc.Data({**ROWS, "w": weights}, weight="w"), "factored-mar")
+    by_array = lc.learn(RAIN, lc.Data(ROWS, weight=np.array(weights)), "factored-mar")
     assert by_column.network == by_array.network
     assert by_column.total == pytest.approx(6.5**2 / (1 + 4 + 0.25 + 9))  # what they are worth
 

@@ -218,7 +218,9 @@ def test_em_on_a_graph_learns_numbers_that_were_not_asked_of_all() -> None:
     number[np.flatnonzero(smokes == "yes")[0]] = None
     rows = {"Smokes": smokes.tolist(), "Number": number, "Ill": ill}
     data = lc.Data(rows, not_asked={"Number": "Smokes=no"})
-    network = lc.Network.from_data(data, "Smokes -> Number; Number -> Ill", bins={"Number": 3})
+    network = lc.Network.from_data(
+        lc.Data(data, bins={"Number": 3}), "Smokes -> Number; Number -> Ill"
+    )
     result = lc.learn(network, data, "em", missingness="Ill -> R[Number]; R[Ill]")
     np.testing.assert_array_equal(result.network.cpt("Number").table[0], [0, 0, 0, 1])
     sure = lc.learn(network, data, "em", intervals=True)

@@ -238,11 +238,11 @@ def test_the_words_of_learn_that_say_how_to_read_are_words_of_explain() -> None:
     assert list(explained) == [name for name in learned if name not in of_a_run]
     rows: dict[str, list[Any]] = to_arrow(rows_of("em"), NETWORK).to_pydict()
     rows["Times"], rows["Town"] = [2] * 300, [str(number % 6) for number in range(300)]
-    assert lc.explain(NETWORK, rows, "em", counts="Times").rows == 600
-    by_town = lc.explain(NETWORK, rows, "em", cluster="Town").intervals
+    assert lc.explain(NETWORK, lc.Data(rows, counts="Times"), "em").rows == 600
+    by_town = lc.explain(NETWORK, lc.Data(rows, cluster="Town"), "em").intervals
     assert by_town == lc.explain(NETWORK, lc.Data(rows, cluster="Town"), "em").intervals
     assert by_town != lc.explain(NETWORK, rows, "em").intervals
-    more_missing = lc.explain(NETWORK, rows, "em", missing={"Age": "old"})
+    more_missing = lc.explain(NETWORK, lc.Data(rows, missing={"Age": "old"}), "em")
     assert "Age" in more_missing.plan.partially
 
 
@@ -288,7 +288,7 @@ def test_what_is_noted_of_the_rows_is_noted_by_both(
     found = []
     for asked in (lc.learn, lc.explain):
         with pytest.warns(DataWarning) as warned:
-            notes = asked(RULED, rows, method, weight="weight", **options).notes
+            notes = asked(RULED, lc.Data(rows, weight="weight"), method, **options).notes
         found.append((notes, sorted(str(own.message) for own in warned)))
     learned, explained = found
     assert explained == learned
@@ -318,13 +318,13 @@ def test_where_em_on_a_graph_makes_no_step_its_start_is_explained() -> None:
 def test_one_cluster_refuses_intervals_alone() -> None:
     rows = {"A": ["x", "y", None] * 10, "Town": ["here"] * 30}
     network = lc.Network({"A": ["x", "y"]})
-    told = lc.explain(network, rows, "em", cluster="Town")
+    told = lc.explain(network, lc.Data(rows, cluster="Town"), "em")
     assert (
         told.families["A"].estimand
-        == lc.learn(network, rows, "em", cluster="Town").families["A"].estimand
+        == lc.learn(network, lc.Data(rows, cluster="Town"), "em").families["A"].estimand
     )
     with pytest.raises(lc.LacunetError) as refused:
-        lc.learn(network, rows, "em", cluster="Town", intervals=True)
+        lc.learn(network, lc.Data(rows, cluster="Town"), "em", intervals=True)
     assert told.intervals == f"intervals will be refused: {refused.value}"
 
 
@@ -332,5 +332,5 @@ def test_a_stratum_with_one_cluster_is_explained_as_it_is_noted() -> None:
     rows = {"A": ["x", "y", None] * 10, "Town": list("abc") * 10, "Land": list("vww") * 10}
     said = {"strata": "Land", "cluster": "Town"}
     network = lc.Network({"A": ["x", "y"]})
-    (note,) = lc.learn(network, rows, "em", intervals=True, **said).notes
-    assert note in lc.explain(network, rows, "em", **said).intervals
+    (note,) = lc.learn(network, lc.Data(rows, **said), "em", intervals=True).notes
+    assert note in lc.explain(network, lc.Data(rows, **said), "em").intervals

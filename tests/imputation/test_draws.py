@@ -82,7 +82,7 @@ def test_what_was_never_seen_is_drawn_as_so_few_rows_leave_it_open(method: str) 
 
 def test_what_a_rule_excludes_is_never_drawn() -> None:
     rows = {"Smoked": ["no", "yes", "yes"] * 20, "Now": [None, "yes", None] * 20}
-    network = lc.Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
+    network = lc.Network.from_data(lc.Data(rows, not_asked={"Now": "Smoked=no"}), "Smoked -> Now")
     result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     possible = network.possible("Now")
     for drawn in parameter_draws(result, 20, np.random.default_rng(1)):
@@ -259,21 +259,22 @@ def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "options"),
+    ("method", "options", "weight"),
     [
-        ("informed-direct", {"separator": ["A"]}),
-        (lc.EM(max_iterations=1), {}),
-        ("em", {"weight": "w"}),
+        ("informed-direct", {"separator": ["A"]}, None),
+        (lc.EM(max_iterations=1), {}, None),
+        ("em", {}, "w"),
     ],
 )
 def test_a_result_of_other_options_is_not_learned_again(
-    method: Any, options: dict[str, Any]
+    method: Any, options: dict[str, Any], weight: str | None
 ) -> None:
     table = _rows(300, 0.6, 3)
     rows: Any = {
         name: [["0", "1", None][code] for code in table.columns[name]] for name in CHAIN.variables
     }
-    result = lc.learn(CHAIN, rows | {"w": [1.0, 3.0] * 150}, method, **options)
+    data = lc.Data(rows | {"w": [1.0, 3.0] * 150}, weight=weight)
+    result = lc.learn(CHAIN, data, method, **options)
     with (
         pytest.warns(AssumptionWarning),
         pytest.raises(lc.LacunetError, match="CPTs"),
@@ -336,10 +337,10 @@ def test_draws_do_not_forget_that_rows_are_of_clusters(towns: Any) -> None:
     rows = {"A": ["0", "1"] * 100, "B": ["0", None, "1", "1"] * 50, "Town": list("aabbccddee") * 20}
     if towns != "Town":
         del rows["Town"]
-    result = lc.learn("A -> B", rows, "em", cluster=towns)
+    result = lc.learn("A -> B", lc.Data(rows, cluster=towns), "em")
     with pytest.warns(AssumptionWarning), pytest.raises(LacunetError, match=r"clusters.*precision"):
         result.impute(rows, draws=2)
-    sure = lc.learn("A -> B", rows, "em", cluster=towns, intervals=True)
+    sure = lc.learn("A -> B", lc.Data(rows, cluster=towns), "em", intervals=True)
     with pytest.warns(AssumptionWarning):
         assert len(sure.impute(rows, draws=2)) == 2
 

@@ -114,7 +114,7 @@ def test_draws_of_several_pieces_have_the_right_rates(tmp_path: Path) -> None:
 def test_missing_numbers_get_the_mean_of_their_interval_in_all_parts(tmp_path: Path) -> None:
     full = pd.DataFrame({"Age": [1.0, 30.0, 70.0], "Ill": ["no", "no", "yes"]})
     partly = pd.DataFrame({"Age": [None, 20.0], "Ill": ["yes", "no"]})
-    cut = lc.Network.from_data(full, "Age -> Ill", bins={"Age": [0, 25, 50, 100]})
+    cut = lc.Network.from_data(lc.Data(full, bins={"Age": [0, 25, 50, 100]}), "Age -> Ill")
     network = cut.with_tables({"Age": [0.2, 0.3, 0.5], "Ill": [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]})
     folder = parts(tmp_path / "parts", ".csv", full, partly, full)
     with pytest.warns(lc.LacunetWarning, match="interval"):

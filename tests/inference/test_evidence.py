@@ -289,7 +289,7 @@ def test_what_rests_on_rows_without_data_is_weighed_too() -> None:
 
 def test_likelihoods_know_which_states_a_rule_leaves() -> None:
     rows = {"Smoked": ["no", "yes", "yes", "yes"] * 5, "Now": [None, "less", "more", "more"] * 5}
-    network = Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
+    network = Network.from_data(lc.Data(rows, not_asked={"Now": "Smoked=no"}), "Smoked -> Now")
     result = lc.learn(network, rows, "direct-mcar", pseudo_counts=0)
     law = joint(result.network)
     states = network.states("Now")

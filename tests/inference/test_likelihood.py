@@ -83,12 +83,12 @@ def test_a_row_counts_as_often_as_it_weighs() -> None:
     rows = {"Rain": ["no", None], "Sprinkler": ["on", "on"], "Wet": ["yes", "no"], "n": [3.0, 0.5]}
     on_and_dry = 0.8 * 0.4 * 0.1 + 0.2 * 0.01 * 0.01
     expected = 3 * np.log(0.8 * 0.4 * 0.9) + 0.5 * np.log(on_and_dry)
-    assert log_likelihood(RAIN, rows, counts="n") == pytest.approx(expected, rel=1e-14)
+    assert log_likelihood(RAIN, Data(rows, counts="n")) == pytest.approx(expected, rel=1e-14)
     worth = 3.5**2 / (3.0**2 + 0.5**2)  # of rows, by sampling weights
-    found = log_likelihood(RAIN, rows, weight="n")
+    found = log_likelihood(RAIN, Data(rows, weight="n"))
     assert found == pytest.approx(expected / 3.5 * worth, rel=1e-14)
     rows["n"] = [3e6, 0.5e6]
-    assert log_likelihood(RAIN, rows, weight="n") == pytest.approx(found, rel=1e-12)
+    assert log_likelihood(RAIN, Data(rows, weight="n")) == pytest.approx(found, rel=1e-12)
 
 
 def test_rows_that_memory_does_not_hold_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +162,7 @@ def test_an_impossible_row_is_named_by_its_number_or_by_what_it_shows(
     with pytest.warns(lc.LacunetWarning, match=r"row 100001 has|a row with R=n or z, W=y has"):
         assert network.log_likelihood(lc.Data(path, weight="w"), memory=memory) == -np.inf
     with pytest.warns(lc.LacunetWarning, match="R=n or.*W=y has"):
-        network.log_likelihood(lc.count(network, path, weight="w"))
+        network.log_likelihood(lc.count(network, lc.Data(path, weight="w")))
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_an_impossible_row_of_streamed_data_is_named(
     path = tmp_path / "rows.parquet"
     parquet.write_table(table if weight else table.drop(["w"]), path)
     with pytest.warns(LacunetWarning, match=f"{which}"):
-        assert log_likelihood(RAIN, path, weight=weight, memory=2**18) == -np.inf
+        assert log_likelihood(RAIN, Data(path, weight=weight), memory=2**18) == -np.inf
 
 
 def test_a_budget_of_bytes_is_named_in_bytes() -> None:

@@ -291,7 +291,7 @@ def test_bounds_keep_to_what_a_rule_leaves_open() -> None:
         "Now": [None] * 4 + ["yes", "no", "no"] + [None] * 3,
     }
     network = Network.from_data(
-        rows, "Age -> Smoked; Age -> Now; Smoked -> Now", not_asked={"Now": "Smoked=no"}
+        lc.Data(rows, not_asked={"Now": "Smoked=no"}), "Age -> Smoked; Age -> Now; Smoked -> Now"
     )
     result = lc.learn(network, rows, "em", pseudo_counts=0, intervals=True)
     answer = result.query("Now", {"Age": "kid"}, unsupported="bounds")

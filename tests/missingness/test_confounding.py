@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from lacunet.completion.predict import predict
+from lacunet.data.given import Data
 from lacunet.errors import LacunetWarning
 from lacunet.estimate.learn import learn
 from lacunet.estimate.mgraph import MGraph
@@ -133,12 +134,12 @@ def chain_rows() -> tuple[pd.DataFrame, FloatArray]:
 def test_a_back_door_through_a_hidden_cause_is_not_taken_for_the_effect() -> None:
     rows, truth = chain_rows()
     graph = MissingnessGraph.parse("S <-> I; R[I]", CHAIN)
-    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", pseudo_counts=0.0)
+    result = learn(CHAIN, Data(rows, weight="w"), MGraph(missingness=graph), pseudo_counts=0.0)
     with pytest.raises(QueryError, match="'S' and 'I'"):
         query(result, "I", do={"T": "1"})
     with pytest.raises(QueryError, match="'S' and 'I'"):
         effect(result, "I", do="T")
-    recovered = graph.recover(["I"], do=["T"]).estimate(rows, weight="w")
+    recovered = graph.recover(["I"], do=["T"]).estimate(Data(rows, weight="w"))
     np.testing.assert_allclose(recovered.probabilities[:, 1], truth, rtol=1e-9)
     np.testing.assert_allclose(query(result, "T", do={"S": "1"}), [0.05, 0.95], atol=1e-4)
 
@@ -146,7 +147,7 @@ def test_a_back_door_through_a_hidden_cause_is_not_taken_for_the_effect() -> Non
 def test_learning_and_answers_say_once_that_cpts_do_not_describe_a_hidden_cause() -> None:
     rows, _ = chain_rows()
     graph = MissingnessGraph.parse("S <-> I; R[I]", CHAIN)
-    result = learn(CHAIN, rows, MGraph(missingness=graph), weight="w", pseudo_counts=0.0)
+    result = learn(CHAIN, Data(rows, weight="w"), MGraph(missingness=graph), pseudo_counts=0.0)
     assert sum("S <-> I" in note for note in result.notes) == 1
     with pytest.warns(LacunetWarning, match="S <-> I") as said:
         query(result, "I", {"S": "0"})

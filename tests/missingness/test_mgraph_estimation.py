@@ -81,7 +81,7 @@ def test_a_row_that_counts_twice_is_two_rows_and_one_of_weight_two_is_not() -> N
     doubled = pd.concat([survey(), survey()[:8]])
     repeated = verdict.estimate_with_report(doubled)
     counted = verdict.estimate_with_report(lc.Data(frame, counts="w"))
-    weighted = verdict.estimate_with_report(frame, weight="w")
+    weighted = verdict.estimate_with_report(lc.Data(frame, weight="w"))
     for found in (counted, weighted):
         np.testing.assert_allclose(found.table, repeated.table)
     assert counted.weighted_size == pytest.approx(repeated.weighted_size)
@@ -290,7 +290,7 @@ def test_a_long_row_of_columns_is_packed_without_overflow() -> None:
 def test_weights_may_be_given_beside_the_data() -> None:
     frame = pd.DataFrame({"X": ["0", "1", None, "0"], "Y": ["0", "1", "0", None]})
     verdict = FEEDBACK.recover(["X", "Y"])
-    apart = verdict.estimate(frame, weight=np.array([1.0, 2.0, 3.0, 4.0]))
+    apart = verdict.estimate(lc.Data(frame, weight=np.array([1.0, 2.0, 3.0, 4.0])))
     inside = table_of([(0, 0), (1, 1), (2, 0), (0, 2)], [1.0, 2.0, 3.0, 4.0])
     np.testing.assert_allclose(apart, verdict.estimate(inside))
 

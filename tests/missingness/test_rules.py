@@ -62,9 +62,9 @@ CASES = [(0.0, "Ill -> R[Now]"), (SMOKED_IS_MISSING, "R[Smoked]; Ill -> R[Now]")
 @pytest.mark.parametrize(("smoked_is_missing", "text"), CASES)
 def test_what_a_graph_recovers_is_the_law(smoked_is_missing: float, text: str) -> None:
     rows, graph = rows_of(smoked_is_missing), lc.MissingnessGraph.parse(text, NETWORK)
-    now = graph.recover(["Now"]).estimate(rows, "w")
+    now = graph.recover(["Now"]).estimate(lc.Data(rows, weight="w"))
     np.testing.assert_allclose(now, MARGINAL, atol=1e-9)
-    ill = graph.recover(["Ill"], ["Now"]).estimate(rows, "w")
+    ill = graph.recover(["Ill"], ["Now"]).estimate(lc.Data(rows, weight="w"))
     np.testing.assert_allclose(ill, ILL, atol=1e-9)
 
 

@@ -47,8 +47,8 @@ def test_edges_that_were_learned_without_replicates_are_not_taken_for_known_ones
 
 def test_edges_in_other_data_are_still_learned_ones() -> None:
     rows = {name: [state, state] for name, (state, *_) in RAIN.states_of.items()}
-    known = Network.from_data(rows, RAIN, states=RAIN.states_of)
-    searched = Network.from_data(rows, SEARCHED, states=RAIN.states_of)
+    known = Network.from_data(lc.Data(rows, states=RAIN.states_of), RAIN)
+    searched = Network.from_data(lc.Data(rows, states=RAIN.states_of), SEARCHED)
     assert (known.bootstrap, searched.bootstrap) == (None, ())
 
 

@@ -164,6 +164,6 @@ def test_two_meanings_of_a_code_are_refused_wherever_they_are_said() -> None:
     codes = {"A": {9: None, "9.0": "nine"}}
     network = lc.Network({"A": ["1", "2", "nine"], "B": ["x", "y"]}, {"B": ["A"]})
     with pytest.raises(DictionaryError, match="both None and 'nine'"):
-        lc.Network.from_data(rows, "A -> B", codes=codes)
+        lc.Network.from_data(lc.Data(rows, codes=codes), "A -> B")
     with pytest.raises(DictionaryError, match="both None and 'nine'"):
         lc.learn(network, lc.Data(rows, codes=codes), "direct-mcar")

@@ -179,7 +179,7 @@ def _column(section: str, at: int) -> list[str]:
 def test_rows_behind_are_rows_also_where_they_are_weighted() -> None:
     network = Network({"A": ["0", "1"]}, {})
     rows = {"A": ["0", "1", "1"], "w": [85_151_008.0, 2.5, 3.5]}
-    result = lc.learn(network, rows, weight="w", method="direct-mcar")
+    result = lc.learn(network, lc.Data(rows, weight="w"), method="direct-mcar")
 
     _, behind = unpacked(carried(page(result, None, SOURCE)), network)
     assert behind[0].tolist() == 3

@@ -31,7 +31,7 @@ def test_a_report_says_more_with_the_data(tmp_path: Path) -> None:
 
 def test_a_report_weighs_the_rows_as_learning_did(tmp_path: Path) -> None:
     rows = {"A": ["0", "1"] * 20, "B": ["0", None, "1", "0"] * 10, "Weight": ["1.5", "0"] * 20}
-    result = lc.learn("A -> B", rows, "direct-mcar", weight="Weight")
+    result = lc.learn("A -> B", lc.Data(rows, weight="Weight"), "direct-mcar")
     result.report(tmp_path / "plain.html", rows)
     result.report(tmp_path / "said.html", lc.Data(rows, weight="Weight"))
     plain, said = (carried((tmp_path / f"{name}.html").read_text()) for name in ("plain", "said"))

@@ -71,7 +71,7 @@ ODD_STATES = ["[0,20)", "[20,40)", ">=40", "<0", "≤9", "a|b", "*", "20--40", "
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex on this machine")
 def test_latex_compiles_every_table(result: Result, odd: EstimateTable, tmp_path: Path) -> None:
     rows = {"Age": [*range(90)] * 3, "Ill": ["no", "yes", "no"] * 90}
-    network = lc.Network.from_data(rows, "Age -> Ill", bins={"Age": [0, 20, 40, 90]})
+    network = lc.Network.from_data(lc.Data(rows, bins={"Age": [0, 20, 40, 90]}), "Age -> Ill")
     cut = lc.learn(network, rows, intervals=True)
     tables = [
         *(result.table(variable) for variable in APPENDIX.variables),

@@ -123,8 +123,10 @@ def test_rows_are_counted_and_read_in_pieces(
 
 def test_counted_rows_are_counted_again_as_what_they_stand_for() -> None:
     rows = survey()
-    parts = [lc.count(NETWORK, part, weight="w") for part in (rows.slice(0, 99), rows.slice(99))]
-    whole, once = lc.count(NETWORK, parts), lc.count(NETWORK, rows, weight="w")
+    parts = [
+        lc.count(NETWORK, lc.Data(part, weight="w")) for part in (rows.slice(0, 99), rows.slice(99))
+    ]
+    whole, once = lc.count(NETWORK, parts), lc.count(NETWORK, lc.Data(rows, weight="w"))
     assert whole.schema == once.schema
     for name in once.column_names:
         cells, expected = whole.column(name).to_pylist(), once.column(name).to_pylist()
@@ -165,7 +167,7 @@ def test_counts_without_their_description_are_named_with_the_way_out() -> None:
     frame = lc.count(NETWORK, survey()).to_pandas()
     with pytest.warns(DataWarning, match=r"counts='copies'\), --counts copies"):
         lc.learn(NETWORK, frame)
-    frame = lc.count(NETWORK, survey(), weight="w").to_pandas()
+    frame = lc.count(NETWORK, lc.Data(survey(), weight="w")).to_pandas()
     named = "weight='w', counts='copies', squared_weight='squared weight'"
     with pytest.warns(DataWarning, match=named):
         lc.learn(NETWORK, frame)
@@ -242,7 +244,7 @@ def test_parts_that_say_different_things_of_their_columns_are_refused() -> None:
 
 def test_another_column_than_the_table_names_is_refused() -> None:
     with pytest.raises(WeightError, match="'copies'"):
-        lc.learn(NETWORK, lc.count(NETWORK, survey()), counts="Age")
+        lc.learn(NETWORK, lc.Data(lc.count(NETWORK, survey()), counts="Age"))
 
 
 @pytest.mark.parametrize(

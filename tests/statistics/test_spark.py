@@ -67,8 +67,8 @@ def test_what_spark_says_is_told_in_a_sentence() -> None:
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
 def test_columns_are_found_by_name_and_matched_like_any_data() -> None:
     frame = frame_of(ROWS)
-    found = lc.learn(PAIR, frame, "factored-mar", weight="weight")
-    expected = lc.learn(PAIR, ROWS, "factored-mar", weight="weight")
+    found = lc.learn(PAIR, lc.Data(frame, weight="weight"), "factored-mar")
+    expected = lc.learn(PAIR, lc.Data(ROWS, weight="weight"), "factored-mar")
     assert (found.rows, found.missing) == (5, {"A.1": 2, "B`": 1})
     assert found.total == pytest.approx(
         5.5**2 / 7.25
@@ -100,9 +100,11 @@ def test_a_diagnosis_is_that_of_the_same_rows_in_memory() -> None:
 def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
     frame = frame_of(ROWS)
     with pytest.raises(WeightError, match="no order"):
-        lc.learn(PAIR, frame, weight=np.ones(6))
+        lc.learn(PAIR, lc.Data(frame, weight=np.ones(6)))
     with pytest.raises(WeightError, match=r"the weight in the Spark DataFrame, .* is -1.0"):
-        lc.learn(PAIR, frame_of(pa.table({"A.1": ["x"], "B`": [1], "w": [-1.0]})), weight="w")
+        lc.learn(
+            PAIR, lc.Data(frame_of(pa.table({"A.1": ["x"], "B`": [1], "w": [-1.0]})), weight="w")
+        )
     with pytest.raises(DataError, match="has no rows"):
         lc.learn(PAIR, frame.limit(0))
     with pytest.raises(DataError, match="a separator can be named"):
@@ -185,13 +187,13 @@ def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_g
 def test_rows_counted_on_spark_are_data_again(tmp_path: Path) -> None:
     rows = pa.table({"A.1": ["x", "y", "x"] * 30, "B`": [1, 2, None] * 30, "w": [0.5, 2.0, 1] * 30})
     for weight in (None, "w"):
-        counted = lc.count(PAIR, frame_of(rows), weight=weight)
+        counted = lc.count(PAIR, lc.Data(frame_of(rows), weight=weight))
         beside = {"counts": "copies"}
         if weight is not None:
             beside |= {"weight": "w", "squared_weight": "squared weight"}
         on_spark = lc.Data(frame_of(counted), **beside)
         for method in ("direct-mcar", "em"):
-            expected = lc.learn(PAIR, rows, method, weight=weight, intervals=True)
+            expected = lc.learn(PAIR, lc.Data(rows, weight=weight), method, intervals=True)
             for data in (counted, on_spark):
                 found = lc.learn(PAIR, data, method, intervals=True)
                 np.testing.assert_allclose(

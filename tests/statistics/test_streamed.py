@@ -150,14 +150,14 @@ def test_numbers_that_the_network_cuts_are_looked_at_where_the_footer_does_not_t
 ) -> None:
     rows = pa.table({"Age": [10.0, 30.0, None, 70.0] * 50, "Size": [0.5, 1.5, 2.5, 3.5] * 50})
     pq.write_table(rows, tmp_path / "rows.parquet")
-    network = Network.from_data(rows, "Age -> Size", bins={"Age": 2, "Size": 2})
+    network = Network.from_data(lc.Data(rows, bins={"Age": 2, "Size": 2}), "Age -> Size")
     plan = lc.explain(network, tmp_path / "rows.parquet", method="direct-mar", memory=2**20)
     assert plan.plan.partially == ("Age",)
 
 
 def test_nulls_of_questions_that_were_not_asked_are_not_missing(tmp_path: Path) -> None:
     rows = {"Smoked": ["no", "yes", "yes"] * 50, "Now": [None, "no", "yes"] * 50}
-    network = Network.from_data(rows, "Smoked -> Now", not_asked={"Now": "Smoked=no"})
+    network = Network.from_data(lc.Data(rows, not_asked={"Now": "Smoked=no"}), "Smoked -> Now")
     for smoked, partially in (("no", ()), ("yes", ("Now",))):
         rows["Smoked"][0] = smoked
         pq.write_table(pa.table(rows), tmp_path / "rows.parquet")

@@ -120,7 +120,9 @@ def test_the_structure_with_impossible_states_is_found_in_fewer_rows() -> None:
     for seed in range(4):
         rows = sample(truth, 500, np.random.default_rng(seed))
         for score in found:
-            learned = lc.learn_structure(rows, truth.states_of, score=score, strengths=0)
+            learned = lc.learn_structure(
+                lc.Data(rows, states=truth.states_of), score=score, strengths=0
+            )
             found[score] += lc.compare_structures(truth, learned).f1 == 1
     assert found == {"sparse-bic": 3, "bic": 0}
 

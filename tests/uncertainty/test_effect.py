@@ -325,8 +325,10 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
     without = []
     for row in range(len(frame)):
         keep = np.arange(len(frame)) != row
-        without.append(verdict.estimate(frame[keep], weights[keep]).probabilities[1, 1])
-    apart = np.array(without) - verdict.estimate(frame, weights).probabilities[1, 1]
+        without.append(
+            verdict.estimate(lc.Data(frame[keep], weight=weights[keep])).probabilities[1, 1]
+        )
+    apart = np.array(without) - verdict.estimate(lc.Data(frame, weight=weights)).probabilities[1, 1]
     found = recovered(verdict, lc.Data(frame, weight=weights))
     # Rows of one kind but of different weights are left out by their mean: nearly the same.
     assert found.covariance[3, 3] == pytest.approx(np.square(apart).sum(), rel=0.02)

@@ -28,9 +28,10 @@ ALL = (0.11214295634969, 0.00544583969895)  # svymean(~HI_CHOL, ., na.rm=TRUE)
 def test_conditional_proportions_and_their_errors_are_those_of_r(method: str) -> None:
     rows = lc.example_data("cholesterol").drop(["Race"])
     network = lc.Network.from_data(
-        rows,
+        lc.Data(
+            rows, codes={"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}}
+        ),
         "Sex, Age -> HighCholesterol",
-        codes={"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}},
     )
     data = lc.Data(rows, weight="Weight", strata="Stratum", cluster="Unit")
     result = lc.learn(network, data, method, pseudo_counts=0, intervals=True)

@@ -197,10 +197,9 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
     for seed in range(3):
         result = lc.learn(
             network,
-            rows,
+            lc.Data(rows, counts="n"),
             method,
             pseudo_counts=0.0,
-            counts="n",
             intervals=True,
             rng=seed,
             **options,
@@ -221,7 +220,7 @@ def test_rows_that_are_streamed_make_answers_as_sure(
     intervals = []
     for share in (4, 1e12):
         monkeypatch.setattr(observations, "HELD_SHARE", share)
-        result = lc.learn(NETWORK, frame, method, weight="w", intervals=True)
+        result = lc.learn(NETWORK, lc.Data(frame, weight="w"), method, intervals=True)
         assert result.uncertainty is not None
         assert result.uncertainty.recipe == INFLUENCE
         intervals.append(result.query("B", {"D": "1"}).interval)
@@ -481,7 +480,12 @@ def test_equal_weights_within_cpt_rows_change_nothing_there(method: str) -> None
     found = []
     for seed in range(8):
         result = lc.learn(
-            network, rows, method, pseudo_counts=0, weight="weight", intervals=True, rng=seed
+            network,
+            lc.Data(rows, weight="weight"),
+            method,
+            pseudo_counts=0,
+            intervals=True,
+            rng=seed,
         )
         asked = [
             result.query("Ill", {"Group": group}).standard_error[1] for group in ("small", "big")
@@ -507,7 +511,7 @@ def test_weights_by_the_outcome_are_heard() -> None:
     network = lc.Network({"Exposed": ["no", "yes"], "Ill": ["no", "yes"]}, {"Ill": ["Exposed"]})
     found = [
         lc.learn(
-            network, rows, "em", pseudo_counts=0, weight="weight", intervals=True, rng=seed
+            network, lc.Data(rows, weight="weight"), "em", pseudo_counts=0, intervals=True, rng=seed
         ).standard_error("Ill")[1]
         for seed in range(8)
     ]
@@ -625,10 +629,9 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
     found = [
         lc.learn(
             network,
-            {**rows, "w": weights.tolist()},
+            lc.Data({**rows, "w": weights.tolist()}, weight="w"),
             "em",
             pseudo_counts=0,
-            weight="w",
             intervals=True,
             rng=seed,
         )
@@ -645,7 +648,7 @@ def test_weights_by_a_child_are_heard_in_answers() -> None:
 
 def test_what_a_rule_excludes_adds_nothing_to_an_answer() -> None:
     rows = {"S": ["no"] * 30 + ["yes"] * 6, "N": [None] * 30 + ["no", "yes"] * 3}
-    network = lc.Network.from_data(rows, "S -> N", not_asked={"N": "S=no"})
+    network = lc.Network.from_data(lc.Data(rows, not_asked={"N": "S=no"}), "S -> N")
     for method in ("em", "direct-mar", "auto"):
         result = lc.learn(network, rows, method, pseudo_counts=0, intervals=True)
         answer = result.query("N", {"S": "yes"})
@@ -658,7 +661,7 @@ def test_what_is_set_has_no_rule() -> None:
         "N": [None, None, "no", "yes", "no", None],
         "K": list("ababba"),
     }
-    network = lc.Network.from_data(rows, "S -> N -> K", not_asked={"N": "S=no"})
+    network = lc.Network.from_data(lc.Data(rows, not_asked={"N": "S=no"}), "S -> N -> K")
     result = lc.learn(network, rows, "em", intervals=True)
     answer = result.query("K", do={"N": "yes"})
     low, high = answer.interval.T
@@ -670,7 +673,7 @@ def test_what_is_set_has_no_rule() -> None:
 def test_explain_names_the_intervals_that_weights_lead_to(weights: tuple[float, float]) -> None:
     rows = {"A": ["0", "1"] * 50, "B": ["0", "1", "1", None] * 25, "w": [*weights] * 50}
     network = lc.Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    result = lc.learn(network, rows, "em", weight="w", intervals=True)
+    result = lc.learn(network, lc.Data(rows, weight="w"), "em", intervals=True)
     recipe = result.uncertainty.recipe
     assert ("jackknife" in recipe) is (weights[0] != weights[1])
     said = str(lc.explain(network, lc.Data(rows, weight="w"), "em"))

@@ -127,7 +127,7 @@ def test_codes_and_cuts_of_evidence_are_read_by_replicates_too(tmp_path: Path) -
     age = rng.uniform(20, 80, 400)
     ill = np.where(rng.random(400) < age / 100, "yes", "no")
     data = {"Age": age.round(1).tolist(), "Ill": ill.tolist()}
-    found = lc.learn_structure(data, bins={"Age": [20, 40, 60, 80]})
+    found = lc.learn_structure(lc.Data(data, bins={"Age": [20, 40, 60, 80]}))
     found.network.write(tmp_path / "network.json")
     intervals = []
     for network in (found, tmp_path / "network.json"):

@@ -384,7 +384,7 @@ def test_em_answers_about_states_that_read_as_truth_values() -> None:
 
 def test_the_share_of_rows_that_hide_a_variable_counts_rows() -> None:
     rows = {"X": ["no", "yes", None, None], "w": [5, 5, 1, 1]}
-    found = sensitivity(Network({"X": ["no", "yes"]}), rows, "X", "yes", {}, "X", weight="w")
+    found = sensitivity(Network({"X": ["no", "yes"]}), Data(rows, weight="w"), "X", "yes", {}, "X")
     assert found.hidden_share == 0.5
 
 

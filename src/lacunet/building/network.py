@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import Bins, BinsError, cuts_found, numbers_in
+from lacunet.building.bins import BinsError, cuts_found, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
-    FROM_DATA,
     FirstRows,
     IdentifierError,
     NumbersError,
@@ -29,7 +28,7 @@ from lacunet.building.states import (
     taken_as_missing,
 )
 from lacunet.data.batches import encoded_column
-from lacunet.data.errors import clipped, listed, refuse_strangers
+from lacunet.data.errors import clipped, listed
 from lacunet.data.given import Data, data_given
 from lacunet.data.reading import Reading, check_columns, source_from
 from lacunet.data.skips import skips_of
@@ -57,33 +56,23 @@ class FoundNetwork:
     left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def find_network(
-    data: Any,
-    edges: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
-    missing: Any = (),
-    bins: Mapping[str, Bins] | None = None,
-    *,
-    codes: Mapping[str, Mapping[Any, Any]] | None = None,
-    not_asked: Mapping[str, Any] | None = None,
-) -> FoundNetwork:
+def find_network(data: Any, edges: Any) -> FoundNetwork:
     """What `Network.from_data` gives, with the notes as values instead of warnings."""
     if are_edges(data) and not are_edges(edges):
         raise EdgesError(
             "the arguments are swapped: the data come first, then the edges.",
             "as in lacunet.Network.from_data(data, edges).",
         )
-    dataset = data_given(data, missing=missing, codes=codes, not_asked=not_asked)
+    dataset = with_network_states(data_given(data))
     source = source_from(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
-    given = given_states(states or {})
+    given = given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
     _check_rules(dataset, (*columns, *hidden), source)
-    held = columns_held(source, dataset, columns, given, bins)
-    _refuse_unnamed("bins", held.cuts, drawn, BinsError)
+    held = columns_held(source, dataset, columns)
     inferred = _inferred(held)
     network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
@@ -104,7 +93,7 @@ def find_network(
 def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
     """The edges as they are drawn; no edges at all are those of every column that is a variable."""
     if isinstance(edges, list | tuple | Mapping) and not edges:
-        beside = {*data.beside, *data.aside}
+        beside = {*data.beside, *data.aside, *data.without}
         return Edges(tuple(name for name in source.columns if name not in beside), {})
     return edges_of(edges)
 
@@ -127,7 +116,7 @@ def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
         cut = [v for v, error in refused.items() if isinstance(error, NumbersError)]
         raise StatesError(
             "\n".join(error.message for error in refused.values()),
-            (f"cut numbers into intervals: {in_five(FROM_DATA, cut)}; or " if cut else "")
+            (f"cut numbers into intervals: {in_five(cut)}; or " if cut else "")
             + (f"{SpellingsError.joined(spelled_alike).way_out}; or " if spelled_alike else "")
             + "leave columns out of the edges, or give all their states: states={...}.",
         )
@@ -204,15 +193,10 @@ class ColumnsHeld:
         return proposals(network, shown, numbers_of, np.concatenate(copies) if copies else None)
 
 
-def columns_held(
-    source: DataSource,
-    data: Data,
-    columns: Sequence[str],
-    given: Mapping[str, Scope],
-    bins: Mapping[str, Bins] | None,
-) -> ColumnsHeld:
+def columns_held(source: DataSource, data: Data, columns: Sequence[str]) -> ColumnsHeld:
     """What some columns of data hold; they are read once."""
-    cuts = cuts_found(source, bins or {}, data)
+    given = given_states(data.states)
+    cuts = cuts_found(source, {v: cut for v, cut in data.bins.items() if v in columns}, data)
     if both := [name for name in cuts if name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
     given = {**given, **{name: labels_of(points) for name, points in cuts.items()}}
@@ -281,21 +265,18 @@ def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:
     return columns, replace(data, aside=(*data.aside, *columns.left_out))
 
 
-def network_of_columns(
-    data: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
-    bins: Mapping[str, Bins] | None = None,
-) -> FoundNetwork:
+def network_of_columns(data: Any) -> FoundNetwork:
     """A network without edges of all columns but weights and the like, to look at what is missing.
 
     Numbers with too many values are cut into intervals with equally many rows each, a column that
     has one value has one state, and what cannot be a variable is left out; the remarks say so.
     Questions that were not asked have the edges that their rules require.
     """
-    dataset = data_given(data)
+    dataset = with_network_states(data_given(data))
     source = source_from(dataset)
-    columns = [name for name in source.columns if name not in dataset.beside]
-    given, cut = dict(states or {}), dict(bins or {})
+    beside = {*dataset.beside, *dataset.without}
+    columns = [name for name in source.columns if name not in beside]
+    given, cut = dict(dataset.states), dict(dataset.bins)
     rules = {name: when_and_state(name, rule) for name, rule in dataset.not_asked.items()}
     seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], dataset)
     left_out: dict[str, str] = {}
@@ -321,9 +302,9 @@ def network_of_columns(
         )
     when = {name: text for name, (text, _) in rules.items()}
     edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
-    built = find_network(dataset, edges, given, bins=cut)
+    built = find_network(replace(dataset, states=given, bins=cut), edges)
     notes = [*left_out.values()]
-    if newly_cut := [name for name in cut if name not in (bins or {})]:
+    if newly_cut := [name for name in cut if name not in dataset.bins]:
         notes.append(
             f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}; "
             "to choose the points, first call lacunet.discretise(data, "
@@ -346,6 +327,25 @@ def _check_rules(data: Data, variables: Sequence[str], source: DataSource) -> No
             )
 
 
+def with_network_states(data: Data) -> Data:
+    """The same, with the states, cut points and codes of a network in place of the network."""
+    network = data.states
+    if not isinstance(network, Network):
+        return data
+    cuts = network.cuts_of
+    codes = {
+        name: {**network.codes_of.get(name, {}), **data.codes.get(name, {})}
+        for name in dict.fromkeys((*network.codes_of, *data.codes))
+    }
+    return replace(
+        data,
+        states={name: states for name, states in network.states_of.items() if name not in cuts},
+        bins={**data.bins, **cuts},
+        codes=codes,
+        not_asked={**network.not_asked_of, **data.not_asked},
+    )
+
+
 def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
     """States as the user gives them, checked; numbers are spelled as those in data are."""
     checked = {}
@@ -361,7 +361,6 @@ def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
 
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
-    _refuse_unnamed("states", given, edges, StatesError)
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if absent:
         close = {name: close_to(name, columns) for name in absent}
@@ -378,23 +377,14 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         elif unlike:
             hidden = f"{unlike[0]}=0,1"
             hints.append(
-                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.learn("
-                f"lacunet.Network.from_data(data, edges, states={{{unlike[0]!r}: ['0', '1']}}), "
-                f"lacunet.Data(data, latent={unlike[0]!r})) (--states {in_shell(hidden)} --latent "
-                f"{in_shell(unlike[0])})."
+                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.Data(data, "
+                f"states={{{unlike[0]!r}: ['0', '1']}}, latent={unlike[0]!r}) (--states "
+                f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
             )
         raise StatesError(
             f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
         )
-
-
-def _refuse_unnamed(
-    option: str, names: Iterable[str], edges: Edges, error: type[LacunetError]
-) -> None:
-    """Refuse an option for variables that the edges do not name."""
-    hint = "add a variable without edges by its bare name: 'A -> B; C'."
-    refuse_strangers(option, names, edges.variables, "the graph of the edges", error, hint=hint)
 
 
 SIGN = r"\s*[+*:]\s*"  # between variables of a formula

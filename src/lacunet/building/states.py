@@ -40,7 +40,7 @@ from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, first_of, in_shell, keyed, listed
 
 MOST_COLUMNS = 5  # that are named of those with values taken as missing
-FROM_DATA = "lacunet.Network.from_data(data, edges,"
+DATA = "lacunet.Data(data,"
 MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
@@ -416,7 +416,7 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
     key = keyed(name, "=")
-    give = f"{FROM_DATA} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
+    give = f"{DATA} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
         held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
         raise StatesError(
@@ -428,7 +428,7 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     is_cut = len(seen.cells) > KEPT_VALUES
     many = f"more than {KEPT_VALUES:,}" if is_cut else f"{len(states):,}"
     way = (
-        f"cut numbers into intervals: {in_five(FROM_DATA, [name])} or, in a dataframe, by "
+        f"cut numbers into intervals: {in_five([name])} or, in a dataframe, by "
         "lacunet.discretise, merge rare values"
     )
     if seen.is_identifier:
@@ -449,14 +449,14 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     )
 
 
-def in_five(call: str, names: Sequence[str]) -> str:
-    """A call that cuts columns into five intervals, and what does the same in the shell.
+def in_five(names: Sequence[str]) -> str:
+    """Data that cut columns into five intervals, and what does the same in the shell.
 
-    >>> in_five("learn_structure(data,", ["Age", "BMI"])
-    "learn_structure(data, bins={'Age': 5, 'BMI': 5}) (--bins Age=5 --bins BMI=5)"
+    >>> in_five(["Age", "BMI"])
+    "lacunet.Data(data, bins={'Age': 5, 'BMI': 5}) (--bins Age=5 --bins BMI=5)"
     """
     typed = " ".join(f"--bins {in_shell(keyed(name, '=') + '=5')}" for name in names)
-    return f"{call} bins={dict.fromkeys(names, 5)!r}) ({typed})"
+    return f"lacunet.Data(data, bins={dict.fromkeys(names, 5)!r}) ({typed})"
 
 
 def taken_as_missing(

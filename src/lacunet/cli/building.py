@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,11 +35,12 @@ def network_from_data(options: Namespace) -> Network:
     """
     from lacunet.building.network import find_network, network_of_columns
 
-    data, (states, bins) = data_of(options), building_of(options)
+    states, bins = building_of(options)
+    data = replace(data_of(options), states=states, bins=bins)
     if options.edges is None:
-        built = network_of_columns(data, states, bins)
+        built = network_of_columns(data)
     else:
-        built = find_network(data, edges_asked(options.edges), states, bins=bins)
+        built = find_network(data, edges_asked(options.edges))
     note(built.summary, *(text for text in built.remarks if text not in built.left_out.values()))
     options.left_out = built.left_out
     return built.network

@@ -80,7 +80,9 @@ def run(options: Namespace) -> int:
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
         data = held_data(data)
-    columns = find_columns(data, *building_of(options), options.without)
+    states, bins = building_of(options)
+    data = replace(data, states=states, bins=bins, without=options.without)
+    columns = find_columns(data)
     note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:
         check_target(columns.network, options.output)
@@ -88,8 +90,7 @@ def run(options: Namespace) -> int:
     if missingness not in ("learn", None):
         missingness = graph_of(missingness, columns.network)
     learned = learn_structure(
-        replace(data, aside=columns.left_out),
-        columns.network,
+        replace(data, states=columns.network, bins=None, aside=columns.left_out),
         missingness=missingness,
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),

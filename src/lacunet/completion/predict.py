@@ -15,6 +15,7 @@ from lacunet.completion.posteriors import Posteriors
 from lacunet.completion.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
+from lacunet.data.keywords import takes_data
 from lacunet.data.matching import is_null
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
@@ -37,6 +38,7 @@ Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
 
 
+@takes_data
 def predict(
     network: AnyNetwork,
     data: Any,
@@ -46,7 +48,6 @@ def predict(
     given_targets: bool = False,
     unsupported: Unsupported = "warn",
     keep: str | Sequence[str] = (),
-    missing: Any = (),
     memory: Memory = None,
 ) -> Any:
     r"""The posterior of some variables for every row, given what the row shows of the others.
@@ -89,9 +90,6 @@ def predict(
         distinct row takes a query of its own.
     keep
         Columns of the data to put before the predictions, such as ``"Id"``.
-    missing
-        Further values that mean "not observed", as in `lacunet.Data`; those that the result was
-        learned with are missing here too.
     memory
         The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
@@ -121,7 +119,6 @@ def predict(
         given_targets=given_targets,
         unsupported=unsupported,
         keep=keep,
-        missing=missing,
         memory=memory,
     )
     rows, values, parts, pieces = _PredictedRows(), SeenValues(), [], []
@@ -207,11 +204,10 @@ class _AskedTargets:
         given_targets: bool,
         unsupported: Unsupported = "warn",
         keep: str | Sequence[str],
-        missing: Any = (),
         memory: Memory,
     ) -> None:
         self.learned = as_learned(network)
-        self.data = data_given(data, missing=missing).every_row(self.learned)
+        self.data = data_given(data).every_row(self.learned)
         self.network = network = network_beside(self.learned, self.data, "predict")
         self.names = checked_targets(network, targets)
         self.answers = (give,) if isinstance(give, str) else tuple(give)

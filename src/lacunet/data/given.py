@@ -1,8 +1,7 @@
 """Data and how they are read, in one value.
 
-Whatever takes data takes this; what is not a `Data` yet becomes one by `data_given`, with the
-shorthands that the function was given (``weight=``, ``counts=``, ``strata=``, ``cluster=``,
-``missing=``).
+Whatever takes data takes this, and nothing else says how data are read; what is not a `Data` yet
+becomes one by `data_given`.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ from lacunet.data.counted import COLUMNS, said_by
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped, listed
 from lacunet.data.select import without_secrets
+from lacunet.formats.files import as_network
 from lacunet.model.dictionary import by_spelling
-from lacunet.model.network import FloatArray
+from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import spelled
 from lacunet.wording import counted
 
@@ -123,11 +123,13 @@ class Data:
         A path or a list of paths (``.csv .tsv .csv.gz .tsv.gz .parquet .arrow .feather``; also
         patterns and folders of parts, and ``"-"`` for CSV from the standard input); a table of
         pandas, Polars, PyArrow, DuckDB or any other library that Narwhals takes; a Spark data
-        frame; a list of Arrow tables; a dict of lists, or of single values for one row; or rows
-        that lacunet itself has read and encoded before.
+        frame; a list of Arrow tables; a dict of lists, or of single values for one row; rows that
+        lacunet itself has read and encoded before; or other `Data`, to say more of them.
     weight
         Sampling weights: the name of a column, or one number for each row. Only their ratios
-        matter. A pandas series, here and below, goes by its index.
+        matter. Rows with unequal weights tell less than as many with equal ones: "500 rows, worth
+        429 of equal weight", which is (sum of weights)^2 / (sum of squared weights). A pandas
+        series, here and below, goes by its index.
     counts
         How many rows each row stands for: a column, or one number for each row.
     squared_weight
@@ -154,6 +156,19 @@ class Data:
         what the network says of the same codes.
     not_asked
         When questions were not asked, as in `Network`: ``{"SmokesNow": "Smoked=no"}``.
+    states
+        Where edges are given in place of a network, or none: the states of some columns, in order,
+        where the data do not show them all, as in ``{"Stage": ["I", "II", "III", "IV"]}``. A
+        variable that has no column needs them: it is hidden. A network, a result or the path of one
+        gives its states, its cut points and what it says of codes.
+    bins
+        There, too: how to cut columns of numbers. 5 for five intervals with equally many rows each,
+        ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
+        ``[18,40)`` and ``[40,65]``, so that 40 is in the second. Numbers outside, such as 70, get a
+        warning when states are found and are refused in learning; ``float("inf")`` opens an end. A
+        network keeps its cut points: with one, these are not used.
+    without
+        A column or several that are not to be variables, such as an identifier.
     unknown
         What to do with a value that is not a state: ``"error"`` (the default) refuses it,
         ``"missing"`` takes it as missing, with a note.
@@ -197,6 +212,9 @@ class Data:
     missing: Any = ()
     codes: Any = None
     not_asked: Any = None
+    states: Any = None
+    bins: Any = None
+    without: Sequence[str] = ()
     unknown: Unknown = "error"
     latent: Sequence[str] = ()
     fully_observed: Sequence[str] = ()
@@ -208,19 +226,11 @@ class Data:
     aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
 
     def __post_init__(self) -> None:
+        if isinstance(self.source, Data):
+            self._add_to(self.source)
         self._check_source()
         given = self.__dict__
-        if is_one_row(self.source):
-            given["source"] = {name: [value] for name, value in self.source.items()}
-        if self.unknown not in get_args(Unknown):
-            raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
-        for name in ("latent", "fully_observed"):
-            given[name] = _names(name, given[name])
-        given["missing"] = _missing(self.missing)
-        for name in ("codes", "not_asked"):
-            if not isinstance(given[name], Mapping | None):
-                raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
-            given[name] = dict(given[name] or {})
+        self._normalise()
         self._read_own_description()
         for name, checked in PER_ROW.items():
             if given[name] is not None and not isinstance(given[name], str):
@@ -236,6 +246,37 @@ class Data:
                 "give all three, as lacunet.count wrote them.",
             )
         self._check_replicates()
+
+    def _add_to(self, data: Data) -> None:
+        """Take over the source and the options of other data; nothing may be said twice."""
+        for option in fields(self):
+            value, more = getattr(data, option.name), getattr(self, option.name)
+            if option.name == "source" or not _is_said(more, option.default):
+                self.__dict__[option.name] = value
+            elif _is_said(value, option.default):
+                raise DataError(
+                    f"{option.name}= is said twice, of data that have it already.",
+                    "say it in one of the two.",
+                )
+
+    def _normalise(self) -> None:
+        """Put each option in the one form that is read."""
+        given = self.__dict__
+        if is_one_row(self.source):
+            given["source"] = {name: [value] for name, value in self.source.items()}
+        if self.unknown not in get_args(Unknown):
+            raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
+        for name in ("latent", "fully_observed", "without"):
+            given[name] = _names(name, given[name])
+        given["missing"] = _missing(self.missing)
+        if not isinstance(self.states, Mapping | None):
+            given["states"] = as_network(self.states)
+        for name in ("codes", "not_asked", "bins", "states"):
+            if isinstance(given[name], Network):
+                continue
+            if not isinstance(given[name], Mapping | None):
+                raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
+            given[name] = dict(given[name] or {})
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
@@ -287,8 +328,6 @@ class Data:
             )
 
     def _check_source(self) -> None:
-        if isinstance(self.source, Data):
-            raise DataError("the source of Data is Data already.", "give it as it is.")
         has_query = self.query is not None
         if (self.source is not None) == has_query or (self.database is not None and not has_query):
             raise DataError(
@@ -421,24 +460,11 @@ class Data:
         return missing | by_spelling(column, self.codes.get(column, {}))
 
 
-def data_given(data: Any, **options: Any) -> Data:
-    """The data as one value, with what shorthands say of them.
-
-    Raises
-    ------
-    DataError
-        Something is said twice: in `Data` and beside it.
-    """
-    given = {name: value for name, value in options.items() if _is_said(value)}
+def data_given(data: Any) -> Data:
+    """The data as one value."""
     if data is None:
         raise DataError.unknown_kind(data)
-    if not isinstance(data, Data):
-        return Data(data, **given)
-    if twice := [name for name in given if name in data.given_options]:
-        raise DataError(
-            f"{twice[0]}= is said twice: in Data and beside it.", "say it in one of the two."
-        )
-    return replace(data, **given)
+    return data if isinstance(data, Data) else Data(data)
 
 
 def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,7 @@ def _replaced(network: Network, updated: Network) -> Iterator[str]:
 
 def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
-    wanted = {*reading.wanted, *reading.data.aside}
+    wanted = {*reading.wanted, *reading.data.aside, *reading.data.without}
     if ignored := [name for name in reading.source.columns if name not in wanted]:
         columns, them = ("column is", "it") if len(ignored) == 1 else ("columns are", "them")
         names = first_of(ignored, MOST_IGNORED)
@@ -144,10 +145,31 @@ def _remarks(reading: Reading) -> Iterator[str]:
             note += f" (if {weight!r} are sampling weights: weight={weight!r}, "
             note += f"--weight {in_shell(weight)})"
         yield f"{note}."
+    yield from _other_cuts(reading.network, reading.data.bins)
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
             yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
+
+
+def _other_cuts(network: Network, bins: Mapping[str, Any]) -> Iterator[str]:
+    """Columns for which the data ask for other intervals than the network has."""
+    cuts_of = network.cuts_of
+    asked = [name for name in network.variables if name in bins]
+    if other := [name for name in asked if not _may_be_asked(cuts_of.get(name), bins[name])]:
+        yield (
+            f"the network has its own states of {listed(other)}, which are used in place of those "
+            "that bins= (--bins) asks for."
+        )
+
+
+def _may_be_asked(cuts: Sequence[float] | None, bins: Any) -> bool:
+    """Whether a network's cut points may come from what is asked: points, or a number of bins."""
+    if cuts is None:
+        return False
+    if isinstance(bins, Integral):
+        return len(cuts) <= int(bins) + 1  # fewer where many rows have the same number
+    return isinstance(bins, tuple) or [*cuts] == [*bins]
 
 
 def _as_counted(ignored: Sequence[str]) -> str:
@@ -245,9 +267,17 @@ def _ways_out(absent: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
 def check_columns(source: DataSource, variables: Collection[str], data: Data) -> None:
     """Refuse codes of columns that do not exist: they would be ignored in silence."""
     known = (*variables, *source.columns)
-    for option in ("missing", "codes", "not_asked"):
+    for option in ("missing", "codes", "not_asked", "bins"):
         names = [name for name in getattr(data, option) if name is not None]
         refuse_strangers(option, names, known, source.label)
+    if not isinstance(data.states, Network):
+        refuse_strangers("states", data.states, known, source.label)
+    refuse_strangers("without", data.without, source.columns, source.label)
+    if both := [name for name in data.without if name in variables]:
+        raise DataError(
+            f"without= (--without) names {listed(both)}, which the network has as variables.",
+            "take them out of one of the two.",
+        )
 
 
 def check_beside(source: DataSource, variables: Collection[str], data: Data) -> None:

@@ -14,6 +14,7 @@ from lacunet.building.network import only_data, warned_network_of_columns
 from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -116,15 +117,11 @@ class Diagnosis:
         return data
 
 
+@takes_data
 def diagnose(
     network: NetworkOrEdges | None = None,
     data: Any = None,
-    weight: Any = None,
     *,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     rng: np.random.Generator | int | None = None,
     memory: Memory = None,
     try_graph: bool = False,
@@ -142,9 +139,8 @@ def diagnose(
         values are cut into five intervals with equally many rows. To cut them otherwise, do so
         before: ``diagnose(lacunet.discretise(data, {"Age": [0, 40, 65, 120]}))``.
     data
-        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation.
-    weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; weights count in the tests.
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation, or
+        `lacunet.Data`, whose weights count in the tests.
     rng
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
@@ -183,11 +179,9 @@ def diagnose(
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
     progress = as_progress(progress)
-    options = {"weight": weight, "counts": counts, "missing": missing}
-    options |= {"strata": strata, "cluster": cluster}
     if data is None:
         network, data = None, only_data(network, "diagnose")
-    data = data_given(data, **options)
+    data = data_given(data)
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)

@@ -15,6 +15,7 @@ import numpy as np
 
 from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
@@ -146,6 +147,7 @@ class Sensitivity:
         return data
 
 
+@takes_data
 def sensitivity(
     network: NetworkOrEdges,
     data: Any,
@@ -159,11 +161,6 @@ def sensitivity(
     given: Sequence[str] | str | None = None,
     missingness: MissingnessGraph | str | Path | None = None,
     deltas: Sequence[float] | float = DELTAS,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     groups: int = GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
     pseudo_counts: AskedPseudoCounts | None = None,
@@ -184,7 +181,8 @@ def sensitivity(
     network
         Structure and states, or edges; CPTs, if it has any, are ignored.
     data
-        A path, a dataframe of any library, or `lacunet.Data`.
+        A path, a dataframe of any library, or `lacunet.Data`. If it has clusters or replicate
+        weights, the intervals are computed from them.
     target, state, evidence
         The question: P(target = state | evidence). Or the query as it is written in place of all
         three, ``"P(Ill=yes | Age=old)"``, also with do(...), or the difference of two,
@@ -210,9 +208,6 @@ def sensitivity(
         values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
-    weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`. If the data have clusters or replicate
-        weights, the intervals are computed from them.
     groups
         How many groups of rows the jackknife leaves out in turn, where there are no clusters.
     method
@@ -244,9 +239,7 @@ def sensitivity(
     (0.5, 3.0)
     """
     progress = as_progress(progress)
-    given_data = data_given(
-        data, weight=weight, counts=counts, missing=missing, strata=strata, cluster=cluster
-    )
+    given_data = data_given(data)
     bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
     network = with_data_codes(bare_network, given_data)
     terms = _asked_terms(network, target, state, evidence)

@@ -15,6 +15,7 @@ from lacunet.data.counted import COUNTED_FROM, NAMES, VARIABLES, with_descriptio
 from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
@@ -35,15 +36,11 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
+@takes_data
 def count(
     network: NetworkOrEdges,
     data: Any,
     *,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
     scratch: str | Path | None = None,
     progress: AskedProgress = False,
@@ -52,7 +49,7 @@ def count(
 
     Parameters
     ----------
-    network, data, weight, counts, strata, cluster, missing, memory, scratch, progress
+    network, data, memory, scratch, progress
         As `lacunet.learn` takes them.
 
     Returns
@@ -74,8 +71,7 @@ def count(
     """
     import pyarrow as pa
 
-    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-    data = data_given(data, missing=missing, **design)
+    data = data_given(data)
     given = network_beside(network, data, "count")
     budget, progress = memory_budget(memory), as_progress(progress)
     with _counting(given, data, budget, scratch=scratch, progress=progress) as counting:

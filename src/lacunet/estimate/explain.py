@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import ByName
@@ -233,6 +234,7 @@ class Explanation:
         }
 
 
+@takes_data
 def explain(
     network: NetworkOrEdges,
     data: Any = None,
@@ -240,11 +242,6 @@ def explain(
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
     progress: AskedProgress = False,
     **options: Any,
@@ -259,8 +256,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, pseudo_counts, experts, weight, counts, strata, cluster, missing, memory,
-    progress
+    network, data, method, pseudo_counts, experts, memory, progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -279,8 +275,7 @@ def explain(
     """
     progress = as_progress(progress)
     if data is not None:
-        design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-        data = data_given(data, **design, missing=missing)
+        data = data_given(data)
     budget = memory_budget(memory)
     asked = asked_method("explain", network, data, method, pseudo_counts, experts, options, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))

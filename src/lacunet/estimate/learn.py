@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import warn
@@ -86,6 +87,7 @@ BEYOND_LIMIT = (
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
+@takes_data
 def learn(
     network: NetworkOrEdges,
     data: Any,
@@ -93,11 +95,6 @@ def learn(
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     scratch: str | Path | None = None,
@@ -116,8 +113,8 @@ def learn(
         data. Or a missingness graph, which stands for its network and for ``missingness``.
     data
         A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
-        `lacunet.Data`, which also says how to read them: queries, delimiters, latent variables,
-        values that are not states.
+        `lacunet.Data`, which also says how to read them: weights and the design of a survey, values
+        that mean "not observed", intervals of numbers, latent variables, queries, delimiters.
     method
         A method's name, or a method with its options. By default "auto". Where ``missingness`` is
         given, "mgraph" is the default: it estimates each CPT by the formula that the graph gives
@@ -142,18 +139,6 @@ def learn(
         times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
         of the posterior that has the experts as its prior. Other methods than "em" and "auto" have
         one for complete rows alone, and rows of a design have none.
-    weight
-        Sampling weights: the name of a column, or one for each row. Only their ratios matter.
-        Rows with unequal weights tell less than as many with equal ones: "500 rows, worth 429 of
-        equal weight", which is (sum of weights)^2 / (sum of squared weights).
-    counts
-        How many rows each row stands for: the name of a column, or one for each row.
-    strata, cluster
-        How the rows were sampled: the names of columns, or one label for each row. Intervals
-        follow from them; estimates use the weights, and by default no pseudo-counts where rows
-        tell.
-    missing
-        Further values that mean "not observed": one, a list, or a mapping from columns to them.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -206,8 +191,7 @@ def learn(
     if not isinstance(intervals, bool):
         message = f"intervals is {intervals!r}, but must be True or False."
         raise MethodError(message, WAY_TO_INTERVALS)
-    design = {"weight": weight, "counts": counts, "strata": strata, "cluster": cluster}
-    data, budget = data_given(data, **design, missing=missing), memory_budget(memory)
+    data, budget = data_given(data), memory_budget(memory)
     asked = asked_method("learn", network, data, method, pseudo_counts, experts, options, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))

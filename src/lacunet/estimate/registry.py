@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import Field, fields, replace
 from typing import Any
 
-from lacunet.data.given import Data
 from lacunet.estimate.auto import Auto
 from lacunet.estimate.deletion.forms import Deletion, Informed
 from lacunet.estimate.method import Method, MethodError
@@ -100,8 +99,6 @@ def _way_to(option: str, known: Collection[str]) -> str:
     """Where an option belongs that a method does not take."""
     if _methods_with(option):
         return _of_methods(option)
-    if option in Data.__dataclass_fields__:
-        return f"it says how data are read: give lacunet.Data(data, {option}=...) as the data."
     return did_you_mean(option, known)
 
 

@@ -23,6 +23,7 @@ from lacunet.completion.rows import draw_completions, most_probable, refuse_impo
 from lacunet.completion.shares import RowShares
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.given import Data, data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
@@ -53,6 +54,7 @@ WITH_INTERVALS = (
 )
 
 
+@takes_data
 def impute(
     network: AnyNetwork,
     data: Any,
@@ -61,7 +63,6 @@ def impute(
     rng: np.random.Generator | int | None = None,
     proper: bool | None = None,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
-    missing: Any = (),
     memory: Memory = None,
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
@@ -99,9 +100,6 @@ def impute(
     unsupported
         What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
         A completed table has no probabilities that could have bounds; those of `predict` have.
-    missing
-        Further values that mean "not observed", as in `lacunet.Data`; those that the result was
-        learned with are missing here too. Variables that `Data` names as latent become new columns.
     memory
         The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
 
@@ -148,7 +146,7 @@ def impute(
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
-    weighed = data_given(data, missing=missing)
+    weighed = data_given(data)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = held_data(given)

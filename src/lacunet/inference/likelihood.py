@@ -16,10 +16,11 @@ over the families that rows show completely and the problems that are left, see
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned, network_beside
@@ -33,17 +34,12 @@ from lacunet.wording import assigned, first_of
 
 MOST_NAMED = 12  # states of a row that is impossible
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
 
-
+@takes_data
 def log_likelihood(
     network: AnyNetwork,
     data: Any,
     *,
-    weight: str | ArrayLike | None = None,
-    counts: str | ArrayLike | None = None,
-    missing: Any = (),
     memory: Memory = None,
 ) -> float:
     """The natural logarithm of the probability of the data: the sum of log P(x) over the rows x.
@@ -60,8 +56,6 @@ def log_likelihood(
         A network with CPTs, a result of learning, or the path or name of one.
     data
         Whatever `lacunet.learn` takes; cells may be missing.
-    weight, counts, missing
-        How the data are read, as in `lacunet.Data`.
     memory
         The bytes that reading the rows and summing over what they do not show may take; by
         default half of the memory there is.
@@ -91,7 +85,7 @@ def log_likelihood(
     from lacunet.data.read import ReadReport
     from lacunet.statistics.observations import observations
 
-    given = data_given(data, weight=weight, counts=counts, missing=missing)
+    given = data_given(data)
     learned, budget = as_learned(network), memory_budget(memory)
     network = network_beside(learned, given, "log_likelihood")
     given = replace(given, aside=columns_beside(learned, but=("weight", "counts")))

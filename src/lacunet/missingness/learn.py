@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lacunet.data.errors import DataWarning
+from lacunet.data.keywords import takes_data
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import NetworkOrEdges, network_beside
@@ -13,16 +14,12 @@ from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, from_few_rows, l
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 
+@takes_data
 def learn_missingness(
     network: NetworkOrEdges | None = None,
     data: Any = None,
-    weight: Any = None,
-    given: MissingnessGraph | str | None = None,
-    missing: Any = (),
     *,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
+    given: MissingnessGraph | str | None = None,
     memory: Memory = None,
     time_limit: float | None = None,
 ) -> LearnedGraph:
@@ -46,9 +43,7 @@ def learn_missingness(
         Gives the variables and their states, or edges; its CPTs are ignored. Without it, as in
         ``learn_missingness(data)``, all columns are looked at.
     data
-        A path, a dataframe of any library, or `lacunet.Data`.
-    weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; with ``cluster``, tests allow for clustering.
+        A path, a dataframe of any library, or `lacunet.Data`; tests allow for its clusters.
     given
         What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
         kept, and not used to learn the rest.
@@ -95,8 +90,7 @@ def learn_missingness(
     deadline = Deadline.asked(time_limit)
     if data is None:
         network, data = None, only_data(network, "learn_missingness")
-    design = {"strata": strata, "cluster": cluster}
-    data = data_given(data, weight=weight, counts=counts, missing=missing, **design)
+    data = data_given(data)
     if network is None:
         columns, data = warned_network_of_columns(data)
         network = columns.network

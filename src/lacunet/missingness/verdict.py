@@ -9,9 +9,9 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lacunet.data.given import data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.table import whole_rows
 from lacunet.errors import ByName, warn
 from lacunet.estimands.notation import Notation, Readable
@@ -47,7 +47,6 @@ from lacunet.wording import listed, read_formula, text_table
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
 
-Weight = str | ArrayLike | None  # a column, one weight for each row, or none
 RECOVERABLE = "recoverable"
 NOT_RECOVERABLE = "not recoverable"
 UNDECIDED = "undecided"
@@ -243,9 +242,8 @@ class Verdict(_WithEstimand):
             )
         return laws_over(self.graph.network, scopes, given)
 
-    def identified_set(
-        self, data: object, weight: Weight = None, *, population: object = None
-    ) -> IdentifiedSet:
+    @takes_data
+    def identified_set(self, data: object, *, population: object = None) -> IdentifiedSet:
         """The lowest and highest values of the query over all models that fit the data best.
 
         One point where the query is recoverable or otherwise identified. ``population`` is as in
@@ -258,7 +256,7 @@ class Verdict(_WithEstimand):
         """
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
-        given = data_given(data, weight=weight)
+        given = data_given(data)
         gathered = gathered_rows(self.graph, given, model.variables, groups=0)
         fit = best_fit(model, gathered.whole, laws, gathered.parts(), gathered.scales)
         states = tuple(
@@ -267,9 +265,8 @@ class Verdict(_WithEstimand):
         )
         return replace(ends_of(fit, self.asked), degrees=gathered.degrees, states=states)
 
-    def assumptions(
-        self, data: object, weight: Weight = None, *, population: object = None
-    ) -> Assumptions:
+    @takes_data
+    def assumptions(self, data: object, *, population: object = None) -> Assumptions:
         """What the graph assumes, edge by edge: if the data can refute it, and if the query moves.
 
         ``population`` is as in `estimate`.
@@ -281,14 +278,14 @@ class Verdict(_WithEstimand):
         """
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
-        rows = self._rows(data, weight, model.variables)
+        rows = self._rows(data, model.variables)
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(assumptions, is_designed=data_given(data).has_design)
 
+    @takes_data
     def estimate(
         self,
         data: object,
-        weight: Weight = None,
         *,
         interval: bool | float = False,
         population: object = None,
@@ -330,20 +327,19 @@ class Verdict(_WithEstimand):
         """
         from lacunet.uncertainty.recovered import answer_to
 
-        answer, warnings = answer_to(self, data_given(data, weight=weight), interval, population)
+        answer, warnings = answer_to(self, data_given(data), interval, population)
         for text in warnings:
             warn(f"{self.query}: {text}.")
         return answer
 
-    def estimate_with_report(
-        self, data: object, weight: Weight = None, *, population: object = None
-    ) -> Estimation:
+    @takes_data
+    def estimate_with_report(self, data: object, *, population: object = None) -> Estimation:
         """The estimate together with what it rests on; its ``warnings`` are not issued."""
         laws = self.population_laws(population)
-        return estimate(self, self._rows(data, weight, columns_needed(self)), laws)
+        return estimate(self, self._rows(data, columns_needed(self)), laws)
 
-    def _rows(self, data: object, weight: Weight, columns: Scope) -> Rows:
-        return gathered_rows(self.graph, data_given(data, weight=weight), columns).rows
+    def _rows(self, data: object, columns: Scope) -> Rows:
+        return gathered_rows(self.graph, data_given(data), columns).rows
 
 
 def columns_needed(verdict: Verdict) -> Scope:

@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from lacunet.data.keywords import takes_data
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -182,6 +184,7 @@ class Askable:
             level=level,
         )
 
+    @takes_data
     def predict(
         self,
         rows: Any,
@@ -261,6 +264,7 @@ class Askable:
 
         return compile(self, targets, memory=memory)
 
+    @takes_data
     def impute(
         self,
         rows: Any,
@@ -338,6 +342,7 @@ class Askable:
 
         return sample(self, rows, rng=rng, library=library)
 
+    @takes_data
     def log_likelihood(self, rows: Any, *, memory: Memory = None) -> float:
         """The natural logarithm of the probability of the rows: the sum of log P(x) over them.
 

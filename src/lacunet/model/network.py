@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lacunet.data.keywords import takes_data
 from lacunet.errors import LacunetError, warn
 from lacunet.model.asking import Askable
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
@@ -278,15 +279,10 @@ class Network(Askable):
             self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
 
     @staticmethod
+    @takes_data
     def from_data(
         data: Any,
         edges: Any,
-        states: Mapping[str, Sequence[object]] | None = None,
-        missing: Any = (),
-        bins: Mapping[str, Any] | None = None,
-        *,
-        codes: Mapping[str, Mapping[Any, Any]] | None = None,
-        not_asked: Mapping[str, Any] | None = None,
     ) -> Network:
         """A network without CPTs: structure from edges, states from the columns of the data.
 
@@ -296,31 +292,15 @@ class Network(Askable):
         Parameters
         ----------
         data
-            Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, `lacunet.Data`.
+            Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, or `lacunet.Data`,
+            which also says which states there are, where numbers are cut, what codes mean and
+            when questions were not asked. The network keeps all of that: later data are read in the
+            same way.
         edges
             Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
             dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
             parents; a `pathlib.Path` of a file with the text, or of a file of two columns. An empty
             list stands for all columns without edges.
-        states
-            The states of some of the variables, in order, where the data do not show them all. A
-            variable that has no column needs them: it is hidden.
-        missing
-            Further values that mean "not observed": one, a list, or a mapping from columns to them.
-            The network keeps them: later data are read in the same way.
-        bins
-            How to cut columns of numbers: 5 for five intervals with equally many rows each,
-            ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
-            ``[18,40)`` and ``[40,65]``, so that 40 is in the second. Numbers outside, such as 70,
-            get a warning here and are refused in learning; ``float("inf")`` opens an end. The
-            network keeps the cut points, so that numbers in later data are cut the same way.
-        codes
-            What values mean, column by column: ``{"Smoke": {7: None, 9: None}}`` missing,
-            ``{"Sex": {1: "male", 2: "female"}}`` states, ``{"Age": {"40+": ["40-49", "50+"]}}``
-            one of several. The network keeps them.
-        not_asked
-            When a question was not asked: ``{"SmokesNow": "Smoked100=no"}``. The variable gets a
-            state ``not_asked`` for these rows; ``("Smoked100=no", "never")`` names another.
 
         Warns
         -----
@@ -345,7 +325,7 @@ class Network(Askable):
         """
         from lacunet.building.network import find_network  # the one import that points forwards
 
-        built = find_network(data, edges, states, missing, bins, codes=codes, not_asked=not_asked)
+        built = find_network(data, edges)
         for remark in built.remarks:
             warn(remark)
         return built.network

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import Bins
-from lacunet.building.network import columns_held, given_states
+from lacunet.building.network import columns_held
 from lacunet.building.states import (
     IdentifierError,
     NestedError,
@@ -25,10 +24,9 @@ from lacunet.building.states import (
 )
 from lacunet.data.given import Data, data_given
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import source_from
+from lacunet.data.reading import check_columns, source_from
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.model.network import Network
 from lacunet.progress import Progress, silent
 from lacunet.statistics.observations import observations, rows_within
@@ -55,30 +53,20 @@ class Columns:
     left_out: tuple[str, ...] = ()
 
 
-def find_columns(
-    data: Any,
-    states: Mapping[str, Sequence[object]] | None = None,
-    bins: Mapping[str, Bins] | None = None,
-    without: Collection[str] = (),
-) -> Columns:
+def find_columns(data: Any) -> Columns:
     """A variable for every column but weights: its states as given, as cut, or those seen.
 
-    Columns ``without`` which to learn are left out, and those without any value or with the name
-    and the values of sampling weights, unless their states are given.
+    Columns without any value or with the name and the values of sampling weights are left out,
+    unless their states are given.
     """
     given_data = data_given(data)
     source = source_from(given_data)
-    given = given_states(states or {})
-    if strangers := [name for name in (*given, *without) if name not in source.columns]:
-        raise LacunetError(
-            f"{source.label} has no column {listed(strangers)}.",
-            f"its columns are {', '.join(source.columns)}.",
-        )
-    left_out = {*without, *given_data.beside}
+    left_out = {*given_data.without, *given_data.beside}
     columns = [name for name in source.columns if name not in left_out]
     if not columns:
         raise LacunetError(f"no column of {source.label} is left to learn from.")
-    held = columns_held(source, given_data, columns, given, bins)
+    check_columns(source, columns, given_data)
+    held = columns_held(source, given_data, columns)
     occurring = _occurring(held.uncut, held.extra)
     empty = [v for v, values in occurring.items() if not values and v not in held.extra]
     weights = [v for v in held.uncut if v not in occurring]
@@ -106,34 +94,25 @@ def _left_out(empty: Sequence[str], weights: Sequence[str]) -> Iterator[str]:
 
 
 def read_columns(
-    data: Data,
-    states: AnyNetwork | Mapping[str, Sequence[object]] | None,
-    bins: Mapping[str, Bins] | None = None,
-    without: Collection[str] = (),
-    budget: float = inf,
-    progress: Progress = silent,
+    data: Data, budget: float = inf, progress: Progress = silent
 ) -> tuple[Columns, EncodedTable]:
-    """The variables, and the rows; ``states`` may be the network that `find_columns` gave.
+    """The variables, and the rows; the data's states may be the network that `find_columns` gave.
 
     Of more rows than the budget holds, equal ones are one; of still more, there are some.
     """
-    if states is not None and not isinstance(states, Mapping):
-        states = as_network(states)
-        columns = Columns(states)
+    if isinstance(data.states, Network):
+        columns = Columns(data.states)
     elif isinstance(data.source, EncodedTable):
-        labels_of = states or {
+        labels_of = data.states or {
             name: range(size) for name, size in data.source.cardinality_of.items()
         }
         columns = Columns(
             Network({name: list(map(str, labels_of[name])) for name in data.source.variables})
         )
     else:
-        columns = find_columns(data, states, bins, without)
-    if both := [name for name in without if name in columns.network.variables]:
-        raise LacunetError(
-            f"{listed(both)}: named in states and in without.", "name a column in one of the two."
-        )
-    data = replace(data, aside=(*data.aside, *without, *columns.left_out))
+        columns = find_columns(data)
+    # From here on the network says which states there are.
+    data = replace(data, states=None, bins=None, aside=(*data.aside, *columns.left_out))
     with observations(data, columns.network, budget, progress=progress) as rows:
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
@@ -180,9 +159,6 @@ def _occurring(
     return occurring
 
 
-CALL = "lacunet.learn_structure(data,"
-
-
 def _way_out(refused: Mapping[str, StatesError]) -> str:
     """What to do about columns without states."""
     hopeless = [
@@ -199,7 +175,7 @@ def _way_out(refused: Mapping[str, StatesError]) -> str:
     if others:
         ways.append(f"leave {listed(others)} out (without=[...], --without), or give the states")
     if cut := [name for name, error in refused.items() if isinstance(error, NumbersError)]:
-        ways.append(f"or cut numbers into intervals: {in_five(CALL, cut)}")
+        ways.append(f"or cut numbers into intervals: {in_five(cut)}")
     if alike:
         ways.append(SpellingsError.joined([*alike.values()]).way_out)
     return "; ".join(ways) + "."

@@ -18,7 +18,7 @@ Complete data need no judge: the search's own score is exact.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral
@@ -27,10 +27,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.building.bins import Bins
 from lacunet.building.edges import tiers_of
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError, warn
@@ -39,7 +39,6 @@ from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.result import Interrupted
-from lacunet.formats.files import AnyNetwork
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
@@ -181,9 +180,9 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
+@takes_data
 def learn_structure(
     data: Any,
-    states: AnyNetwork | Mapping[str, Sequence[object]] | None = None,
     *,
     required: Iterable[tuple[str, str]] | str = (),
     forbidden: Iterable[tuple[str, str]] | str = (),
@@ -196,14 +195,7 @@ def learn_structure(
     score: Literal["sparse-bic", "bic", "bdeu"] = "sparse-bic",
     equivalent_size: float = 10.0,
     strengths: int | None = None,
-    bins: Mapping[str, Bins] | None = None,
-    without: str | Collection[str] = (),
     pseudo_counts: AskedPseudoCounts | None = None,
-    weight: Any = None,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
     progress: AskedProgress = False,
 ) -> LearnedStructure:
@@ -213,13 +205,11 @@ def learn_structure(
     ----------
     data
         A path or several, a dataframe of any library, or `lacunet.Data`, which also says how to
-        read them: codes, delimiters, questions that were not asked of all. With
-        ``not_asked={"SmokesNow": "Smoked=no"}`` the network always has the edge Smoked ->
-        SmokesNow. Every column is a variable, except those that ``without``, ``weight``,
-        ``counts``, ``strata`` and ``cluster`` name.
-    states
-        The states of some or all columns, in order; by default those that occur. A network, a
-        result or the path of one gives the states of all columns, and where numbers are cut.
+        read them: intervals of numbers, codes, delimiters, questions that were not asked of all.
+        With ``not_asked={"SmokesNow": "Smoked=no"}`` the network always has the edge Smoked ->
+        SmokesNow. Every column is a variable, except those that ``without=``, ``weight=``,
+        ``counts=``, ``strata=`` and ``cluster=`` name there; with ``states=network``, those of that
+        network are. The search does not use strata and clusters; a warning says so.
     required, forbidden
         Edges that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
@@ -251,16 +241,8 @@ def learn_structure(
     strengths
         The number of bootstrap replicates for edge strengths; also True for 20, False or 0 for
         none. By default 20, and none for more than 200,000 rows; fewer than 10 say little.
-    bins
-        How to cut columns of numbers, as in `Network.from_data`: 5, ``("width", 5)`` or cut
-        points. The network keeps them.
-    without
-        A column or several to leave out, such as an identifier.
     pseudo_counts
         What is added to each cell of the CPTs, as for `lacunet.learn`.
-    weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`. The search does not use strata and clusters; a
-        warning says so.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
@@ -299,12 +281,9 @@ def learn_structure(
     _check(method, score, equivalent_size, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
-    shorthands = {"weight": weight, "counts": counts, "missing": missing}
-    shorthands |= {"strata": strata, "cluster": cluster}
-    given_data = data_given(data, **shorthands)
+    given_data = data_given(data)
     budget = memory_budget(memory)
-    left_out = [without] if isinstance(without, str) else without
-    columns, table = read_columns(given_data, states, bins, left_out, budget, progress)
+    columns, table = read_columns(given_data, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())

@@ -252,13 +252,14 @@ def python_text(project: Project, folder: str) -> str:
     restricted, level = project.only(sketch.variables), project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
     bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
-    data = data_options(project) | _given(not_asked=restricted.not_asked)
+    data = data_options(project)
+    data |= _given(not_asked=restricted.not_asked, states=states, bins=bins)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
-    building, report = _given(states=states, bins=bins), _given(missingness=graph, level=level)
+    report = _given(missingness=graph, level=level)
     lines = [
         f"{IMPORTS}Path({folder!r}).mkdir(parents=True, exist_ok=True)",
         _call("data = lc.Data", [project.data], data),
-        _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], building),
+        _call("network = lc.Network.from_data", [_Name("data"), sketch.edges_text], {}),
         _call("result = lc.learn", [_Name("network"), _Name("data")], learning),
         "print(result)",
         _call("result.write", [f"{folder}/learned.json"], {}),

@@ -148,7 +148,8 @@ class Studio:
         sketch, data = checked_sketch(project.graph), self._data(project)
         restricted = project.only(sketch.variables)
         bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
-        built = find_network(data, sketch.edges_text, restricted.states, bins=bins)
+        given = replace(data, states=restricted.states, bins=bins)
+        built = find_network(given, sketch.edges_text)
         table = read_table(data, built.network)
         copies = None if table.copies is None else table.copies.rows
         skips = skips_in(built.network, table.columns, copies)

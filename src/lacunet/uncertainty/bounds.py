@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
+from lacunet.data.keywords import takes_data
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
@@ -72,17 +73,13 @@ class WorstCase:
         return covering(self.low, self.high, *errors, level, self.degrees)
 
 
+@takes_data
 def worst_case(
     network: NetworkOrEdges,
     data: Any,
     target: str | Sequence[str],
     given: str | Sequence[str] = (),
-    weight: Any = None,
     *,
-    counts: Any = None,
-    strata: Any = None,
-    cluster: Any = None,
-    missing: Any = (),
     memory: Memory = None,
 ) -> WorstCase:
     """The worst-case bounds on P(target | given), whatever the missing values are.
@@ -97,13 +94,11 @@ def worst_case(
     network
         Gives the variables, their states and rules; its edges are ignored.
     data
-        What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ...
+        What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ... Clusters and
+        replicate weights change the standard errors, not the bounds.
     target, given
         The variables left and right of the bar; or the query as it is written in place of both,
         ``"P(Ill | Age)"``. The bounds are those of all states.
-    weight, counts, strata, cluster, missing
-        How the data are read, as in `lacunet.Data`; clusters and replicate weights change the
-        standard errors, not the bounds.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
@@ -124,9 +119,7 @@ def worst_case(
     no   0.3750  0.8750
     yes  0.1250  0.6250
     """
-    shorthands = {"weight": weight, "counts": counts, "missing": missing}
-    shorthands |= {"strata": strata, "cluster": cluster}
-    described = data_given(data, **shorthands)
+    described = data_given(data)
     network = network_beside(network, described, "worst_case").with_tables(None)
     left, right = _asked(network, target, given)
     scope: Scope = (*right, *left)
