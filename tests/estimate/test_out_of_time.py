@@ -24,6 +24,7 @@ from lacunet.estimate.em import stage
 from lacunet.estimate.intervals import seconds_of
 from lacunet.estimate.learn import SECONDS_TO_REPORT, carry_out
 from lacunet.estimate.method import JACKKNIFE, RATE_MATRIX, Ended, Learned, Plan, Setting, run
+from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.plan import plan_of
 from lacunet.statistics import gather as statistics
 from lacunet.statistics.folds import GROUPS
@@ -339,3 +340,20 @@ def test_intervals_take_two_steps_for_each_parameter_or_a_fit_for_each_fold() ->
     assert seconds_of(RATE_MATRIX, plan, learned) == 2 * ASIA.free_parameters * 4.0 / 20
     assert seconds_of(JACKKNIFE, plan, learned) == GROUPS * 4.0
     assert seconds_of(JACKKNIFE, plan, Learned({}, {})) == 0.0
+
+
+def test_a_network_is_not_lost_where_its_intervals_take_too_much(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def too_large(*_: object) -> object:
+        raise OverBudgetError.component(["A", "B"], 1.0)
+
+    table = rows(2)
+    plain = lc.learn(ASIA, table, "direct-mar")
+    monkeypatch.setattr(learning.Fitted, "uncertainty", too_large)
+    result = lc.learn(ASIA, table, "direct-mar", intervals=True)
+    assert result.uncertainty is None
+    (note,) = set(result.notes) - set(plain.notes)
+    assert "intervals were left out" in note
+    for name in ASIA.variables:
+        np.testing.assert_array_equal(result.network.cpt(name).table, plain.network.cpt(name).table)

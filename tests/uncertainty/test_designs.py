@@ -531,3 +531,18 @@ def test_completed_tables_of_a_survey_vary_where_its_estimate_is_zero() -> None:
     result = lc.learn(RARE, lc.Data(rows, **SURVEYED), "em", intervals=True, missingness="R[Ill]")
     tables = result.impute(rows, draws=3, rng=1)
     assert all(table["Ill"].notna().all() for table in tables)
+
+
+def test_em_without_a_tilt_says_what_learn_says_of_weighted_rows_without_a_design() -> None:
+    rng = np.random.default_rng(0)
+    ill = rng.random(60) < 0.3
+    rows = {
+        "Age": [["young", "old"][code] for code in rng.integers(0, 2, 60)],
+        "Ill": [None if rng.random() < 0.3 else ["no", "yes"][int(own)] for own in ill],
+        "Weight": rng.lognormal(0, 0.5, 60),
+    }
+    network = lc.Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    data = lc.Data(rows, weight="Weight")
+    found = lc.sensitivity(network, data, "P(Ill=yes)", mechanism="Ill", deltas=0.0, method="em")
+    learned = lc.learn(network, data, "em", tolerance=1e-6, max_iterations=5_000)
+    assert learned.query("Ill")["yes"] == pytest.approx(float(found.answers[0]), abs=1e-5)

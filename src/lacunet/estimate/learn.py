@@ -49,6 +49,7 @@ from lacunet.estimate.registry import (
 from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges, network_beside
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
+from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.graph import network_and_options
 from lacunet.model.mechanisms import Mechanisms
@@ -81,6 +82,8 @@ BEYOND_LIMIT = (
     "estimate alone. Leave them out, or use a closed form: the intervals of direct-mar and "
     "factored-mar take no more than a few fits."
 )
+
+WITHOUT_INTERVALS = "the intervals were left out, because they take more than there is: {}"
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
@@ -287,30 +290,47 @@ def carry_out(
     if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
         return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
-        left = max(setting.deadline.left, 0.0)
-        setting = replace(setting, deadline=NEVER)  # intervals take their time
-        chosen = recipe_after(recipe, learned, setting)
-        if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
-            warn(BEYOND_LIMIT.format(seconds))
-        is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
-        if is_fitted_again and learned.ended is not None and learned.ended.is_cut_short:
-            # EM starts from a closed form of each replicate, too.
-            stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
-            plan, recipe = replace(plan, stages=stages), None
-        if chosen != recipe:
-            statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
-        again = gathering(plan, setting, None, seed)
-        fitted = Fitted(
-            plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
-        )
-        uncertainty = fitted.uncertainty(chosen)
-        doubts = uncertainty.doubts
-        doubts += () if plan.units is None else plan.units.doubts
-        doubts += () if statistics.folds is None else statistics.folds.doubts
-        doubts += _doubts_of_search(result)
-        return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
+        return _how_sure(plan, rows, setting, result, learned, statistics, recipe, seed)
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
+    except OverBudgetError as refusal:  # nor where the intervals alone are too much
+        return replace(result, notes=(*result.notes, WITHOUT_INTERVALS.format(refusal.message)))
+
+
+def _how_sure(
+    plan: Plan,
+    rows: Observations,
+    setting: Setting,
+    result: Result,
+    learned: Learned,
+    statistics: Statistics,
+    recipe: str,
+    seed: int,
+) -> Result:
+    """The result with its intervals, from what was counted or, where a recipe asks it, more."""
+    left = max(setting.deadline.left, 0.0)
+    setting = replace(setting, deadline=NEVER)  # intervals take their time
+    chosen = recipe_after(recipe, learned, setting)
+    if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
+        warn(BEYOND_LIMIT.format(seconds))
+    is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
+    is_cut_short = is_fitted_again and learned.ended is not None and learned.ended.is_cut_short
+    if is_cut_short:
+        # EM starts from a closed form of each replicate, too.
+        stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
+        plan = replace(plan, stages=stages)
+    if chosen != recipe or is_cut_short:
+        statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
+    again = gathering(plan, setting, None, seed)
+    fitted = Fitted(
+        plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
+    )
+    uncertainty = fitted.uncertainty(chosen)
+    doubts = uncertainty.doubts
+    doubts += () if plan.units is None else plan.units.doubts
+    doubts += () if statistics.folds is None else statistics.folds.doubts
+    doubts += _doubts_of_search(result)
+    return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
 
 
 def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
