@@ -80,6 +80,12 @@ def test_a_cpt_is_shown_as_a_table(rain: tuple[str, str], capsys: Captured) -> N
     assert main(["learn", *rain, "--intervals", "-o", learned]) == 0
     result = read_result(learned)
     capsys.readouterr()
+    assert main(["show", learned]) == 0
+    assert capsys.readouterr().out == f"{result}\n"
+    assert main(["show", learned, "--json"]) == 0
+    assert (
+        json.loads(capsys.readouterr().out)["intervals"]["Wet"] == result.interval("Wet").tolist()
+    )
     assert main(["show", learned, "Wet"]) == 0
     assert capsys.readouterr().out == f"{result.cpt('Wet')}\n"
     assert main(["show", learned, "Wet", "--json"]) == 0

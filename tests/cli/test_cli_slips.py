@@ -242,6 +242,23 @@ def test_an_unknown_column_of_an_option_is_said_with_the_option(
         assert "['smoker']" in told
 
 
+@pytest.mark.parametrize("said", [("--bins", "bmi=20,30"), ("--states", "xray=neg,pos,both")])
+def test_states_and_cuts_that_a_network_has_itself_are_kept_with_a_note(
+    said: tuple[str, str], survey: Path, capsys: Captured
+) -> None:
+    for command in (("learn", "s.json"), ("diagnose", "s.json")):
+        assert run(*command, "survey.csv", *said) == 0
+        assert f"({said[0]})" in capsys.readouterr().err
+
+
+def test_columns_that_do_not_matter_are_named_once(survey: Path, capsys: Captured) -> None:
+    assert run("learn", "Smoker -> xray", "survey.csv", "-o", "r.json") == 0
+    assert ": bmi." in capsys.readouterr().err
+    for command in (("learn", "r.json"), ("evaluate", "r.json"), ("impute", "r.json")):
+        assert run(*command, "survey.csv", "--without", "bmi") == 0
+        assert "bmi" not in capsys.readouterr().err
+
+
 def test_a_network_in_place_of_data_is_called_one(survey: Path, capsys: Captured) -> None:
     told = refused(capsys, "learn", "s.json", "s.json")
     assert "'s.json'" in told

@@ -445,7 +445,7 @@ def test_the_prior_is_the_methods_own_until_one_is_chosen(browser: Any, tmp_path
     with served(tmp_path) as server, opened(browser, server, "#learn") as page:
         assert page.input_value("#pseudo-counts-kind") == ""
         assert page.is_hidden("#pseudo-counts")
-        for kind, kept in (("learn", "learn"), ("number", 2.0), ("", "")):
+        for kind, kept in (("learn", "learn"), ("number", 1), ("", "")):
             page.select_option("#pseudo-counts-kind", kind)
             assert page.is_visible("#pseudo-counts") == (kind == "number")
             page.wait_for_timeout(400)

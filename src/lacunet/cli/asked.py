@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.model.network import Network
 
-DATA_OPTIONS = "weight counts strata cluster unknown latent fully_observed encoding decimal"
+DATA_OPTIONS = "weight counts strata cluster without unknown latent fully_observed encoding decimal"
 
 
 def taken(options: Namespace, names: str) -> dict[str, Any]:
@@ -59,6 +59,7 @@ def data_of(options: Namespace) -> Data:
         if (value := getattr(options, name, None)) not in (None, [])
     }
     keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
+    keywords |= {"states": states_asked(options), "bins": bins_asked(options)}
     keywords |= codes_asked(options.codes, options.not_asked)
     if options.replicates is not None:
         keywords["replicate_weights"] = replicates_asked(options.replicates)
@@ -70,6 +71,27 @@ def data_of(options: Namespace) -> Data:
 
         options.held = data = held_data(data)  # read for the states, then for the rows
     return data
+
+
+def states_asked(options: Namespace) -> dict[str, list[str]]:
+    """The states of variables, as typed."""
+    states = dict(_parted(text, "--states Stage=I,II,III") for text in options.states)
+    return {name: names_in("--states", values) for name, values in states.items()}
+
+
+def bins_asked(options: Namespace) -> dict[str, Any]:
+    """How columns of numbers are cut, as typed."""
+    from lacunet.building.bins import asked_bins
+
+    bins = dict(_parted(text, "--bins Age=5") for text in options.bins)
+    return {name: asked_bins(name, values) for name, values in bins.items()}
+
+
+def _parted(text: str, example: str) -> tuple[str, str]:
+    name, values = key_and_rest(text, "=")
+    if not (name and values):
+        raise LacunetError(f"{text!r} does not name a variable and its values.", f"as in {example}")
+    return name, values
 
 
 def level_asked(options: Namespace) -> float | None:

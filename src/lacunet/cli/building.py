@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from argparse import Namespace
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of
+from lacunet.cli.asked import data_of, states_asked
 from lacunet.cli.files import has_data
 from lacunet.cli.terminal import note
-from lacunet.cli.values import names_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
@@ -35,8 +33,7 @@ def network_from_data(options: Namespace) -> Network:
     """
     from lacunet.building.network import find_network, network_of_columns
 
-    states, bins = building_of(options)
-    data = replace(data_of(options), states=states, bins=bins)
+    data = data_of(options)
     if options.edges is None:
         built = network_of_columns(data)
     else:
@@ -50,7 +47,7 @@ def network_without_data(options: Namespace) -> Network:
     """The network of edges whose states are given; without data a graph needs none."""
     from lacunet.building.network import network_of_edges
 
-    states, _ = building_of(options)
+    states = states_asked(options)
     network, absent = network_of_edges(edges_asked(options.edges), states)
     if absent and options.then == "graph":
         note(f"{', '.join(absent)}: taken to have two states each; --states gives others")
@@ -67,27 +64,6 @@ def edges_asked(text: str) -> str | Path:
     """The file of this name, if there is one; else the text itself."""
     is_name = "\n" not in text and len(text) < 256
     return Path(text) if is_name and Path(text).is_file() else text
-
-
-def building_of(options: Namespace) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """The states of variables, and how to cut others, as typed."""
-    from lacunet.building.bins import asked_bins
-
-    states = dict(_parted(text, "--states Stage=I,II,III") for text in options.states)
-    bins = dict(_parted(text, "--bins Age=5") for text in options.bins)
-    return (
-        {name: names_in("--states", values) for name, values in states.items()},
-        {name: asked_bins(name, values) for name, values in bins.items()},
-    )
-
-
-def _parted(text: str, example: str) -> tuple[str, str]:
-    from lacunet.wording import key_and_rest
-
-    name, values = key_and_rest(text, "=")
-    if not (name and values):
-        raise LacunetError(f"{text!r} does not name a variable and its values.", f"as in {example}")
-    return name, values
 
 
 def note_written(network: Network, path: str) -> None:

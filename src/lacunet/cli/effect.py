@@ -58,7 +58,6 @@ def add_arguments(command: ArgumentParser) -> None:
     choices = ["difference", "ratio", "odds ratio"]
     add(command, "--measure", "what --forest draws", choices=choices, default="difference")
     add_shared(command, "--population --level --json --memory")
-    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
     add_data_arguments(command)
 
 

@@ -65,17 +65,6 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         "population, with the causes of R[*] as columns",
         {"metavar": "FILE"},
     ),
-    "--states": (
-        "the states of a variable, in order, instead of those found\n in the data (quote a name "
-        """with an equals sign: '"X=1"=A,B,C')""",
-        {"metavar": "X=A,B,C", "action": "append", "default": []},
-    ),
-    "--bins": (
-        "cut the numbers of a column: X=5, or at cut points: X=18,40,65\n; 5 bins hold equally "
-        "many rows, X=width:5 are equally wide; 18,40,65 are 18 to 40 and 40 to 65, and no others; "
-        "X=-inf,40,65,inf has open ends",
-        {"metavar": "X=N", "action": "append", "default": []},
-    ),
     "--progress": (
         "show how far the work is: a bar, lines of JSON on stderr, or nothing; auto is a bar in a "
         "terminal, and nothing elsewhere",
@@ -137,7 +126,6 @@ def add_network_or_edges(
         needs_network=not metavar.startswith("["),
         in_place=("--sql",) if then == "data" else (),
     )
-    add_shared(command.add_argument_group("edges in place of a network"), "--states --bins")
     add_data_arguments(command)
 
 
@@ -184,6 +172,18 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "can be given several times"
     )
     add(group, "--not-asked RULE", rule, action="append", default=[])
+    text = (
+        "the states of a variable, in order, instead of those found\n in the data (quote a name "
+        """with an equals sign: '"X=1"=A,B,C')"""
+    )
+    add(group, "--states X=A,B,C", text, action="append", default=[])
+    text = (
+        "cut the numbers of a column: X=5, or at cut points: X=18,40,65\n; 5 bins hold equally "
+        "many rows, X=width:5 are equally wide; 18,40,65 are 18 to 40 and 40 to 65, and no others; "
+        "X=-inf,40,65,inf has open ends; a network keeps its own cuts"
+    )
+    add(group, "--bins X=N", text, action="append", default=[])
+    add(group, "--without A,B", "columns that are not variables", type=names, default=[])
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
     latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"

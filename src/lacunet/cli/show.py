@@ -14,6 +14,7 @@ from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
 from lacunet.wording import text_table
 
 if TYPE_CHECKING:
+    from lacunet.estimate.result import Result
     from lacunet.formats.catalogue import Entry
     from lacunet.model.network import Cpt, Network
 
@@ -40,9 +41,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print what is asked for."""
-    from lacunet.formats.files import as_learned, read_network
-    from lacunet.formats.lacunet_json import render
-    from lacunet.report.plain import plain
+    from lacunet.estimate.result import read_learned
+    from lacunet.formats.files import as_network
 
     if options.beside and not options.page:
         options.usage_error("--beside needs a page to stand on: give --page PAGE.html")
@@ -51,26 +51,39 @@ def run(options: Namespace) -> None:
             options.usage_error("name a network")
         _list_bundled(options)
         return
-    network = read_network(options.network)
+    known = read_learned(options.network)
     if options.page:
-        _write_page(network, options)
-        return
-    cpts: list[Cpt] = []
-    if options.variables:
-        learned = as_learned(options.network)  # with intervals, where the file has them
-        known = network if learned is options.network else learned
-        cpts = [known.cpt(name) for name in options.variables]
-    if options.dot:
-        print(network.to_dot())
-    elif not options.json:
-        print("\n\n".join(map(str, cpts)) if cpts else network)
-    elif cpts:
-        rows = {cpt.child: plain(cpt, "parents table interval") for cpt in cpts}
-        for cpt in cpts:
-            rows[cpt.child]["states"] = dict(zip(cpt.family, cpt.states, strict=True))
-        print(json.dumps(rows))
+        _write_page(as_network(known), options)
+    elif options.dot:
+        print(as_network(known).to_dot())
+    elif options.variables:
+        _print_cpts([known.cpt(name) for name in options.variables], as_json=options.json)
     else:
-        print(render(network).rstrip())
+        print(_as_json(known) if options.json else known)
+
+
+def _print_cpts(cpts: Sequence[Cpt], *, as_json: bool) -> None:
+    """Print some CPTs, with intervals where they have them."""
+    from lacunet.report.plain import plain
+
+    if not as_json:
+        print("\n\n".join(map(str, cpts)))
+        return
+    rows = {cpt.child: plain(cpt, "parents table interval") for cpt in cpts}
+    for cpt in cpts:
+        rows[cpt.child]["states"] = dict(zip(cpt.family, cpt.states, strict=True))
+    print(json.dumps(rows))
+
+
+def _as_json(known: Result | Network) -> str:
+    """A result as `lacunet learn --json` prints it, or a network as a file has it."""
+    from lacunet.estimate.result import Result
+    from lacunet.formats.lacunet_json import render
+    from lacunet.report.learned.text import result_as_data
+
+    if isinstance(known, Result):
+        return json.dumps(result_as_data(known, 0.95 if known.uncertainty else None))
+    return render(known).rstrip()
 
 
 def _list_bundled(options: Namespace) -> None:

@@ -8,11 +8,10 @@ from dataclasses import replace
 from functools import partial
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.building import building_of, note_written
+from lacunet.cli.building import note_written
 from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.cli.values import names
 
 HELP = "learn a network, edges and CPTs, from data with missing values"
 EXAMPLE = """examples:
@@ -42,7 +41,6 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data(command)
     add_output(command, "-o --output OUT", "where to write the network")
     group = command.add_argument_group("structure")
-    add(group, "--without A,B", "columns to leave out", type=names, default=[])
     add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", default="")
     add(group, "--forbidden EDGES", "edges that are not allowed", default="")
     tiers = "groups of columns, 'A,B; C,D': no edge leads from a later group into an earlier one"
@@ -63,7 +61,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(group, "--strengths N", strengths, type=int, nargs="?", const=20)
     limit = "time limit in seconds, as in 5; the best so far is returned"
     add(group, "--time-limit SECONDS", limit, type=float)
-    add_shared(group, "--json --seed --pseudo-counts --memory --states --bins")
+    add_shared(group, "--json --seed --pseudo-counts --memory")
 
 
 def run(options: Namespace) -> int:
@@ -80,8 +78,6 @@ def run(options: Namespace) -> int:
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
         data = held_data(data)
-    states, bins = building_of(options)
-    data = replace(data, states=states, bins=bins, without=options.without)
     columns = find_columns(data)
     note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:

@@ -146,6 +146,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
             note += f"--weight {in_shell(weight)})"
         yield f"{note}."
     yield from _other_cuts(reading.network, reading.data.bins)
+    yield from _other_states(reading.network, reading.data.states)
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
@@ -160,6 +161,21 @@ def _other_cuts(network: Network, bins: Mapping[str, Any]) -> Iterator[str]:
         yield (
             f"the network has its own states of {listed(other)}, which are used in place of those "
             "that bins= (--bins) asks for."
+        )
+
+
+def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iterator[str]:
+    """Columns for which the data name states that the network does not have."""
+    known = network.states_of
+    asked = {} if isinstance(states, Network) else states
+    if other := [
+        name
+        for name in network.variables
+        if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
+    ]:
+        yield (
+            f"the network has its own states of {listed(other)}, which are used in place of those "
+            "that states= (--states) names."
         )
 
 

@@ -48,7 +48,8 @@ def warned_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str])
             f"values of {first_of(known, MOST_NAMED)} may be missing because of what the ignored "
             "columns hold; the CPTs would then be biased. lacunet.diagnose(data) (lacunet diagnose "
             "DATA) tests all columns: consider adding those that it names to the network. "
-            "To end this warning, name columns that do not matter: lacunet.Data(data, aside=[...])."
+            "To end this warning, name columns that do not matter: lacunet.Data(data, "
+            "without=[...]) (--without)."
         )
     if plan.graph is None:
         notes += notes_on_rules(plan.network, partly)
