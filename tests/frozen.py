@@ -171,9 +171,7 @@ def _methods() -> None:  # noqa: C901
 
     def large_em() -> Quantities:
         network, rows = golden("child-mar").network, rows_of("child-mar")
-        return cpts(
-            learned(network, rows, "em", pseudo_counts=1, tolerance=1e-9, max_iterations=20_000)
-        )
+        return cpts(learned(network, rows, "em", pseudo_counts=1, **EM))
 
     problem("em under a given prior, child-mar", large_em)
 
