@@ -165,17 +165,16 @@ def test_data_before_edges_are_answered_with_the_order(first: Any, second: Any, 
 @pytest.mark.parametrize(
     "name",
     [
-        *("learn", "explain", "count", "diagnose", "predict", "impute", "log_likelihood"),
+        *("learn", "explain", "count", "diagnose"),
         *("learn_missingness", "sensitivity", "worst_case", "hide"),
     ],
 )
 def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(name: str) -> None:
     frame: Any = pd.DataFrame(SEEN)
     called: Any = getattr(lc, name)
-    one = {"sensitivity": "Wet", "worst_case": "Wet", "predict": "Wet", "hide": lc.MCAR()}
+    one = {"sensitivity": "Wet", "worst_case": "Wet", "hide": lc.MCAR()}
     more = [one[name]] if name in one else []
-    path = "data" if name == "predict" else "'rows.csv'"
-    for first, given in ((frame, "data"), ("rows.csv", path), (SEEN, "data")):
+    for first, given in ((frame, "data"), ("rows.csv", "'rows.csv'"), (SEEN, "data")):
         with pytest.raises(lc.LacunetError, match=rf"{name}\(network, {given}[,)]"):
             called(first, RAIN, *more)
 

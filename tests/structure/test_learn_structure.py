@@ -801,7 +801,7 @@ def test_strengths_of_both_directions_add_up_and_what_is_said_is_not_in_doubt() 
 def test_rows_beyond_memory_are_learned_from_as_distinct_rows(tmp_path: Path) -> None:
     frame(ASIA, incomplete(ASIA, 30_000, 3, 0.05)).to_csv(tmp_path / "rows.csv", index=False)
     held = lc.learn_structure(tmp_path / "rows.csv", strengths=0)
-    streamed = lc.learn_structure(tmp_path / "rows.csv", strengths=0, memory=800_000)
+    streamed = lc.learn_structure(tmp_path / "rows.csv", strengths=0, memory=1_000_000)
     assert str(streamed.cpdag) == str(held.cpdag)
     assert streamed.score == pytest.approx(held.score, abs=1e-6)
     assert streamed.rows == held.rows == 30_000

@@ -337,7 +337,7 @@ def learn_pseudo_counts(
     Rows that are nearly deterministic, each in its own way: less than one pseudo-count per cell.
 
     >>> counts = np.array([[40.0, 0, 0], [0, 60, 0], [0, 0, 50], [70, 0, 0], [0, 80, 1]])
-    >>> print(learn_prior({"Fault": counts}))
+    >>> print(learn_pseudo_counts({"Fault": counts}))
     between 0.036 and 0.11 pseudo-counts per cell, mostly the same for all states
     """
     possible_of = {

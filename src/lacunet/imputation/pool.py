@@ -119,10 +119,10 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     --------
     Draw completed tables, compute a share and its variance from each, pool them.
 
-    >>> from lacunet import impute, learn
+    >>> from lacunet import learn
     >>> rows = {"Age": ["old", "young"] * 50, "Ill": ["yes", "no", "no", None] * 25}
     >>> result = learn("Age -> Ill", rows, "em", missingness="Age -> R[Ill]")
-    >>> tables = impute(result, rows, draws=20, rng=0)
+    >>> tables = result.impute(rows, draws=20, rng=0)
     >>> shares = np.array([table["Ill"].count("yes") / 100 for table in tables])
     >>> pooled = pool(shares, shares * (1 - shares) / 100, df=99)
     >>> round(float(pooled.estimate), 1), round(float(pooled.standard_error), 2)

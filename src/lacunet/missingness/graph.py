@@ -150,9 +150,7 @@ class MissingnessGraph(Drawing):
         >>> rows = {"Age": ["old", "old", "young"], "Income": ["high", None, "low"]}
         >>> graph = MissingnessGraph.parse("Age -> R[Income]", "Age -> Income", data=rows)
         >>> graph.recover("P(Income)").estimate(rows)
-        P(Income)
-          high     low
-        0.6667  0.3333
+        <P(Income): high 0.6667, low 0.3333>
         """
         if not isinstance(text, str):
             raise MissingnessGraphError(
@@ -381,9 +379,7 @@ class MissingnessGraph(Drawing):
         >>> verdict.status
         'recoverable'
         >>> verdict.estimate({"X": [0, 0, 1, 1], "Y": [0, 1, 1, None]})
-        P(Y)
-             0       1
-        0.2500  0.7500
+        <P(Y): 0 0.2500, 1 0.7500>
         """
         from lacunet.missingness.recover.answers import recover
 
