@@ -467,6 +467,23 @@ def data_given(data: Any) -> Data:
     return data if isinstance(data, Data) else Data(data)
 
 
+def refuse_options_of_data(keywords: Sequence[str]) -> None:
+    """Refuse keywords of a function that say how data are read, which `Data` does alone.
+
+    Raises
+    ------
+    DataError
+        Some do; others are for Python to refuse.
+    """
+    options = [f"{keyword}=" for keyword in keywords if keyword in Data.__dataclass_fields__]
+    if options:
+        verb = "says" if len(options) == 1 else "say"
+        raise DataError(
+            f"{' and '.join(options)} {verb} how data are read.",
+            f"give the data as lacunet.Data(data, {', '.join(f'{each}...' for each in options)}).",
+        )
+
+
 def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The columns that say something of the rows of a result, but those of some roles."""
     roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
