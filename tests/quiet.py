@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from multiprocessing.synchronize import Event
+from pathlib import Path
 
 from lacunet.cli import main
 
 
-def quietly(arguments: list[str], began: Event | None = None) -> None:
-    """Run a command and say nothing."""
+def quietly(arguments: list[str], temporary: Path, began: Event | None = None) -> None:
+    """Run a command and say nothing; its temporary files are in a folder."""
+    tempfile.tempdir = str(temporary)
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     os.dup2(quiet, 2)

@@ -284,6 +284,39 @@ def test_a_weight_counts_as_so_many_rows(method: str) -> None:
     )
 
 
+def test_a_series_of_weights_goes_by_its_index() -> None:
+    X, y = asia_rows(60, 4, 0.2)
+    X.index = y.index = pd.Index(np.random.default_rng(2).permutation(60) + 3)
+    weights = pd.Series(np.random.default_rng(0).integers(0, 4, 60), index=X.index)
+    in_order, turned = weights.to_numpy(), weights.sort_index()
+    model = BayesianNetworkClassifier(method="direct-mcar")
+    expected = model.fit(X, y, in_order).predict_proba(X)
+    assert model.score(X, y, turned) == model.score(X, y, in_order) != model.score(X, y)
+    np.testing.assert_array_equal(model.fit(X, y, turned).predict_proba(X), expected)
+    numbers = X.notna().astype(float)
+    imputer = BayesianNetworkImputer(method="direct-mcar")
+    tables = [
+        imputer.fit(numbers, sample_weight=given).network_.cpt("asia").table
+        for given in (in_order, turned)
+    ]
+    np.testing.assert_array_equal(*tables)
+
+
+@pytest.mark.parametrize("index", [[5, 6, 7, 8], [1, 1, 2, 3], [3, 2, 1, 0]])
+def test_a_series_of_weights_is_never_taken_by_position(index: list[int]) -> None:
+    frame = pd.DataFrame({"a": ["u", "v", "u", "v"]}, index=[0, 1, 2, 9])
+    weights, classes = pd.Series([1.0, 2.0, 1.0, 1.0], index=index), ["p", "q", "q", "p"]
+    fitted = BayesianNetworkClassifier().fit(frame, classes)
+    for rows in (frame, frame.to_numpy()):
+        for fit in (
+            lambda rows=rows: BayesianNetworkClassifier().fit(rows, classes, weights),
+            lambda rows=rows: BayesianNetworkImputer().fit(rows, sample_weight=weights),
+            lambda rows=rows: fitted.score(rows, classes, weights),
+        ):
+            with pytest.raises(LacunetError, match=r"sample_weight.to_numpy"):
+                fit()
+
+
 CODES: dict[str, dict[Any, Any]] = {
     "Smoked": {1: "no", 2: "yes", 7: None, 9: None},
     "Age": {"40+": ["40-49", "50+"]},

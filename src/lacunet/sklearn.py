@@ -26,7 +26,7 @@ from scipy.special import logit, logsumexp, softmax
 from lacunet.building.edges import edges_of
 from lacunet.completion.predictor import Predictor
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
-from lacunet.data.given import Data
+from lacunet.data.given import Data, in_row_order
 from lacunet.data.matching import is_null
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from
@@ -163,7 +163,11 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         self.calibrate = calibrate
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> BayesianNetworkClassifier:  # noqa: N803
-        """Learn the network from rows and their classes; a weight counts as so many rows."""
+        """Learn the network from rows and their classes; a weight counts as so many rows.
+
+        A pandas series of weights goes by its index.
+        """
+        sample_weight = in_row_order(sample_weight, X, "sample_weight")
         X, y = _validated(self, X, y)  # noqa: N806
         check_classification_targets(y)
         weights, X, y = _weighted(self, sample_weight, X, y)  # noqa: N806
@@ -226,6 +230,14 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         """The most probable class of each row."""
         check_is_fitted(self)
         return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:  # noqa: N803
+        """The share of rows, by weight, of which the class is predicted.
+
+        A pandas series of weights goes by its index.
+        """
+        weights = in_row_order(sample_weight, X, "sample_weight")
+        return float(super().score(X, y, sample_weight=weights))
 
     def reasons(self, X: Any, most: int = 5) -> list[list[Reason]]:  # noqa: N803
         """For each row the columns that speak most for, or against, the predicted class.
@@ -291,7 +303,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     """
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
-        """Learn the network from the rows; a weight counts as so many rows."""
+        """Learn the network from the rows; a weight counts as so many rows.
+
+        A pandas series of weights goes by its index.
+        """
+        sample_weight = in_row_order(sample_weight, X, "sample_weight")
         X = _validated(self, X)  # noqa: N806
         weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
         columns = _columns(self, X)

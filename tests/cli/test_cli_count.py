@@ -96,7 +96,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
     net, parts = str(folder / "net.bif"), [str(folder / f"{part}.parquet") for part in range(3)]
     texts = [str(folder / f"{part}.csv") for part in range(3)]
     counted = [str(folder / f"{part}.feather") for part in range(3)]
-    little = ["--memory", LITTLE, "--scratch", str(folder / "scratch")]
+    little = ["--memory", LITTLE]
     return {
         "count.arrow": ["count", net, *parts, *little],
         "learn.bif": ["learn", net, *texts, *little, "--method", "em"],  # codes go to the disk
@@ -116,7 +116,8 @@ def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
     seconds, expected = {}, {}
     for name, arguments in asked.items():
         begin = time.monotonic()
-        whole = context.Process(target=quietly, args=([*arguments, "-o", str(folder / name)],))
+        written = [*arguments, "-o", str(folder / name)]
+        whole = context.Process(target=quietly, args=(written, folder / "scratch"))
         whole.start()
         whole.join()
         assert whole.exitcode == 0
@@ -128,7 +129,7 @@ def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
         target.unlink(missing_ok=True)
         arguments = [*asked[name], "-o", str(target)]
         began = context.Event()
-        process = context.Process(target=quietly, args=(arguments, began))
+        process = context.Process(target=quietly, args=(arguments, folder / "scratch", began))
         process.start()
         began.wait()
         time.sleep(rng.uniform(0, 0.9) * seconds[name])
@@ -138,7 +139,7 @@ def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
         if target.exists():  # then it is whole
             assert target.read_bytes() == expected[name]
         if (at + 1) % len(asked) == 0:
-            again = context.Process(target=quietly, args=(arguments,))
+            again = context.Process(target=quietly, args=(arguments, folder / "scratch"))
             again.start()
             again.join()
             assert again.exitcode == 0
@@ -150,7 +151,7 @@ def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
 def test_ctrl_c_leaves_no_scratch(folder: Path) -> None:
     context = multiprocessing.get_context("forkserver")
     arguments = [*commands(folder)["learn.bif"], "-o", str(folder / "learned.bif")]
-    process = context.Process(target=quietly, args=(arguments,))
+    process = context.Process(target=quietly, args=(arguments, folder / "scratch"))
     process.start()
     while process.is_alive() and not list((folder / "scratch").glob("*/*")):
         time.sleep(0.01)

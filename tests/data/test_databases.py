@@ -66,7 +66,7 @@ def test_a_database_without_a_query_is_refused() -> None:
     with pytest.raises(DataError, match=r"Data\(query='select ...', database="):
         lc.Data("rows.csv", database="clinic.db")
     with pytest.raises(DataError, match="database="):
-        lc.learn(PAIR, "rows.csv", database="clinic.db")
+        lc.learn(PAIR, "rows.csv", database="clinic.db")  # type: ignore[call-arg]
 
 
 @pytest.fixture

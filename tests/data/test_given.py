@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -138,6 +139,14 @@ LABELLED = pd.DataFrame({"A": ["0", "1", "0"]}, index=["p", "q", "r"])
 ROLES = ("weight", "counts", "strata", "cluster")
 
 
+class SubSeries(pd.Series):
+    """As other libraries make them, such as GeoPandas."""
+
+
+class SubFrame(pd.DataFrame):
+    """A frame of another library."""
+
+
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("source", [LABELLED, {"A": LABELLED["A"]}], ids=["frame", "dict"])
 def test_a_series_of_pandas_goes_by_its_index(role: str, source: Any) -> None:
@@ -170,6 +179,45 @@ def test_a_series_of_pandas_is_never_taken_by_position(
 ) -> None:
     with pytest.raises(DataError, match=f"{role}=.*{offender}.*\n.*{role}.to_numpy"):
         Data(source, **{role: pd.Series([1, 2, 3], index=index)})
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_a_series_goes_by_its_index_whatever_class_or_wrapper_holds_it(role: str) -> None:
+    turned = LABELLED.iloc[::-1]
+    labelled = pd.Series([1, 2, 3], index=LABELLED.index)
+    for source, values in (
+        (turned, SubSeries(labelled)),
+        (SubFrame(turned), labelled),
+        (nw.from_native(turned), labelled),
+        (turned, nw.from_native(labelled, series_only=True)),
+        (turned["A"], labelled),
+    ):
+        assert getattr(Data(source, **{role: values}), role).tolist() == [3, 2, 1]
+    polars = pl.Series([1, 2, 3])  # it has no index: its values are in the order of the rows
+    assert getattr(Data(turned, **{role: polars}), role).tolist() == [1, 2, 3]
+
+
+def test_what_is_learned_is_the_same_for_a_series_in_any_order() -> None:
+    rng = np.random.default_rng(8)
+    rows = lc.example("asia").sample(60, rng=rng).mask(rng.random((60, 8)) < 0.2)
+    rows.index = pd.Index(rng.permutation(60) + 7)
+    values = {
+        "weight": rng.uniform(0.5, 2, 60),
+        "counts": rng.integers(1, 5, 60),
+        "strata": rng.integers(0, 2, 60),
+        "cluster": rng.integers(0, 10, 60),
+    }
+    in_order = {role: pd.Series(of_rows, index=rows.index) for role, of_rows in values.items()}
+    turned = {role: series.sort_index() for role, series in in_order.items()}
+    expected, result = (
+        lc.learn("smoke -> lung -> xray", lc.Data(rows, **options), "direct-mcar", intervals=True)
+        for options in (values, turned)
+    )
+    for variable in ("lung", "xray"):
+        tables = expected.cpt(variable).table, result.cpt(variable).table
+        np.testing.assert_array_equal(*tables)
+    answers = expected.query("xray | smoke=yes"), result.query("xray | smoke=yes")
+    assert str(answers[0]) == str(answers[1])
 
 
 def test_weights_of_a_filtered_frame_are_those_of_its_rows() -> None:

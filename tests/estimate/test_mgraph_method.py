@@ -343,7 +343,7 @@ def test_a_range_that_is_wide_is_not_called_narrow() -> None:
     assert "narrower" not in told
 
 
-@pytest.mark.parametrize("method", ["em", "auto", "mgraph", lc.EM()])
+@pytest.mark.parametrize("method", ["em", "mgraph", lc.EM()])
 def test_a_graph_hides_what_is_latent_in_the_data(method: Any) -> None:
     network = lc.Network({v: ["0", "1"] for v in "HXY"}, {"X": ["H"], "Y": ["H"]})
     data = lc.Data({"X": list("0110010"), "Y": ["0", "1", None, "0", None, "1", "1"]}, latent="H")

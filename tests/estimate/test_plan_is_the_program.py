@@ -51,7 +51,10 @@ WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     "em, ordered": ("em", {"missingness": "Age -> R[Ill]; R[Care] <= R[Ill]"}),
     "median": ("factored-mar", {"aggregation": "median"}),
     **{f"em, {kind}": ("em", {"missingness": text}) for kind, text in GRAPHS.items()},
-    **{f"auto, {kind}": ("auto", {"missingness": text}) for kind, text in GRAPHS.items()},
+    **{
+        f"auto, {kind}": ("auto", {"missingness": text, "otherwise": "em"})
+        for kind, text in GRAPHS.items()
+    },
     **{
         f"mgraph, {kind}, otherwise {otherwise}": (
             "mgraph",
@@ -234,7 +237,7 @@ def test_without_data_the_method_and_its_stages_are_told() -> None:
 
 def test_the_words_of_learn_that_say_how_to_read_are_words_of_explain() -> None:
     learned, explained = (inspect.signature(one).parameters for one in (lc.learn, lc.explain))
-    of_a_run = {"rng", "scratch", "intervals"}
+    of_a_run = {"rng", "intervals"}
     assert list(explained) == [name for name in learned if name not in of_a_run]
     rows: dict[str, list[Any]] = to_arrow(rows_of("em"), NETWORK).to_pydict()
     rows["Times"], rows["Town"] = [2] * 300, [str(number % 6) for number in range(300)]
@@ -270,13 +273,11 @@ RULED = lc.Network(
 @pytest.mark.parametrize(
     ("method", "missingness"),
     [
-        *((name, None) for name in ("direct-mar", "factored-mcar", "em", None)),
-        *((name, "R[Smoked]; R[Now]; R[Age]") for name in ("em", None)),
+        *((name, None) for name in ("direct-mar", "factored-mcar", "em", "auto")),
+        *((name, "R[Smoked]; R[Now]; R[Age]") for name in ("em", "auto")),
     ],
 )
-def test_what_is_noted_of_the_rows_is_noted_by_both(
-    method: str | None, missingness: str | None
-) -> None:
+def test_what_is_noted_of_the_rows_is_noted_by_both(method: str, missingness: str | None) -> None:
     rows = {
         "Smoked": ["no", "yes", None, "yes", "no", "yes"] * 5,
         "Now": [None, "no", None, "yes", None, None] * 5,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -176,7 +177,10 @@ def test_files_that_tell_wrong_values_are_refused(
         learn(NETWORK, tmp_path / "rows.parquet", "factored-mar", memory=2**20)
 
 
-def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> None:
+def test_rows_that_all_agree_are_counted_in_bounded_tables(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     whole = table(300)
     same = {**whole.columns, "A": np.zeros(300, np.uint8)}
     one_group = EncodedTable(whole.cardinality_of, same)
@@ -185,7 +189,7 @@ def test_rows_that_all_agree_are_counted_in_bounded_tables(tmp_path: Path) -> No
         path = tmp_path / f"{at}.parquet"
         write_table(rows, NETWORK, path)
         for method in ("direct-mar", "factored-mar", "auto"):
-            found = learn(NETWORK, path, method, rng=1, memory=2**20, scratch=tmp_path)
+            found = learn(NETWORK, path, method, rng=1, memory=2**20)
             assert_same(found, learn(NETWORK, rows, method, rng=1))
     assert len(list(tmp_path.iterdir())) == 2
 
@@ -261,13 +265,16 @@ def test_a_promise_is_held_to_and_is_all_that_counts_as_fully_observed(tmp_path:
         )
 
 
-def test_scratch_files_are_gone_when_learning_fails(tmp_path: Path) -> None:
+def test_scratch_files_are_gone_when_learning_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
     rows = "A,B,C\n" + "0,,1\n" * 100 + "0,other,1\n"
     (tmp_path / "rows.csv").write_text(rows)
     with pytest.raises(UnknownStateError, match="'other'"):
-        learn(NETWORK, tmp_path / "rows.csv", "factored-mar", memory=2**20, scratch=scratch)
+        learn(NETWORK, tmp_path / "rows.csv", "factored-mar", memory=2**20)
     assert not list(scratch.iterdir())
 
 

@@ -22,7 +22,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_or_edges(command)
     out = "where to write the table: .parquet, .csv, ..."
     add_output(command, "-o --output OUT", out, required=True)
-    add_shared(command, "--memory --scratch")
+    add_shared(command, "--memory")
 
 
 def run(options: Namespace) -> None:
@@ -34,7 +34,7 @@ def run(options: Namespace) -> None:
         network_of(options),
         data_of(options),
         progress=progress_bar(),
-        **taken(options, "memory scratch"),
+        **taken(options, "memory"),
     )
     note(*notes)
     note(f"the counts of {counted(rows, 'row')} are in {options.output}")

@@ -60,9 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
-    add_shared(
-        command, "--json --pseudo-counts --experts --memory --scratch --intervals --level --report"
-    )
+    add_shared(command, "--json --pseudo-counts --experts --memory --intervals --level --report")
     add_method_arguments(command)
 
 
@@ -81,9 +79,7 @@ def run(options: Namespace) -> int:
     with ExitStack() as stack:
         if options.report:  # the rows stay open, and are read for what they do not show first
             budget, bare = memory_budget(options.memory), network.with_tables(None)
-            opened = observations(
-                data, bare, budget, scratch=options.scratch, progress=progress_bar()
-            )
+            opened = observations(data, bare, budget, progress=progress_bar())
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
@@ -114,7 +110,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
             intervals=options.intervals,
-            **taken(options, "method pseudo_counts experts memory scratch"),
+            **taken(options, "method pseudo_counts experts memory"),
             **method_options(options),
         )
     except Interrupted as interrupted:

@@ -54,10 +54,6 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)",
         {"metavar": "GIB", "type": gigabytes},
     ),
-    "--scratch": (
-        "folder for temporary files of rows that do not fit in memory (default: the system's)",
-        {"metavar": "DIR"},
-    ),
     "--intervals": ("add an interval for every probability", {"action": "store_true"}),
     "--level": ("level of intervals (default: 0.95)", {"metavar": "LEVEL", "type": level}),
     "--population": (
@@ -200,8 +196,8 @@ def add_method_arguments(command: ArgumentParser) -> None:
 
     brackets = "in brackets, the methods that take an option"
     group = command.add_argument_group("method", brackets)
-    methods = f"one of {', '.join(METHODS)} (default: auto, or mgraph where a graph is given)"
-    add(group, "--method M", methods)
+    methods = f"one of {', '.join(METHODS)}; auto is mgraph where a graph is given"
+    add(group, "--method M", methods, default="auto")
     declared = "variables that you declare observed in every row; all others count as partially so"
     add(group, "--fully-observed A,B", declared, type=names, default=[])
     methods_of: dict[str, list[str]] = {}

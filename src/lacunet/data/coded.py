@@ -40,8 +40,8 @@ from lacunet.model.network import FloatArray
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
 ANOTHER_FOLDER = (
-    "name a folder on a large disk: scratch=... (--scratch), or raise the memory budget: "
-    "memory=... (--memory)."
+    "let the environment variable TMPDIR name a folder on a large disk, or raise the memory "
+    "budget: memory=... (--memory)."
 )
 SPARE = 2**26  # bytes of a disk that are left to others
 
@@ -74,7 +74,7 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
         if lock is None:
             warn(
                 f"files in {str(where)!r} cannot be locked: if this run is killed, nobody will "
-                f"remove {str(folder)!r}; scratch=... (--scratch) names another folder."
+                f"remove {str(folder)!r}; the environment variable TMPDIR names another folder."
             )
         yield folder
     finally:

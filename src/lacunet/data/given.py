@@ -476,6 +476,23 @@ def data_given(data: Any) -> Data:
     return data if isinstance(data, Data) else Data(data)
 
 
+def refuse_options_of_data(keywords: Sequence[str]) -> None:
+    """Refuse keywords of a function that say how data are read, which `Data` does alone.
+
+    Raises
+    ------
+    DataError
+        Some do; others are for Python to refuse.
+    """
+    options = [f"{keyword}=" for keyword in keywords if keyword in Data.__dataclass_fields__]
+    if options:
+        verb = "says" if len(options) == 1 else "say"
+        raise DataError(
+            f"{' and '.join(options)} {verb} how data are read.",
+            f"give the data as lacunet.Data(data, {', '.join(f'{each}...' for each in options)}).",
+        )
+
+
 def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The columns that say something of the rows of a result, but those of some roles."""
     roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
@@ -549,13 +566,15 @@ def in_row_order(values: Any, source: Any, option: str) -> Any:
     DataError
         The index does not say which value belongs to which row.
     """
-    if not _is_indexed(values):
+    index = _index_of(values)
+    if index is None:
         return values
     import pandas as pd
 
     columns = source.values() if isinstance(source, Mapping) else [source]
-    rows = next((column.index for column in columns if _is_indexed(column)), None)
-    if values.index.equals(pd.RangeIndex(len(values)) if rows is None else rows):
+    indexes = (_index_of(column) for column in columns)
+    rows = next((of_column for of_column in indexes if of_column is not None), None)
+    if index.equals(pd.RangeIndex(len(index)) if rows is None else rows):
         return values
     by_position = f"if its values are in the order of the rows, give {option}.to_numpy()."
     if rows is None:
@@ -563,26 +582,37 @@ def in_row_order(values: Any, source: Any, option: str) -> Any:
             f"{option}= is a pandas series with an index of its own, and the data have no index.",
             by_position,
         )
-    if not values.index.is_unique:
+    if not index.is_unique:
         raise DataError(
-            f"{option}= is a pandas series in which {values.index[values.index.duplicated()][0]!r} "
+            f"{option}= is a pandas series in which {index[index.duplicated()].tolist()[0]!r} "
             "occurs twice in the index, which is not that of the data.",
             by_position,
         )
-    absent = rows[~rows.isin(values.index)]
+    absent = rows[~rows.isin(index)]
     if len(absent):
         raise DataError(
             f"{option}= is a pandas series without a value for {counted(len(absent), 'row')} of "
-            f"the data, such as the row {absent[0]!r} by their index.",
+            f"the data, such as the row {absent.tolist()[0]!r} by their index.",
             by_position,
         )
-    return values.reindex(rows)
+    return _native(values).reindex(rows)
 
 
-def _is_indexed(values: Any) -> bool:
-    """Whether it is a series or a frame of pandas."""
-    is_pandas = type(values).__module__.partition(".")[0] == "pandas"
-    return is_pandas and hasattr(values, "index")
+def _index_of(values: Any) -> Any:
+    """The index of a series or a frame of pandas; None for what has none."""
+    import narwhals as nw
+
+    native = _native(values)
+    is_series = nw.dependencies.is_pandas_like_series(native)
+    is_indexed = is_series or nw.dependencies.is_pandas_like_dataframe(native)
+    return native.index if is_indexed else None
+
+
+def _native(values: Any) -> Any:
+    """What Narwhals wraps, or the values themselves."""
+    import narwhals as nw
+
+    return nw.to_native(values, pass_through=True)
 
 
 def _labels(labels: Any, name: str) -> NDArray[np.object_]:

@@ -15,6 +15,7 @@ from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -31,7 +32,7 @@ from lacunet.diagnosis.at_random import (
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules

@@ -16,6 +16,7 @@ import numpy as np
 from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
@@ -36,7 +37,7 @@ from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.registry import default_pseudo_counts
 from lacunet.estimate.result import Result
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import (

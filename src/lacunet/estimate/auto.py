@@ -4,7 +4,7 @@ Without missing values the CPTs are frequencies; fewer than ten rows are left to
 deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
 exact where a step computes at most `MOST_CELLS` cells of large cliques, and memory allows it, by
 loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
-step fits, the closed form stands. With a missingness graph it is EM on the graph.
+step fits, the closed form stands.
 """
 
 from __future__ import annotations
@@ -13,22 +13,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from math import nan
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import alike_states
 from lacunet.estimate.method import Ended, Learned, Plan, Setting
-from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, graph_option, option
+from lacunet.estimate.options import ABOVE_ZERO, LIMIT, check_options, option
 from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_pseudo_counts
 from lacunet.model.network import Network
 from lacunet.statistics.gather import Statistics
 from lacunet.statistics.look import ROUNDING, Look
 from lacunet.wording import counted, first_of
-
-if TYPE_CHECKING:
-    from lacunet.missingness.graph import MissingnessGraph
 
 FEWEST_ROWS = 10
 # Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
@@ -42,15 +39,13 @@ Solve = Callable[[Statistics, Learned, Setting], Learned]
 class Auto:
     """Frequencies, factored-mar, or factored-mar followed by EM: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that learning may take; ``missingness`` a graph of
-    how values go missing.
+    ``time_limit`` is the number of seconds that learning may take.
     """
 
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
     most_cells: ClassVar[float] = MOST_CELLS
     time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
-    missingness: MissingnessGraph | None = graph_option()
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -59,9 +54,6 @@ class Auto:
         self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
     ) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
-        if self.missingness is not None:
-            em = replace(self.em, missingness=self.missingness)
-            return replace(em.plan(network, look, pseudo_counts), method=self.name)
         if look.partially == ():
             plan = DirectMCAR().plan(network, look, pseudo_counts)
             choice = "the plain frequencies"

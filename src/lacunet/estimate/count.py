@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
-from pathlib import Path, PurePath
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,12 +16,13 @@ from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import Copies, Design, EncodedTable, Labels
 from lacunet.data.write import check_table_name, coded_texts, opened_file, texts_of_codes
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.dictionary import when_and_state
 from lacunet.model.network import Network
@@ -42,14 +43,13 @@ def count(
     data: Any,
     *,
     memory: Memory = None,
-    scratch: str | Path | None = None,
     progress: AskedProgress = False,
 ) -> pa.Table:
     """Count how often each distinct row occurs, so that the counts of several parts are data again.
 
     Parameters
     ----------
-    network, data, memory, scratch, progress
+    network, data, memory, progress
         As `lacunet.learn` takes them.
 
     Returns
@@ -74,7 +74,7 @@ def count(
     data = data_given(data)
     given = network_beside(network, data, "count")
     budget, progress = memory_budget(memory), as_progress(progress)
-    with _counting(given, data, budget, scratch=scratch, progress=progress) as counting:
+    with _counting(given, data, budget, progress=progress) as counting:
         parts = counting.parts()
         whole = next(parts)
         if next(parts, None) is not None:
@@ -94,7 +94,6 @@ def count_into(
     data: Any,
     *,
     memory: Memory = None,
-    scratch: str | Path | None = None,
     progress: Progress = silent,
 ) -> tuple[int, tuple[str, ...]]:
     """Count into a file, however many distinct rows there are.
@@ -108,9 +107,7 @@ def count_into(
     """
     data, budget = data_given(data), memory_budget(memory)
     is_text = check_table_name(path) in TEXT
-    with _counting(
-        network, data, budget, scratch=scratch, progress=progress, by_weight=is_text
-    ) as counting:
+    with _counting(network, data, budget, progress=progress, by_weight=is_text) as counting:
         parts, rows = counting.parts(), 0
         part = next(parts)
         first = counting.as_arrow(part)
@@ -131,7 +128,6 @@ def _counting(
     data: Data,
     budget: float,
     *,
-    scratch: str | Path | None,
     progress: Progress,
     by_weight: bool = False,
 ) -> Iterator[Counting]:
@@ -142,7 +138,7 @@ def _counting(
             "counted: the driver gets rows without their design.",
             "learn from it as it is: lacunet.learn(network, data).",
         )
-    with observations(data, network, budget, scratch=scratch, progress=progress) as source:
+    with observations(data, network, budget, progress=progress) as source:
         yield Counting(with_data_codes(network, data), data, source, budget / KEPT_SHARE, by_weight)
 
 

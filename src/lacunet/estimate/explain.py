@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from math import inf
-from typing import Any
+from os import PathLike
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,16 +31,19 @@ from lacunet.estimate.intervals import work_of
 from lacunet.estimate.learn import asked_method
 from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
+from lacunet.estimate.options import MethodOptions
 from lacunet.estimate.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import Memory, gibibytes, memory_budget
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.look import Look
 from lacunet.statistics.observations import Held, Observations, observations
+from lacunet.threads import decoding_threads
 from lacunet.wording import counted, first_of
 
 MOST_NAMES = 12
@@ -238,13 +242,15 @@ class Explanation:
 def explain(
     network: NetworkOrEdges,
     data: Any = None,
-    method: str | Method | None = None,
+    method: str | Method = "auto",
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
+    missingness: MissingnessGraph | str | PathLike[str] | None = None,
     memory: Memory = None,
+    threads: int | None = None,
     progress: AskedProgress = False,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> Explanation:
     """The plan that `lacunet.learn` would carry out, and how much data there is for each CPT.
 
@@ -256,7 +262,7 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, pseudo_counts, experts, memory, progress
+    network, data, method, pseudo_counts, experts, missingness, memory, threads, progress
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
     options
@@ -277,12 +283,16 @@ def explain(
     if data is not None:
         data = data_given(data)
     budget = memory_budget(memory)
-    asked = asked_method("explain", network, data, method, pseudo_counts, experts, options, budget)
+    given = {**options, "missingness": missingness}
+    asked = asked_method("explain", network, data, method, pseudo_counts, experts, given, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most_cells = getattr(asked.method, "most_cells", inf)
     if data is None:
         return _explained(asked.plan(Look()), None, budget, (), deadline, most_cells)
-    with observations(data, asked.given, budget, progress=progress) as rows:
+    with (
+        decoding_threads(threads),
+        observations(data, asked.given, budget, progress=progress) as rows,
+    ):
         plan = asked.plan(rows.look())
         return _explained(plan, rows, budget, asked.latent, deadline, most_cells)
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import warn
@@ -39,6 +40,7 @@ from lacunet.estimate.method import (
     run,
 )
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
+from lacunet.estimate.options import MethodOptions
 from lacunet.estimate.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCounts
 from lacunet.estimate.registry import (
     WAY_TO_INTERVALS,
@@ -47,11 +49,11 @@ from lacunet.estimate.registry import (
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget
-from lacunet.missingness.graph import network_and_options
+from lacunet.missingness.graph import MissingnessGraph, network_and_options
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, Scope
 from lacunet.progress import AskedProgress, as_progress
@@ -62,6 +64,7 @@ from lacunet.statistics.observations import (
     Observations,
     observations,
 )
+from lacunet.threads import decoding_threads
 
 if TYPE_CHECKING:
     from lacunet.uncertainty.rate_matrix import Direction
@@ -94,16 +97,17 @@ SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 def learn(
     network: NetworkOrEdges,
     data: Any,
-    method: str | Method | None = None,
+    method: str | Method = "auto",
     *,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
+    missingness: MissingnessGraph | str | PathLike[str] | None = None,
+    intervals: bool = False,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
-    scratch: str | Path | None = None,
+    threads: int | None = None,
     progress: AskedProgress = False,
-    intervals: bool = False,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> Result:
     """Learn the CPTs of a network from data with missing values.
 
@@ -119,10 +123,10 @@ def learn(
         `lacunet.Data`, which also says how to read them: weights and the design of a survey, values
         that mean "not observed", intervals of numbers, latent variables, queries, delimiters.
     method
-        A method's name, or a method with its options. By default "auto". Where ``missingness`` is
-        given, "mgraph" is the default: it estimates each CPT by the formula that the graph gives
-        for it. "auto" and "em" have to be asked for then: they learn how values go missing
-        together with the CPTs, by maximum likelihood under the graph.
+        A method's name, or a method as a value, with its options. "auto" counts where nothing is
+        missing, and runs EM elsewhere. Where ``missingness`` is given, it is "mgraph", which
+        estimates each CPT by the formula that the graph gives for it; "em" learns how values go
+        missing together with the CPTs then, by maximum likelihood under the graph.
     pseudo_counts
         What is added to each cell of a CPT: a number (0: maximum likelihood), or "learn", which
         estimates it from the counts of all CPTs (empirical Bayes); with
@@ -142,15 +146,9 @@ def learn(
         times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
         of the posterior that has the experts as its prior. Other methods than "em" and "auto" have
         one for complete rows alone, and rows of a design have none.
-    rng
-        A seed or a generator. The same seed gives the same result.
-    memory
-        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
-        Rows that take more than a quarter of it are not held: they are read when they are counted.
-    scratch
-        The folder for temporary files of rows that do not fit in memory; by default the system's.
-    progress
-        True for a bar, in notebooks too, or a function to call as the work goes on.
+    missingness
+        How values go missing: a missingness graph, its text or a file's path, for the methods that
+        take one.
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
@@ -161,9 +159,20 @@ def learn(
         fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand.
+    rng
+        A seed or a generator. The same seed gives the same result.
+    memory
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Rows that take more than a quarter of it are not held: they are read when they are counted,
+        and what has to be put aside goes to the system's folder for temporary files (TMPDIR).
+    threads
+        How many threads may decode files of rows at a time; by default one for each core. All else
+        is done in one.
+    progress
+        True for a bar, in notebooks too, or a function to call as the work goes on.
     options
         The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
-        "informed-direct"; ``missingness`` is a graph, its text or a file's path.
+        "informed-direct".
 
     Returns
     -------
@@ -195,11 +204,15 @@ def learn(
         message = f"intervals is {intervals!r}, but must be True or False."
         raise MethodError(message, WAY_TO_INTERVALS)
     data, budget = data_given(data), memory_budget(memory)
-    asked = asked_method("learn", network, data, method, pseudo_counts, experts, options, budget)
+    given = {**options, "missingness": missingness}
+    asked = asked_method("learn", network, data, method, pseudo_counts, experts, given, budget)
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
     chance = generator(rng)
-    with observations(data, asked.given, budget, scratch=scratch, progress=progress) as rows:
+    with (
+        decoding_threads(threads),
+        observations(data, asked.given, budget, progress=progress) as rows,
+    ):
         plan = asked.plan(rows.look())
         setting = Setting(plan.pseudo_counts, chance, budget, progress, deadline)
         result = carry_out(plan, rows, setting, intervals, asked.latent)
@@ -237,7 +250,7 @@ def asked_method(
     function: str,
     network: NetworkOrEdges,
     data: Data | None,
-    method: str | Method | None,
+    method: str | Method,
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
     experts: float | None,
     options: Mapping[str, Any],

@@ -6,14 +6,38 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from math import inf, isinf
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import numpy as np
 
-from lacunet.estimate.method import MethodError
+from lacunet.estimate.method import Aggregation, MethodError
+from lacunet.inference.engine import Inference
+from lacunet.model.network import Network
+
+if TYPE_CHECKING:
+    pass
 
 ABOVE_ZERO = 1e-9  # the least of what must be positive
 LIMIT = "time limit in seconds, as in 5; the best so far is returned"
+
+
+class MethodOptions(TypedDict, total=False):
+    """The fields of all methods, which `lacunet.learn` takes beside a method's name."""
+
+    # of the deletion methods
+    separator: str | Sequence[str]
+    aggregation: Aggregation
+    # of EM
+    start: str | Network
+    tolerance: float
+    max_iterations: int
+    restarts: int | None
+    inference: Inference
+    accelerate: bool
+    time_limit: float | None  # also of auto
+    # of mgraph
+    otherwise: str
+    effort: float
 
 
 def option(

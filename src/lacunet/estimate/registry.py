@@ -45,11 +45,11 @@ def _meant_method(name: str) -> str:
 
 def method_of(
     network: Network,
-    method: str | Method | None,
+    method: str | Method,
     options: Mapping[str, Any],
     latent: Collection[str] = (),
 ) -> Method:
-    """The method with its options, if what was given makes sense; "auto" if nothing was.
+    """The method with its options, if what was given makes sense.
 
     A missingness graph may be given as its text or a file's path; variables that are latent in the
     data are latent in it.
@@ -59,8 +59,8 @@ def method_of(
         from lacunet.missingness.graph import graph_of
 
         given["missingness"] = graph_of(given["missingness"], network)
-    if method is None:
-        method = MGraph.name if "missingness" in given else Auto.name
+    if method == Auto.name and "missingness" in given:
+        method = MGraph.name
     if isinstance(method, str):
         method, given = method_named(method, **given), {}
     if isinstance(method, type) or not hasattr(method, "plan"):
@@ -109,11 +109,12 @@ def _of_methods(option: str) -> str:
     return f"{option!r} is an option of {', '.join(others)}: say method={name!r} (--method {name})."
 
 
-def check_option_names(method: str | Method | None, options: Mapping[str, Any]) -> None:
+def check_option_names(method: str | Method, options: Mapping[str, Any]) -> None:
     """Refuse options that no method takes, before any data are read."""
     given = [option for option, value in options.items() if value is not None]
-    default = MGraph.name if "missingness" in given else Auto.name
-    name = default if method is None else getattr(method, "name", method)
+    name = getattr(method, "name", method)
+    if name == Auto.name and "missingness" in given:
+        name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
         raise _not_taken(str(name), unknown, options_of(name) if name in KINDS else ())
 

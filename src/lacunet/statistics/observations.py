@@ -14,7 +14,6 @@ from functools import cache, reduce
 from itertools import islice
 from math import inf
 from operator import add
-from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -124,7 +123,6 @@ def observations(
     network: Network,
     budget: float,
     *,
-    scratch: str | PathLike[str] | None = None,
     progress: Progress = silent,
 ) -> Iterator[Observations]:
     """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
@@ -135,9 +133,8 @@ def observations(
         `lacunet.Data`, or its source, which may be open already: then they are its rows. Where any
         variables are promised to be fully observed, no others count as such.
     budget
-        The bytes of memory that may be used.
-    scratch
-        The folder for files of codes, which are gone in the end.
+        The bytes of memory that may be used. Files of codes are in the system's folder for
+        temporary files, and gone in the end.
     """
     data = data_given(given)
     source = data.source
@@ -158,9 +155,9 @@ def observations(
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return
-    remove_leftovers(scratch)
+    remove_leftovers()
     with ExitStack() as stack:
-        folder = cache(lambda: stack.enter_context(scratch_folder(scratch)))
+        folder = cache(lambda: stack.enter_context(scratch_folder()))
         yield _opened(plan_reading(data, network), budget, folder, progress)
 
 

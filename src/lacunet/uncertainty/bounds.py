@@ -19,11 +19,12 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.errors import LacunetError
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability

@@ -25,20 +25,41 @@ ROUNDING = 1e-12  # real weights summed in another order differ in their last di
 def over_groups(
     groups: Reduced, total: float, without_groups: Callable[[], FloatArray]
 ) -> tuple[FloatArray, float]:
-    """The joint of a family from its groups, and the share of the rows' weight that fell back.
+    r"""The joint of a family from its groups, and the share of the rows' weight that fell back.
 
     Rows fall back whose group has none that shows all of :math:`Y_m`; and of the others those
-    cells that their group cannot estimate.
+    cells that their group cannot estimate. All rows show :math:`y_o`, so :math:`F(y_o)` is a plain
+    frequency, the weight of the groups with :math:`y_o` over :math:`N`, and :math:`N` cancels:
+
+    .. math::
+        \Pr(y) \approx \frac{1}{N} \sum_{g \text{ tells}} n_g P_g(y_m)
+        + F(y) \frac{\sum_{g \text{ does not}} n_g}{\sum_g n_g}
+
+    where the second term sums over the groups with :math:`y_o`.
+
+    Parameters
+    ----------
+    groups
+        What the groups say about the family, added up.
+    total
+        The weight of all rows, :math:`N`.
+    without_groups
+        Estimates :math:`F`; it is called only where something falls back.
     """
     fallen = fallen_weight(groups)
     if not fallen.any():
         return groups.inside / (total or 1.0), 0.0  # without any row nothing is inside
-    share = quotient(fallen, groups.observed)
+
+    fallen_share = quotient(fallen, groups.observed)
     stand_in = without_groups()  # F(y)
-    empty = groups.observed - groups.shown
-    in_part = (share - quotient(empty, groups.observed)).clip(0.0) * stand_in
-    fallback_mass = float(empty.sum() / total) + float(in_part.sum())
-    return groups.inside / total + stand_in * share, fallback_mass
+    joint = groups.inside / total + stand_in * fallen_share
+
+    # All cells of a group without data fall back: with them all its rows, whatever F says.
+    without_data = groups.observed - groups.shown
+    # Of the other groups only some cells do: their part of the rows is that of F in these cells.
+    share_in_part = (fallen_share - quotient(without_data, groups.observed)).clip(0.0)
+    fallback_mass = float(without_data.sum() / total) + float((share_in_part * stand_in).sum())
+    return joint, fallback_mass
 
 
 def fallen_weight(groups: Reduced) -> FloatArray:

@@ -10,6 +10,9 @@ No table is laid out for a group. Within group :math:`g` let :math:`K_g` be the 
 counts of its own sub-cells. A cell outside is estimable exactly if for every :math:`i` some
 cell of :math:`K_g` differs from it in coordinate :math:`i` alone, and its estimate is then
 zero. So the work is proportional to the rows, never to groups times cells.
+
+Each of the two methods is `lattice` with its own answer to the one question that the lattice
+asks: how many rows show some variables and agree with a cell on others?
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from lacunet.estimate.deletion.lattice import Axes, lattice
 from lacunet.estimate.method import Aggregation
 from lacunet.model.network import FloatArray
 from lacunet.statistics.counts import Counts, Tally, added_up
-from lacunet.statistics.distinct import Index, Keys, distinct, pack, placed
+from lacunet.statistics.distinct import LARGEST_KEY, Index, Keys, distinct, pack, placed
 from lacunet.statistics.groups import GroupedCounts
 from lacunet.statistics.solved import Solved
 
@@ -38,25 +41,45 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
 
     for every order of the variables, merged on the lattice of their subsets
     (`lacunet.estimate.deletion.lattice`). The result need not sum to one.
+
+    Examples
+    --------
+    Two rows show A and B, the third only A. Of A=0, B=0 the one order says
+    P(A) P(B | A) = 2/3 * 1, the other P(B) P(A | B) = 1/2 * 1; their mean is 7/12.
+
+    >>> import numpy as np
+    >>> from lacunet.data.table import EncodedTable
+    >>> from lacunet.statistics.count import count
+    >>> a, b = np.array([0, 1, 0], np.uint8), np.array([0, 1, 2], np.uint8)  # 2: missing
+    >>> table = EncodedTable({"A": 2, "B": 2}, {"A": a, "B": b})
+    >>> counts = count(table, [("A", "B")])["A", "B"]
+    >>> (12 * factored_mcar(counts, "mean")).round(9).tolist()
+    [[7.0, 0.0], [0.0, 5.0]]
     """
     return lattice(counts.cardinalities, rows_in_table(counts), aggregation)
 
 
 def rows_in_table(counts: Counts) -> Callable[[Axes, Axes], FloatArray]:
     """What `lattice` asks for, in every cell of the table of a family."""
-    sizes, columns = counts.cardinalities, tuple(counts.columns().values())
+    sizes = counts.cardinalities
+    columns = tuple(counts.columns().values())
 
     @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
     def table(shown: Axes) -> FloatArray:
+        """The weight of each cell of ``shown``, with an axis of length one for every other."""
         radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
         keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
         cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
+        without_missing = cells[tuple(slice(-1) for _ in shown)]
         shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
-        return cells[tuple(slice(-1) for _ in shown)].reshape(shape)
+        return without_missing.reshape(shape)
 
     def number(shown: Axes, agree: Axes) -> FloatArray:
         free = tuple(axis for axis in shown if axis not in agree)
-        return table(shown).sum(axis=free, keepdims=True) if free else table(shown)
+        if not free:
+            return table(shown)
+        weights: FloatArray = table(shown).sum(axis=free, keepdims=True)
+        return weights
 
     return number
 
@@ -66,34 +89,43 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
 
     .. math::
         \Pr(y) \approx \sum_{x_o} \Pr_D(x_o)
-        \prod_i \Pr_D(y_m^i \mid y_m^{i+1}, \dots, y_m^n, x_o, R = \mathsf{ob})
+        \prod_i \Pr_D(y_m^i \mid y_m^{i+1}, \dots, y_m^n, x_o,
+        R_{Y_m^i, \dots, Y_m^n} = \mathsf{ob})
+
+    for every order of :math:`Y_m`, merged within each group. The terms of the sum are given,
+    times the weight of all rows; `Solved` adds them up.
 
     Parameters
     ----------
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
-    whole = cells.showing_all()  # the cells of all K_g
+    shown = cells.showing_all()  # the cells of all K_g
     joint = lattice(cells.cardinalities, rows_in_groups(cells), aggregation)  # P_g(y_m) on K_g
-    inside = whole.weighing(cells.groups.weights[whole.group] * joint)
-    # With one variable a group with any cell can estimate all.
-    return Solved(inside, reached=None if len(cells.scope) == 1 else _estimable(whole))
+    group_weights = cells.groups.weights  # N Pr_D(x_o)
+    terms = shown.weighing(group_weights[shown.group] * joint)
+    if len(cells.scope) == 1:  # a group with any cell can estimate all
+        return Solved(terms, reached=None)
+    return Solved(terms, reached=_estimable(shown))
 
 
 def rows_in_groups(cells: GroupedCounts) -> Callable[[Axes, Axes], FloatArray]:
     """What `lattice` asks for, within the group of each cell that shows all variables."""
     columns = cells.columns()
     shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
+    shows_all = np.logical_and.reduce(shows)
 
-    @lru_cache(maxsize=1)
+    @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
     def rows_showing(shown: Axes) -> tuple[Index, Index]:
+        """The entries that show some variables, and which of these show all."""
         rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
-        return rows, np.flatnonzero(np.logical_and.reduce(shows)[rows])
+        return rows, np.flatnonzero(shows_all[rows])
 
     def number(shown: Axes, agree: Axes) -> FloatArray:
         rows, in_whole = rows_showing(shown)
-        sub_cell, number = _sub_cells(cells, columns, agree, rows)
-        return added_up(sub_cell, cells.tally.weights[rows], number)[sub_cell[in_whole]]
+        sub_cell, size = _sub_cells(cells, columns, agree, rows)
+        weights = added_up(sub_cell, cells.tally.weights[rows], size)
+        return weights[sub_cell[in_whole]]
 
     return number
 
@@ -108,7 +140,8 @@ def _sub_cells(
 
 
 def _within_group(group: Index, keys: Keys, groups: int, size: int) -> tuple[Index, int]:
-    if groups * size >= 2**62:
+    """An index for each (group, key), and the number of indices; keys are below ``size``."""
+    if groups * size >= LARGEST_KEY:  # a pair would overflow: number the keys that occur
         occurring, keys = distinct(keys, size)
         size = len(occurring)
     return placed(group * size + keys, groups * size)
@@ -117,32 +150,48 @@ def _within_group(group: Index, keys: Keys, groups: int, size: int) -> tuple[Ind
 def _estimable(shown: GroupedCounts) -> GroupedCounts:
     """Every (group, cell) all of whose projections along one axis are those of a cell seen.
 
-    From each cell seen the axis with the fewest values is varied; what remains is checked
-    along the other axes.
+    Two cells have one projection along an axis if they agree on all other axes. To look at every
+    cell of every group would be far more than the rows: only those are looked at that share a
+    projection with a cell seen along the axis with the fewest values, which is varied. Their
+    projections along the other axes are then checked.
     """
-    columns, sizes = shown.columns(), shown.cardinalities
+    columns = shown.columns()
+    sizes = shown.cardinalities
     varied = int(np.argmin(sizes))
-    axes = [axis for axis in range(len(sizes)) if axis != varied]
-    every = np.arange(len(shown.cells))
-    sub_cell, number = _sub_cells(shown, columns, tuple(axes), every)
-    first = np.full(number, -1, dtype=np.intp)
-    first[sub_cell] = every
-    line = first[first >= 0]  # one cell of each line along the axis that is varied
-    group = np.repeat(shown.group[line], sizes[varied])
-    reached = [np.repeat(column[line], sizes[varied]) for column in columns]
-    reached[varied] = np.tile(np.arange(sizes[varied]), len(line))
-    keep, seen = np.ones(len(group), dtype=bool), len(shown.group)
-    groups = np.concatenate([shown.group, group])
-    for axis in axes:  # whether the values on all others occur in the group
-        others = [other for other in range(len(sizes)) if other != axis]
-        radices = [sizes[other] for other in others]
-        both = [np.concatenate([columns[other], reached[other]]) for other in others]
-        keys = pack(both, radices, len(groups))
-        sub_cell, number = _within_group(groups, keys, len(shown.groups.weights), prod(radices))
-        occurs = np.zeros(number, dtype=bool)
-        occurs[sub_cell[:seen]] = True
-        keep &= occurs[sub_cell[seen:]]
-    cells = pack([column[keep] for column in reached], [size + 1 for size in sizes], keep.sum())
-    weights = shown.groups.weights[group[keep]]
+    other_axes = [axis for axis in range(len(sizes)) if axis != varied]
+
+    # One cell of each line along the varied axis...
+    entries = np.arange(len(shown.cells))
+    line_of, lines = _sub_cells(shown, columns, tuple(other_axes), entries)
+    entry_of_line = np.full(lines, -1, dtype=np.intp)
+    entry_of_line[line_of] = entries
+    entry = entry_of_line[entry_of_line >= 0]
+
+    # ... gives all cells of the line.
+    group = np.repeat(shown.group[entry], sizes[varied])
+    reached = [np.repeat(column[entry], sizes[varied]) for column in columns]
+    reached[varied] = np.tile(np.arange(sizes[varied]), len(entry))
+
+    # Along each other axis, the projections of the cells seen and of those reached are numbered
+    # together; a cell stays if its number is also that of a cell seen.
+    is_estimable = np.ones(len(group), dtype=bool)
+    both_groups = np.concatenate([shown.group, group])
+    number_seen = len(shown.group)
+    for axis in other_axes:
+        kept_axes = [kept for kept in range(len(sizes)) if kept != axis]
+        radices = [sizes[kept] for kept in kept_axes]
+        both = [np.concatenate([columns[kept], reached[kept]]) for kept in kept_axes]
+        keys = pack(both, radices, len(both_groups))
+        projection, projections = _within_group(
+            both_groups, keys, len(shown.groups.weights), prod(radices)
+        )
+        is_seen = np.zeros(projections, dtype=bool)
+        is_seen[projection[:number_seen]] = True
+        is_estimable &= is_seen[projection[number_seen:]]
+
+    group = group[is_estimable]
+    radices = [size + 1 for size in sizes]
+    cells = pack([column[is_estimable] for column in reached], radices, len(group))
+    weights = shown.groups.weights[group]
     tally = Tally(weights, weights, weights)
-    return GroupedCounts(shown.groups, shown.scope, sizes, group[keep], cells, tally)
+    return GroupedCounts(shown.groups, shown.scope, sizes, group, cells, tally)

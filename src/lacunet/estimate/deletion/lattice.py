@@ -20,7 +20,7 @@ times the distance of two estimates of the same quantity, which vanishes faster 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import combinations
@@ -40,8 +40,8 @@ AGGREGATIONS: tuple[Aggregation, ...] = ("inverse-variance", "mean", "median", "
 class MeanAndVariance:
     """A mean and the variance it is known with, for each cell."""
 
-    mean: FloatArray
-    variance: FloatArray
+    mean: FloatArray  # the estimate of a probability
+    variance: FloatArray  # of that estimate, not of the data
 
 
 CERTAIN = MeanAndVariance(np.array(1.0), np.array(0.0))  # the joint of no variables
@@ -65,49 +65,83 @@ def lattice(
     """
     estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
     for subset in subsets(len(sizes)):
-        part = number(subset, subset)  # n(s)
-        candidates = (
-            candidate(conditional(part, number(subset, rest), sizes[axis]), estimate_of[rest])
-            for axis, rest in _edges(subset)
-        )
-        estimate_of[subset] = merged(candidates, aggregation)
+        estimate_of[subset] = merged(_candidates(subset, sizes, number, estimate_of), aggregation)
     return estimate_of[tuple(range(len(sizes)))].mean
+
+
+def _candidates(
+    subset: Axes,
+    sizes: Sequence[int],
+    number: Callable[[Axes, Axes], FloatArray],
+    estimate_of: Mapping[Axes, MeanAndVariance],
+) -> Iterator[MeanAndVariance]:
+    r"""One estimate of a subset along each edge that leads to it.
+
+    One after the other, as each is as large as the table of the subset and `merged` needs no two
+    at a time.
+    """
+    part = number(subset, subset)  # n(s)
+    for axis, rest in _edges(subset):
+        whole = number(subset, rest)  # n(s_{-i}), among the rows that show all of S
+        factor = conditional(part, whole, sizes[axis])  # P(s_i | s_{-i})
+        yield candidate(factor, estimate_of[rest])
+
+
+@dataclass(frozen=True)
+class _Edge:
+    """An edge of the lattice, with what the way back down needs of the way up."""
+
+    rest: Axes  # the subset without one variable
+    whole: FloatArray  # the weight that the conditional of this variable is a share of
+    factor: MeanAndVariance  # that conditional
 
 
 def lattice_slopes(
     sizes: Sequence[int], number: Callable[[Axes, Axes], FloatArray], aggregation: Aggregation
 ) -> dict[tuple[Axes, Axes], FloatArray]:
-    """The derivative of what `lattice` gives by each number of rows, for each cell.
+    r"""The derivative of what `lattice` gives by each number of rows, for each cell.
 
     The keys are what ``number`` is asked for: the variables that rows show, and those in which
-    they agree with the cell.
+    they agree with the cell. With the weight :math:`\lambda_i` of a candidate
+    :math:`p \cdot m'`, :math:`p = n(s) / n`, the joint moves
+
+    .. math::
+        \frac{\partial}{\partial m'} = \lambda_i p, \qquad
+        \frac{\partial}{\partial n(s)} = \sum_i \lambda_i \frac{m'}{n}, \qquad
+        \frac{\partial}{\partial n} = -\lambda_i \frac{m'}{n} p,
+
+    each times what it moves by when the estimate of the subset does.
     """
+    # Up, as in `lattice`, but all candidates are kept: their weights depend on each other.
     estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
-    edges_of: dict[Axes, list[tuple[Axes, FloatArray, MeanAndVariance]]] = {}
+    edges_of: dict[Axes, list[_Edge]] = {}
     weights_of: dict[Axes, Sequence[FloatArray]] = {}
     for subset in subsets(len(sizes)):
-        part, candidates = number(subset, subset), []
-        edges_of[subset] = []
+        part = number(subset, subset)
+        edges = []
+        candidates = []
         for axis, rest in _edges(subset):
             whole = number(subset, rest)
             factor = conditional(part, whole, sizes[axis])
+            edges.append(_Edge(rest, whole, factor))
             candidates.append(candidate(factor, estimate_of[rest]))
-            edges_of[subset].append((rest, whole, factor))
+        edges_of[subset] = edges
         estimate_of[subset] = merged(iter(candidates), aggregation)
         weights_of[subset] = merging_weights(candidates, aggregation)
 
-    # From the top down: what the joint moves by when the estimate of a subset does.
+    # Down: what the joint moves by when the estimate of a subset does.
     top = tuple(range(len(sizes)))
     moves_of: dict[Axes, FloatArray] = {top: np.ones(())}
     slopes: dict[tuple[Axes, Axes], FloatArray] = {}
     for subset in reversed([*subsets(len(sizes))]):
         by_part = np.zeros(())
-        for (rest, whole, factor), weight in zip(edges_of[subset], weights_of[subset], strict=True):
+        for edge, weight in zip(edges_of[subset], weights_of[subset], strict=True):
             moved = moves_of[subset] * weight
-            moves_of[rest] = moves_of.get(rest, np.zeros(())) + moved * factor.mean
-            by_share = quotient(moved * estimate_of[rest].mean, whole)  # of p = n(s) / n
+            moved_before = moves_of.get(edge.rest, np.zeros(()))
+            moves_of[edge.rest] = moved_before + moved * edge.factor.mean
+            by_share = quotient(moved * estimate_of[edge.rest].mean, edge.whole)
             by_part = by_part + by_share
-            slopes[subset, rest] = -by_share * factor.mean
+            slopes[subset, edge.rest] = -by_share * edge.factor.mean
         slopes[subset, subset] = by_part
     return slopes
 
@@ -146,12 +180,17 @@ def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVari
     >>> some.mean.tolist(), some.variance.round(4).tolist()
     ([0.2, 1.0, 0.5], [0.04, 0.3333, 0.25])
     """
-    is_known, has_degrees = whole > 0, whole > 1
-    share = np.divide(part, whole, out=np.full(part.shape, 1 / states), where=is_known)
-    spread = share * (1 - share)  # zero where the share is 0 or 1
+    is_known = whole > 0
+    uniform = np.full(part.shape, 1 / states)
+    share = np.divide(part, whole, out=uniform, where=is_known)  # p
+    spread = share * (1 - share)
+    # A share of 0 or 1 would seem certain, and the merged estimate would be nothing else.
+    spread_of_known = np.where(spread == 0, 1.0, spread)
+    has_degrees = whole > 1
     degrees = np.where(has_degrees, whole - 1, 1)
-    variance = np.where(has_degrees, np.where(spread == 0, 1.0, spread) / degrees, 0.5)
-    return MeanAndVariance(share, np.where(is_known, variance, spread))
+    variance_of_known = np.where(has_degrees, spread_of_known / degrees, 0.5)
+    variance = np.where(is_known, variance_of_known, spread)
+    return MeanAndVariance(share, variance)
 
 
 def candidate(factor: MeanAndVariance, rest: MeanAndVariance) -> MeanAndVariance:
@@ -180,26 +219,32 @@ def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> M
         return reduce(_less_variable, candidates)
     estimates = list(candidates)
     means = np.stack([estimate.mean for estimate in estimates])
+    # Neither says how sure it is: what is carried on is the mean of the variances.
     variance = np.mean([estimate.variance for estimate in estimates], axis=0)
-    return MeanAndVariance(
-        np.mean(means, 0) if aggregation == "mean" else np.median(means, 0), variance
-    )
+    if aggregation == "mean":
+        return MeanAndVariance(np.mean(means, axis=0), variance)
+    return MeanAndVariance(np.median(means, axis=0), variance)
 
 
 def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVariance:
-    total = weighted = certain_sum = number = np.zeros(())  # number of the certain ones
+    r"""The mean with weights :math:`1 / v`, whose variance is :math:`1 / \sum 1 / v`."""
+    precisions = np.zeros(())  # the sum of 1 / v
+    weighted_means = np.zeros(())  # the sum of m / v
+    certain_means = np.zeros(())  # the sum of m where v = 0
+    certain_number = np.zeros(())
     for candidate in candidates:
-        certain = candidate.variance == 0
-        precision = quotient(1.0, candidate.variance)
-        total = total + precision
-        weighted = weighted + precision * candidate.mean
-        if certain.any():
-            certain_sum = certain_sum + np.where(certain, candidate.mean, 0.0)
-            number = number + certain
-    mean, variance = quotient(weighted, total), quotient(1.0, total)
-    if number.any():
-        mean = np.where(number > 0, quotient(certain_sum, number), mean)
-        variance = np.where(number > 0, 0.0, variance)
+        precision = quotient(1.0, candidate.variance)  # zero where the candidate is certain
+        precisions = precisions + precision
+        weighted_means = weighted_means + precision * candidate.mean
+        is_certain = candidate.variance == 0
+        if is_certain.any():
+            certain_means = certain_means + np.where(is_certain, candidate.mean, 0.0)
+            certain_number = certain_number + is_certain
+    mean = quotient(weighted_means, precisions)
+    variance = quotient(1.0, precisions)
+    if certain_number.any():
+        mean = np.where(certain_number > 0, quotient(certain_means, certain_number), mean)
+        variance = np.where(certain_number > 0, 0.0, variance)
     return MeanAndVariance(mean, variance)
 
 
@@ -219,7 +264,8 @@ def merging_weights(
         return [np.full((), 1 / number)] * number
     if aggregation == "median":
         means = np.stack([estimate.mean for estimate in candidates])
-        rank = np.argsort(np.argsort(means, axis=0, kind="stable"), axis=0)
+        order = np.argsort(means, axis=0, kind="stable")
+        rank = np.argsort(order, axis=0)  # the inverse of a permutation is what sorts it
         is_middle = (rank == (number - 1) // 2) | (rank == number // 2)
         return [*(is_middle / is_middle.sum(axis=0))]
     variances = np.stack(np.broadcast_arrays(*(estimate.variance for estimate in candidates)))
@@ -228,15 +274,16 @@ def merging_weights(
         return [(least == index).astype(np.float64) for index in range(number)]
     is_certain = variances == 0
     precision = quotient(1.0, variances)
-    precision = np.where(is_certain.any(axis=0), is_certain, precision)
+    precision = np.where(is_certain.any(axis=0), is_certain, precision)  # the certain ones alone
     return [*(precision / precision.sum(axis=0))]
 
 
 def _less_variable(left: MeanAndVariance, right: MeanAndVariance) -> MeanAndVariance:
-    keep = left.variance <= right.variance
-    return MeanAndVariance(
-        np.where(keep, left.mean, right.mean), np.where(keep, left.variance, right.variance)
-    )
+    """In each cell the estimate of lower variance; of equal ones the first."""
+    is_left = left.variance <= right.variance
+    mean = np.where(is_left, left.mean, right.mean)
+    variance = np.where(is_left, left.variance, right.variance)
+    return MeanAndVariance(mean, variance)
 
 
 def lattice_cells(sizes: Sequence[int]) -> int:

@@ -34,7 +34,7 @@ from lacunet.missingness.recover.chain import (
     other_terms,
     with_choices,
 )
-from lacunet.missingness.recover.fix_and_select import too_large, too_large_term
+from lacunet.missingness.recover.fix_and_select import too_large_in_words, too_large_term
 from lacunet.missingness.recover.monotone import find_monotone_term, holds, in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
@@ -159,7 +159,7 @@ def _decide(
     mixed.meter.allow(inf)
     large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
     if large is not None:
-        why = _why_recoverable(large) + too_large(large.odds)
+        why = _why_recoverable(large) + too_large_in_words(large.odds)
         return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 

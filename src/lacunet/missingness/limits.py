@@ -1,0 +1,17 @@
+"""How far the searches on missingness graphs go before they give up, in one place.
+
+Every limit is a number of things or of steps, never a time: the same question gets the same answer
+on every machine. A search that ends at a limit says so ("the search was cut short"), and never
+takes its end for a proof.
+"""
+
+# Fix and select: samples and scopes (`recover.propensity`, `recover.fix_and_select`).
+MAX_MECHANISMS_FOR_ALL_SETS = 6  # beside the needed ones; beyond, sets are grown greedily
+MAX_MECHANISMS_FOR_ALL_CHOICES = 8  # the same where several samples are wanted
+MAX_FREE_PARENTS = 3  # mechanisms of which one propensity is a function
+MAX_ODDS_MECHANISMS = 10  # mechanisms left free: 2^10 tables of odds
+MAX_ODDS_SCOPE = 10  # variables of each of these tables
+MAX_MECHANISMS_FOR_ALL_PARTS = 4  # of whose subsets each is tried as free; beyond, only all of them
+MAX_SCOPE_EXTENSIONS = 8  # variables tried as one more in the scope of odds
+MAX_HIDEABLE = 5  # variables outside the query that are tried as hidden, up to two at a time
+MAX_TURNED_MECHANISMS = 4  # mechanisms with hidden causes whose orders are tried: 4! at most
