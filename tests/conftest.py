@@ -19,6 +19,8 @@ if platform.machine() in ("x86_64", "AMD64"):
 settings.register_profile("lacunet", deadline=None)
 settings.load_profile("lacunet")
 
+os.environ.pop("COLUMNS", None)  # of a terminal, to which tables would keep
+
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:

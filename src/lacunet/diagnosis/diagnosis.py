@@ -31,6 +31,7 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
+from lacunet.display import TextTable
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
@@ -46,7 +47,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.groups import group_rows
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
-from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
+from lacunet.wording import assigned, counted, finite, first_of, sentence
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
 SHOWN = 10  # lines of each list that are printed
@@ -424,7 +425,7 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         for name in ordered[: 2 * SHOWN]
     ]
     more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    table = text_table(["variable", "missing", shown, "influx", "outflux"], rows)
+    table = TextTable(["variable", "missing", shown, "influx", "outflux"], rows)
     return f"{table}{more}\n{FLUX}"
 
 
