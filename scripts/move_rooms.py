@@ -491,6 +491,11 @@ SETTINGS: list[tuple[str, str, str]] = [
     ("pyproject.toml", '"tests/show", "tests/show"]', '"tests/show"]'),
     ("tests/mypy.ini", "tests/show, tests/show, ", "tests/show, "),
     ("Makefile", "tests/network tests/network/formats ", "tests/network "),
+    (
+        "src/lacunet/inference/expectation/draw.py",
+        "The steps of `structure` eliminate a component.",
+        "The `steps` eliminate a component.",
+    ),
     ("scripts/bundle_networks.py", '.parent / "networks"', '.parent / "network" / "bundled"'),
     ("scripts/bundle_tables.py", '/ "lacunet" / "tables"', '/ "lacunet" / "data" / "bundled"'),
 ]
