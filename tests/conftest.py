@@ -1,5 +1,6 @@
 """Hypothesis without a clock: the machines that run the tests are shared. One browser for all."""
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,6 +9,8 @@ from hypothesis import settings
 
 settings.register_profile("lacunet", deadline=None)
 settings.load_profile("lacunet")
+
+os.environ.pop("COLUMNS", None)  # of a terminal, to which tables would keep
 
 
 @pytest.fixture(scope="session")

@@ -31,9 +31,10 @@ import numpy as np
 
 from lacunet import randomness
 from lacunet.completion.posteriors import row_posteriors
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.table import EncodedTable
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_network, network_beside
+from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import impossible_row

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.given import data_given
+from lacunet.data.network_or_edges import network_beside
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.figures import charts
@@ -26,7 +27,6 @@ from lacunet.formats.files import (
     NetworkOrEdges,
     as_learned,
     as_network,
-    network_beside,
 )
 from lacunet.inference.answer import Answer
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_options

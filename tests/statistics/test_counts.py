@@ -82,7 +82,7 @@ def test_sparse_counting_equals_dense_counting(data: st.DataObject) -> None:
     scope = network.family(network.order[-1])
     dense = count(table, [scope])[scope]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine, "DENSE_CELLS", 0)
+        patch.setattr(engine, "MAX_DENSE_CELLS", 0)
         patch.setattr(engine, "SPARSE_BLOCK_ROWS", 7)
         sparse = count(table, [scope])[scope]
     assert_same(sparse, dense)

@@ -17,6 +17,7 @@ from lacunet.completion.shares import RowShares
 from lacunet.data.given import Data, data_given, is_one_row
 from lacunet.data.keywords import takes_data
 from lacunet.data.matching import is_null
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
@@ -27,7 +28,6 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import (
     AnyNetwork,
     as_learned,
-    network_beside,
 )
 from lacunet.inference.query import Unsupported, check_choice
 from lacunet.memory import Memory

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import ParamSpec, TypeVar
 
-from lacunet.data.errors import DataError
-
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
@@ -26,18 +24,9 @@ def takes_data(function: Callable[Parameters, Returned]) -> Callable[Parameters,
     @wraps(function)
     def checked(*args: Parameters.args, **keywords: Parameters.kwargs) -> Returned:
         if not keywords.keys() <= parameters:
-            _refuse([keyword for keyword in keywords if keyword not in parameters])
+            from lacunet.data.given import refuse_options_of_data
+
+            refuse_options_of_data([keyword for keyword in keywords if keyword not in parameters])
         return function(*args, **keywords)
 
     return checked
-
-
-def _refuse(keywords: list[str]) -> None:
-    from lacunet.data.given import Data
-
-    if options := [f"{keyword}=" for keyword in keywords if keyword in Data.__dataclass_fields__]:
-        verb = "says" if len(options) == 1 else "say"
-        raise DataError(
-            f"{' and '.join(options)} {verb} how data are read.",
-            f"give the data as lacunet.Data(data, {', '.join(f'{each}...' for each in options)}).",
-        )

@@ -15,6 +15,7 @@ from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
@@ -30,8 +31,9 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
+from lacunet.display import TextTable
 from lacunet.estimate.explain import explain
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.asked import notes_on_rules
@@ -45,7 +47,7 @@ from lacunet.statistics.counts import added_up
 from lacunet.statistics.groups import group_rows
 from lacunet.statistics.missing import MissingSummary
 from lacunet.statistics.observations import missing_in, observations, rows_within
-from lacunet.wording import assigned, counted, finite, first_of, sentence, text_table
+from lacunet.wording import assigned, counted, finite, first_of, sentence
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
 SHOWN = 10  # lines of each list that are printed
@@ -423,7 +425,7 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         for name in ordered[: 2 * SHOWN]
     ]
     more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    table = text_table(["variable", "missing", shown, "influx", "outflux"], rows)
+    table = TextTable(["variable", "missing", shown, "influx", "outflux"], rows)
     return f"{table}{more}\n{FLUX}"
 
 

@@ -16,10 +16,12 @@ import numpy as np
 from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query
 from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
+from lacunet.display import TextTable, terminal_width
 from lacunet.errors import LacunetError
 from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
 from lacunet.estimate.em.first_fit import flat_pseudo_counts
@@ -36,7 +38,7 @@ from lacunet.estimate.method import Setting, planned
 from lacunet.estimate.pseudo_counts import AskedPseudoCounts
 from lacunet.estimate.registry import default_pseudo_counts
 from lacunet.estimate.result import Result
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import NOTHING, posed
 from lacunet.inference.query import (
@@ -62,10 +64,12 @@ from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
 from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, conditional, finite, first_of, in_shell, sentence, text_table
+from lacunet.wording import assigned, conditional, finite, first_of, in_shell, sentence
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
+HEADER = ("delta", "odds ratio", "answer", "low", "high")
+BESIDE_DRAWING = 48  # columns of a terminal that these take
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
@@ -101,7 +105,9 @@ class Sensitivity:
 
     def __str__(self) -> str:
         least = self.question.lowest
-        width = 40 / (1 - least)
+        columns = terminal_width()
+        drawn = 40 if columns is None else min(40, max(columns - BESIDE_DRAWING, 8))
+        scale = drawn / (1 - least)
         rows = [
             [
                 f"{delta:+g}" if delta else "0",
@@ -109,7 +115,7 @@ class Sensitivity:
                 f"{answer:.4f}",
                 f"{low:.4f}",
                 f"{high:.4f}",
-                (" " * round((answer - least) * width) + "*").ljust(41),
+                (" " * round((answer - least) * scale) + "*").ljust(drawn + 1),
             ]
             for delta, answer, (low, high) in zip(
                 self.deltas, self.answers, self.intervals, strict=True
@@ -122,9 +128,7 @@ class Sensitivity:
                 f"{self.question}; {self.question.mechanism} is missing in "
                 f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})",
                 "",
-                text_table(
-                    ["delta", "odds ratio", "answer", "low", "high", f"{least:<39g} 1"], rows
-                ),
+                str(TextTable([*HEADER, f"{least:<{drawn - 1}g} 1"], rows)),
                 "tilt by delta: the odds of "
                 f"{assigned(self.question.mechanism, self.question.tilted_state)} among hidden "
                 "values are e^delta times (odds ratio) those among shown ones"

@@ -16,12 +16,13 @@ from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import Copies, Design, EncodedTable, Labels
 from lacunet.data.write import check_table_name, coded_texts, opened_file, texts_of_codes
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, gibibytes, memory_budget
 from lacunet.model.dictionary import when_and_state
 from lacunet.model.network import Network

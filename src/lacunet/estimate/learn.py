@@ -14,6 +14,7 @@ import numpy as np
 
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import warn
@@ -48,7 +49,7 @@ from lacunet.estimate.registry import (
     method_of,
 )
 from lacunet.estimate.result import Interrupted, Result
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.memory import Memory, memory_budget

@@ -6,22 +6,19 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Protocol
 
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import warn
 from lacunet.formats.catalogue import example, names
 from lacunet.formats.draft import refuse_size
 from lacunet.formats.edges import (
     DATA_ALONE,
     FROM_EDGES,
-    are_edges,
     holds_edges,
-    is_edges,
-    pairs_in_frame,
     refuse_edges,
     with_arrows,
 )
@@ -58,31 +55,6 @@ AnyNetwork = Askable | HasNetwork | os.PathLike[str] | str
 NetworkOrEdges = AnyNetwork | Iterable[Any]
 
 
-def network_beside(value: NetworkOrEdges, data: Any, function: str) -> Network:
-    """The network that is meant beside data: edges in place of it are those of `Network.from_data`.
-
-    Parameters
-    ----------
-    data
-        The `lacunet.Data` beside it, or None.
-    function
-        The name of the public function that was called.
-
-    Raises
-    ------
-    NetworkError
-        It is neither a network nor edges.
-    """
-    if data is None:
-        return as_network(value)
-    value = pairs_in_frame(value)
-    _refuse_swapped(value, data, function)
-    edges = _edges_in(value, data)
-    if edges is None or isinstance(data.source, Network):
-        return as_network(value)
-    return Network.from_data(data, edges)
-
-
 def as_network(value: NetworkOrEdges) -> Network:
     """The network that is meant: itself, that of a result, in a file, or a bundled one.
 
@@ -117,83 +89,28 @@ def as_learned(value: Any) -> Any:
     Anything else is as it was, for `as_network`.
     """
     is_path = isinstance(value, str | os.PathLike)
-    if not is_path or _suffix(name := os.fspath(value)) != ".json" or not os.path.exists(name):
+    if not is_path or suffix_of(name := os.fspath(value)) != ".json" or not os.path.exists(name):
         return value
-    results = import_module("lacunet.estimate.result")  # far up the road: loaded for such a file
-    return results.read_learned(value)
+    from lacunet.estimate.result import read_learned  # up the road: loaded for such a file
 
-
-def _refuse_swapped(value: object, data: Any, function: str) -> None:
-    """Refuse data in place of a network where a network or edges stand in place of the data."""
-    source = data.source
-    is_table = hasattr(value, "columns") and not hasattr(value, "network")
-    is_table |= isinstance(value, Mapping) and isinstance(source, Network)
-    is_file = isinstance(value, str | os.PathLike) and _suffix(os.fspath(value)) in OF_DATA
-    is_data = is_table or is_file or isinstance(value, type(data))
-    if is_data and (is_network(source) or are_edges(source)):
-        kind = "network" if is_network(source) else "edges"
-        second = repr(source) if isinstance(source, str) else kind
-        first = repr(value) if isinstance(value, str) else "data"
-        raise NetworkError(
-            "the arguments are swapped: the network comes first, then the data.",
-            f"as in {function}({second}, {first}).",
-        )
+    return read_learned(value)
 
 
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
-        return _suffix(os.fspath(value)) in READABLE or os.fspath(value) in names()
+        return suffix_of(os.fspath(value)) in READABLE or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
-
-
-def _edges_in(value: Any, data: Any) -> Any:
-    """The edges that are given, or the path of a file that holds some; None for a network.
-
-    The name of a column alone is a network of that variable.
-
-    Raises
-    ------
-    NetworkError
-        It is a text that is neither the name of a network or a file, nor edges.
-    """
-    if is_edges(value):
-        return value
-    if not isinstance(value, str | os.PathLike):
-        return None
-    name = os.fspath(value)
-    if _names_network(name):
-        return None
-    if os.path.exists(name):
-        return Path(name) if is_file_of_edges(name) else None
-    if name in _columns(data):
-        return {name: ()}
-    if Path(name).suffix:
-        _content(name)  # which says that there is no such file
-    raise NetworkError(
-        f"{name!r} is neither a network file nor edges.",
-        with_arrows(name)
-        or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
-        f"{', '.join(READABLE)}.{_bundled(name)}",
-    )
-
-
-def _columns(data: Any) -> Sequence[str]:
-    """The columns of data; none where they are not rows, or cannot be read."""
-    reading = import_module("lacunet.data.reading")  # up the road: loaded for such a text
-    try:
-        return reading.source_from(data).columns  # type: ignore[no-any-return]
-    except LacunetError:
-        return ()
 
 
 def is_file_of_edges(name: str) -> bool:
     """Whether there is a file of this name that holds edges, and that is not a network's."""
-    return not _names_network(name) and holds_edges(name, is_table=_suffix(name) in OF_DATA)
+    return not names_network(name) and holds_edges(name, is_table=suffix_of(name) in OF_DATA)
 
 
-def _names_network(name: str) -> bool:
-    return _suffix(name) in READABLE or name in names()
+def names_network(name: str) -> bool:
+    """Whether a text is the name of a bundled network, or of a file with a network's ending."""
+    return suffix_of(name) in READABLE or name in names()
 
 
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
@@ -230,7 +147,7 @@ def read_with_text(path: str | os.PathLike[str], limit: int = LIMIT) -> tuple[Ne
     """The network in a file, and the text of the file."""
     name = os.fspath(path)
     _format_of(name)  # an ending that is not known is refused before the file is looked for
-    return parsed(name, _content(name), limit)
+    return parsed(name, content_of(name), limit)
 
 
 def parsed(name: str, content: bytes, limit: int) -> tuple[Network, str]:
@@ -358,7 +275,7 @@ def _module_of(name: str) -> Any:
 
 def _writer_of(name: str) -> Any:
     """The module that writes a file of this name."""
-    suffix = _suffix(name)
+    suffix = suffix_of(name)
     if suffix not in FORMATS:
         raise FormatError(
             f"{name}: a network cannot be written as {suffix or 'a file without an ending'}.",
@@ -367,7 +284,8 @@ def _writer_of(name: str) -> Any:
     return _module_of(name)
 
 
-def _suffix(name: str) -> str:
+def suffix_of(name: str) -> str:
+    """What the name of a file ends with, but for ``.gz``."""
     return Path(name.lower().removesuffix(".gz")).suffix
 
 
@@ -376,36 +294,38 @@ def _is_packed(name: str) -> bool:
 
 
 def _format_of(name: str) -> str:
-    suffix = _suffix(name)
+    suffix = suffix_of(name)
     if suffix in READABLE:
         return READABLE[suffix]
     if suffix in OF_DATA:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
             f"the file of a network ends with one of {', '.join(READABLE)}; where data are "
-            f"taken, the network comes first, then the data; {DATA_ALONE}{_bundled(name)}",
+            f"taken, the network comes first, then the data; {DATA_ALONE}{near_bundled(name)}",
         )
     if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither a network file nor edges.", meant)
     raise FormatError(
         f"{name}: the file name does not say which format it has.",
         f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "
-        f"a file ends with one of {', '.join(READABLE)}, each also with .gz.{_bundled(name)}",
+        f"a file ends with one of {', '.join(READABLE)}, each also with .gz.{near_bundled(name)}",
     )
 
 
-def _bundled(name: str) -> str:
+def near_bundled(name: str) -> str:
+    """The bundled network whose name may have been meant, as a hint's last sentence, if any."""
     meant = did_you_mean(os.path.basename(name).partition(".")[0], names())
     return f" Among the bundled networks: {meant}" if meant else ""
 
 
-def _content(name: str) -> bytes:
+def content_of(name: str) -> bytes:
+    """What a file holds; that it is there and can be read is checked."""
     try:
         return Path(name).read_bytes()
     except FileNotFoundError:
         raise FormatError(
             f"{name}: there is no such file.",
-            f"{near_files(name) or 'check the spelling and the folder.'}{_bundled(name)}",
+            f"{near_files(name) or 'check the spelling and the folder.'}{near_bundled(name)}",
         ) from None
     except IsADirectoryError:
         raise FormatError.folder(name) from None

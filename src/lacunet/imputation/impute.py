@@ -24,6 +24,7 @@ from lacunet.completion.shares import RowShares
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues
@@ -33,7 +34,7 @@ from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
-from lacunet.formats.files import AnyNetwork, as_learned, network_beside
+from lacunet.formats.files import AnyNetwork, as_learned
 from lacunet.imputation.copies import CountedRows
 from lacunet.imputation.draws import parameter_draws
 from lacunet.inference.query import check_choice

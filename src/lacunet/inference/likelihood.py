@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_learned, network_beside
+from lacunet.formats.files import AnyNetwork, as_learned
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.plan import plan_of

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 from lacunet.building.network import network_of_edges
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.errors import warn
 from lacunet.formats.edges import is_edges
@@ -29,7 +30,6 @@ from lacunet.formats.files import (
     AnyNetwork,
     NetworkOrEdges,
     as_network,
-    network_beside,
 )
 from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError

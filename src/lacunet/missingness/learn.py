@@ -6,9 +6,10 @@ from typing import Any
 
 from lacunet.data.errors import DataWarning
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError, warn
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph, graph_of

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.seen import without_view
 from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network, network_beside
+from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.missingness.fitted import LearnedGraph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name

@@ -22,11 +22,11 @@ from lacunet.progress import Progress, silent
 from lacunet.statistics.counts import Counts, Tally, added_by_key, summed
 from lacunet.statistics.distinct import pack, unpack
 
-# Rows are taken in blocks whose keys and columns stay in the processor's cache.
-BLOCK_ROWS = 2**15
-# Above this many cells a table is not laid out: only the configurations that occur are kept.
-DENSE_CELLS = 2**22
-SPARSE_BLOCK_ROWS = 2**20
+BLOCK_ROWS = 2**15  # rows are taken in blocks whose keys and columns stay in the cache
+MAX_DENSE_CELLS = 2**22  # beyond, only the configurations that occur are kept
+SPARSE_BLOCK_ROWS = 2**20  # then larger blocks pay, as what occurs in them is added up
+MAX_UNION_CELLS = 2**14  # of a union of families: its table stays in the cache
+LATEST_UNIONS = 16  # that a family may join though it shares no variable with them
 
 
 def count(
@@ -43,6 +43,7 @@ def count(
     >>> counts.marginal(("A",)).dense().tolist()
     [1.0, 2.0]
     """
+    # An axis for "missing" only where something is: tables of complete columns are smaller.
     radix_of = {v: table.cardinality_of[v] + (table.missing_of[v] > 0) for v in table.variables}
     unions = superfamilies(list(dict.fromkeys(scopes)), radix_of)
     counts_of: dict[Scope, Counts] = {}
@@ -58,8 +59,9 @@ def count(
 
 
 def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Counts:
+    """The counts of one scope, whose columns have so many different values."""
     cardinalities = tuple(table.cardinality_of[name] for name in union)
-    if prod(radices) > DENSE_CELLS:
+    if prod(radices) > MAX_DENSE_CELLS:
         return _count_sparsely(table, union, cardinalities)
     tally = _histogram(table, union, radices)
     occurs = np.flatnonzero(tally.rows)
@@ -69,10 +71,13 @@ def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) ->
 
 
 def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> Tally:
+    """The tally of each cell of a table, whether it occurs or not."""
     cells = prod(radices)
-    key_type = np.uint16 if cells <= 2**16 else np.uint32
-    sums = np.zeros((3 if table.is_weighted else 1, cells))
+    key_type = np.uint16 if cells <= 2**16 else np.uint32  # narrow keys: twice as many in cache
     columns = [table.columns[name] for name in union]
+    weights = np.zeros(cells)
+    rows = np.zeros(cells) if table.is_weighted else weights
+    squares = np.zeros(cells) if table.is_weighted else weights
     for start in range(0, table.rows, BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)
         keys: NDArray[np.integer] = columns[0][block].astype(key_type)
@@ -80,37 +85,37 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
             np.multiply(keys, key_type(radix), out=keys)
             np.add(keys, column[block], out=keys)
         tally = Tally.of(table, keys, cells, block)
-        for whole, part in zip(sums, (tally.weights, tally.rows, tally.squares), strict=False):
-            np.add(whole, part, out=whole)
-    weights, rows, squares = sums if len(sums) > 1 else (sums[0],) * 3
+        weights += tally.weights
+        if table.is_weighted:
+            rows += tally.rows
+            squares += tally.squares
     return Tally(weights, rows, squares)
 
 
 def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int, ...]) -> Counts:
+    """The counts of one scope by the configurations that occur, block by block."""
     radices = [size + 1 for size in cardinalities]
 
-    def counted(start: int) -> Counts:
+    def count_block(start: int) -> Counts:
         block = slice(start, start + SPARSE_BLOCK_ROWS)
         columns = [table.columns[name][block] for name in union]
         keys = pack(columns, radices, len(columns[0]))
         add = partial(Tally.of, table, rows=block)
         return Counts(union, cardinalities, *added_by_key(keys, prod(radices), add))
 
-    return summed(map(counted, range(0, max(table.rows, 1), SPARSE_BLOCK_ROWS)))
-
-
-UNION_CELLS = 2**14
-LATEST = 16  # unions that a family without a variable of theirs may join
+    # Without any row there is one block all the same, of counts that are empty.
+    return summed(map(count_block, range(0, max(table.rows, 1), SPARSE_BLOCK_ROWS)))
 
 
 def superfamilies(
-    families: Sequence[Scope], radix_of: Mapping[str, int], limit: int = UNION_CELLS
+    families: Sequence[Scope], radix_of: Mapping[str, int], limit: int = MAX_UNION_CELLS
 ) -> list[tuple[Scope, list[Scope]]]:
     """Unions of the families, with the families to be summed out of each.
 
-    Each family, largest first, joins the union that grows least by it: one that shares a variable
-    with it, other than the one that most unions have, or one of the latest. A family larger than
-    the limit stays alone.
+    Each family, largest first, joins the union that grows least by it. A family larger than the
+    limit stays alone. To try all unions would be quadratic in networks of thousands of variables:
+    only those are tried that share a variable with the family, other than the one that most unions
+    have, and the latest ones.
 
     Examples
     --------
@@ -119,23 +124,28 @@ def superfamilies(
     [(('A', 'B'), [('A', 'B'), ('A',)]), (('B', 'C'), [('B', 'C')])]
     """
     size_of = {family: prod(radix_of[name] for name in family) for family in families}
-    unions: list[tuple[dict[str, None], list[Scope]]] = []
-    cells: list[int] = []
-    holding: dict[str, set[int]] = {}
+    unions: list[tuple[dict[str, None], list[Scope]]] = []  # variables, and the families inside
+    cells: list[int] = []  # of each union
+    holding: dict[str, set[int]] = {}  # the unions that have a variable
     for family in sorted(families, key=lambda scope: (-size_of[scope], scope)):
-        near = set(range(max(0, len(unions) - LATEST), len(unions)))
-        rare = sorted(family, key=lambda name: len(holding.get(name, ())))[:-1] or family
-        growth = {
-            index: prod(radix_of[name] for name in family if name not in unions[index][0])
-            for index in near.union(*(holding.get(name, ()) for name in rare))
-        }
+        tried = set(range(max(0, len(unions) - LATEST_UNIONS), len(unions)))
+        by_unions = sorted(family, key=lambda name: len(holding.get(name, ())))
+        for name in by_unions[:-1] or by_unions:  # a family of one variable has no other
+            tried |= holding.get(name, set())
+
+        growth = {}  # the factor by which each union would grow
+        for index in tried:
+            growth[index] = prod(radix_of[name] for name in family if name not in unions[index][0])
         fits = [i for i, factor in growth.items() if factor == 1 or cells[i] * factor <= limit]
-        index = min(fits, key=lambda index: (growth[index], index), default=len(unions))
-        if index == len(unions):
+        if fits:
+            index = min(fits, key=lambda index: (growth[index], index))
+            cells[index] *= growth[index]
+        else:
+            index = len(unions)
             unions.append(({}, []))
-            cells.append(1)
+            cells.append(size_of[family])
+
         union, members = unions[index]
-        cells[index] *= growth.get(index, size_of[family])
         union.update(dict.fromkeys(family))
         members.append(family)
         for name in family:

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", bound="DataclassInstance")
 Summand = TypeVar("Summand", bound=Any)
 RowsOfTable = slice | NDArray[np.bool_] | NDArray[np.intp]
-FEW_CELLS = 2**12  # of a table, missing included: laid out sooner than its keys are unpacked
+# A table of so many cells, missing included, is laid out sooner than its keys are unpacked.
+MAX_LAID_OUT_CELLS = 2**12
 
 
 def added_up(index: NDArray[np.integer], weights: FloatArray | None, size: int) -> FloatArray:
@@ -63,34 +64,44 @@ def added_fields(left: Value, right: Value) -> Value:
 
 
 def summed(parts: Iterable[Summand]) -> Summand:
-    """All parts added up, two by two, so that none is merged more than log times."""
-    held: list[tuple[int, Summand]] = []
+    r"""All parts added up, two by two.
+
+    Adding merges sorted keys, which costs as much as both parts are long. One after the other,
+    the first of :math:`n` parts would be merged :math:`n` times; so it is :math:`\log n` times.
+    """
+    pile: list[tuple[int, Summand]] = []
     for part in parts:
-        add_on_top(held, part)
-    whole: Summand = reduce(lambda after, before: before + after, [p for _, p in reversed(held)])
+        add_on_top(pile, part)
+    # What is left, smallest first, is added in the order of the parts.
+    sums = [part for _, part in reversed(pile)]
+    whole: Summand = reduce(lambda after, before: before + after, sums)
     return whole
 
 
-def add_on_top(held: list[tuple[int, Summand]], part: Summand) -> None:
-    """Put a part on a pile of sums, and add up those on top that hold equally many parts."""
+def add_on_top(pile: list[tuple[int, Summand]], part: Summand) -> None:
+    """Put a part on a pile of sums, and add up those on top that hold equally many parts.
+
+    With each sum comes its level: that of level :math:`k` holds :math:`2^k` parts. Levels fall
+    from the bottom of the pile to its top, like the digits of a binary number.
+    """
     level = 0
-    while held and held[-1][0] == level:
-        part = held.pop()[1] + part
+    while pile and pile[-1][0] == level:
+        _, before = pile.pop()
+        part = before + part
         level += 1
-    held.append((level, part))
+    pile.append((level, part))
 
 
 @dataclass(frozen=True)
 class Tally:
     """What is added up for each configuration: weight, number of rows, squared weights.
 
-    The squares are there for the effective sample size. Where every row weighs one, the
-    three are one array.
+    Where every row weighs one, the three are one array, and are added up only once.
     """
 
     weights: FloatArray
-    rows: FloatArray
-    squares: FloatArray
+    rows: FloatArray  # their number, whatever they weigh
+    squares: FloatArray  # squared weights, for the effective sample size
 
     @classmethod
     def of(
@@ -101,18 +112,19 @@ class Tally:
         rows: RowsOfTable = slice(None),
     ) -> Tally:
         """Add up some rows of a table, each at its index."""
-        copies, weights = table.copies, table.weights
+        copies = table.copies
         number = added_up(index, None if copies is None else copies.rows[rows], size)
-        if weights is None or not table.is_weighted:
+        if table.weights is None or not table.is_weighted:
             return cls(number, number, number)
-        row_weights = weights[rows]
+        row_weights = table.weights[rows]
         squares = row_weights * row_weights if copies is None else copies.squares[rows]
         return cls(added_up(index, row_weights, size), number, added_up(index, squares, size))
 
     @classmethod
     def all_of(cls, table: EncodedTable) -> Tally:
         """Add up all rows of a table."""
-        copies, weights = table.copies, table.weights
+        copies = table.copies
+        weights = table.weights
         number = np.array([table.rows if copies is None else copies.rows.sum()], np.float64)
         if weights is None or not table.is_weighted:
             return cls(number, number, number)
@@ -125,10 +137,9 @@ class Tally:
         weights = make(*(tally.weights for tally in tallies))
         if all(tally.rows is tally.weights for tally in tallies):
             return cls(weights, weights, weights)
-        rows, squares = (
-            [getattr(tally, kind) for tally in tallies] for kind in ("rows", "squares")
-        )
-        return cls(weights, make(*rows), make(*squares))
+        rows = make(*(tally.rows for tally in tallies))
+        squares = make(*(tally.squares for tally in tallies))
+        return cls(weights, rows, squares)
 
     @property
     def scale(self) -> float:
@@ -157,25 +168,22 @@ class Tally:
     def sampled(self, multiples: FloatArray, starts: Index) -> Tally:
         """Each configuration as many times as said, runs of them from each start on added up."""
         weights = np.add.reduceat(self.weights * multiples, starts)
-        if self.rows is self.weights and ((multiples == 0) | (multiples == 1)).all():
+        if self.rows is self.weights and _are_all_or_nothing(multiples):
             return Tally(weights, weights, weights)
-        return Tally(
-            weights,
-            np.add.reduceat(self.rows * (multiples > 0), starts),
-            np.add.reduceat(self.squares * multiples**2, starts),
-        )
+        # A row that counts twice weighs twice as much, but is still one row.
+        rows = np.add.reduceat(self.rows * (multiples > 0), starts)
+        squares = np.add.reduceat(self.squares * multiples**2, starts)
+        return Tally(weights, rows, squares)
 
     def changed(self, index: Index, parts: Tally, times: FloatArray) -> Tally:
         """The same where parts of it, at their indices, count so many times instead of once."""
         size = len(self.weights)
         weights = self.weights + added_up(index, parts.weights * (times - 1), size)
-        if self.rows is self.weights and ((times == 0) | (times == 1)).all():
+        if self.rows is self.weights and _are_all_or_nothing(times):
             return Tally(weights, weights, weights)
-        return Tally(
-            weights,
-            self.rows - added_up(index, parts.rows * (times <= 0), size),
-            self.squares + added_up(index, parts.squares * (times**2 - 1), size),
-        )
+        rows = self.rows - added_up(index, parts.rows * (times <= 0), size)
+        squares = self.squares + added_up(index, parts.squares * (times**2 - 1), size)
+        return Tally(weights, rows, squares)
 
     def scaled(self, factor: float) -> Tally:
         """The same where every weight is so many times as large."""
@@ -189,18 +197,21 @@ class Tally:
         return self._each(lambda *both: np.concatenate(both), self, other)
 
 
+def _are_all_or_nothing(multiples: FloatArray) -> bool:
+    """Whether everything counts once or not at all: then rows that weigh one still do."""
+    return bool(((multiples == 0) | (multiples == 1)).all())
+
+
 @dataclass(frozen=True)
 class Counts:
-    """A weight for each configuration of ``scope`` that occurs; every other weighs zero.
-
-    ``keys`` are the configurations, packed with ``cardinality + 1`` values an axis (the last
-    one: missing), in ascending, that is lexicographic, order.
-    """
+    """A weight for each configuration of ``scope`` that occurs; every other weighs zero."""
 
     scope: Scope
     cardinalities: tuple[int, ...]
+    # The configurations, packed with `cardinality + 1` values an axis (the last one: missing), in
+    # ascending, that is lexicographic, order.
     keys: Keys
-    tally: Tally
+    tally: Tally  # of each
 
     @property
     def radices(self) -> tuple[int, ...]:
@@ -247,6 +258,7 @@ class Counts:
         [3.0, 1.0]
         """
         keys, state = np.divmod(self.keys, self.radices[-1])
+        # Keys are ascending and the last variable is the fastest: equal ones lie side by side.
         starts = np.flatnonzero(np.diff(keys, prepend=-1))
         tally = self.tally.sampled(multiples[state], starts)
         counts = Counts(self.scope[:-1], self.cardinalities[:-1], keys[starts], tally)
@@ -290,23 +302,29 @@ class Counts:
         shown = [name for name in self.scope if name not in hidden]
         sizes = zip(self.scope, self.cardinalities, strict=True)
         rows = self.marginal(shown).row_counts()
+        # An axis of length one for each hidden variable, along which all states are alike.
         wide = rows.reshape([1 if name in hidden else size for name, size in sizes])
         return np.broadcast_to(wide.sum(axis=-1), self.cardinalities[:-1])
 
     def _dense(self, values: FloatArray) -> FloatArray:
-        if prod(radices := self.radices) <= FEW_CELLS:
+        """The values of the configurations that show the whole scope, laid out; zero elsewhere."""
+        radices = self.radices
+        if prod(radices) <= MAX_LAID_OUT_CELLS:
             cells = np.zeros(radices)
             np.put(cells, self.keys, values)
+            # Without the last value of each axis, which is "missing".
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
-        columns, shown = self.columns(), np.flatnonzero(self._shown())
-        index = pack([column[shown] for column in columns.values()], self.cardinalities, len(shown))
+        columns = self.columns().values()
+        shown = np.flatnonzero(self._shown())
+        index = pack([column[shown] for column in columns], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
         table[index] = values[shown]
         return table.reshape(self.cardinalities)
 
     def _shown(self) -> NDArray[np.bool_]:
         """Whether each configuration shows the whole scope."""
-        if prod(radices := self.radices) <= FEW_CELLS:
+        radices = self.radices
+        if prod(radices) <= MAX_LAID_OUT_CELLS:
             cells = np.zeros(radices, dtype=bool)
             cells[tuple(map(slice, self.cardinalities))] = True
             return cells.ravel()[self.keys]
@@ -326,7 +344,7 @@ def gathered(scope: Scope, cardinalities: tuple[int, ...], keys: Keys, tally: Ta
 
 def added_by_key(keys: Keys, bound: int, add: Callable[[Index, int], Tally]) -> tuple[Keys, Tally]:
     """The distinct keys, ascending, and the tally of each; ``add`` adds up at indices."""
-    if are_places(bound, len(keys)):
+    if are_places(bound, len(keys)):  # a table of all keys costs less than to number them
         tally = add(keys, bound)
         uniques = np.flatnonzero(tally.rows > 0)
         return uniques, tally.take(uniques)

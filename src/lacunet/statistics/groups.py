@@ -37,15 +37,12 @@ from lacunet.statistics.problems.ragged import Ragged, ranges
 
 @dataclass(frozen=True)
 class Groups:
-    """The distinct configurations of ``scope`` and the weight of each.
-
-    ``configs`` has one column for each variable of the scope.
-    """
+    """The distinct configurations of ``scope`` and the weight of each."""
 
     scope: Scope
     cardinalities: tuple[int, ...]
-    configs: tuple[NDArray[np.integer], ...]
-    weights: FloatArray
+    configs: tuple[NDArray[np.integer], ...]  # one column for each variable of the scope
+    weights: FloatArray  # of all rows of each group
 
     def in_table(self, subset: Sequence[str]) -> Keys:
         """Where each group lies in a table over ``subset``, a part of the scope."""
@@ -61,16 +58,16 @@ class Groups:
 class GroupedCounts:
     """For each group, the weight of each configuration of ``scope`` among its rows.
 
-    ``group`` and ``cells`` go together: the number of the group and the configuration,
-    packed with missing as one more state. Configurations that show nothing are left out.
+    One entry for each configuration that occurs in a group, by group, then by configuration.
+    Configurations that show nothing are left out.
     """
 
     groups: Groups
     scope: Scope
     cardinalities: tuple[int, ...]
-    group: Index
-    cells: Keys
-    tally: Tally
+    group: Index  # the group of each entry
+    cells: Keys  # its configuration, packed with missing as one more state
+    tally: Tally  # of the rows of the group that have it
 
     def columns(self) -> list[Keys]:
         """The value of each variable in each configuration."""
@@ -80,14 +77,16 @@ class GroupedCounts:
         """Where each (group, cell) lies in the table of a family; the cells show all of it."""
         hidden = dict(zip(self.scope, self.columns(), strict=True))
         index_of = {name: index for index, name in enumerate(self.groups.scope)}
-        columns = [
-            hidden[name] if name in hidden else self.groups.configs[index_of[name]][self.group]
-            for name in family
-        ]
+        columns: list[NDArray[np.integer]] = []
+        for name in family:
+            if name in hidden:
+                columns.append(hidden[name])
+            else:  # a variable that rows are grouped by
+                columns.append(self.groups.configs[index_of[name]][self.group])
         return pack(columns, sizes, len(self.cells))
 
     def weighing(self, weights: FloatArray) -> GroupedCounts:
-        """The same cells with other weights."""
+        """The same cells with other weights, which are not weights of rows."""
         return replace(self, tally=Tally(weights, weights, weights))
 
     @cached_property
@@ -98,7 +97,9 @@ class GroupedCounts:
 
     def of_groups(self, chosen: Index, groups: Groups) -> GroupedCounts:
         """The cells of some groups, which are ``groups`` by themselves; one may come twice."""
-        starts, lengths = (numbers[chosen] for numbers in self.entries)
+        starts, lengths = self.entries
+        starts = starts[chosen]
+        lengths = lengths[chosen]
         kept = ranges(starts, lengths)
         return replace(
             self,
@@ -118,11 +119,13 @@ class GroupedCounts:
         return replace(self, group=group, cells=cells, tally=self.tally.take(entries))
 
     def __add__(self, other: GroupedCounts) -> GroupedCounts:
-        left, right = self.groups, other.groups
+        # Groups of both parts are found by their configurations, then renumbered.
+        left = self.groups
+        right = other.groups
         columns = [np.concatenate(pair) for pair in zip(left.configs, right.configs, strict=True)]
         weights = np.concatenate([left.weights, right.weights])
         groups, index = _groups(left.scope, left.cardinalities, columns, weights, len(weights))
-        moved = np.concatenate([self.group, other.group + len(self.groups.weights)])
+        moved = np.concatenate([self.group, other.group + len(left.weights)])
         cells = np.concatenate([self.cells, other.cells])
         add = self.tally.joined(other.tally).gathered
         return _gathered(groups, self.scope, self.cardinalities, index[moved], cells, add)
@@ -130,14 +133,10 @@ class GroupedCounts:
 
 @dataclass(frozen=True)
 class FoldedGroups:
-    """Groups of rows that are divided into folds.
+    """Groups of rows that are divided into folds."""
 
-    ``mass`` has the folds as the only variable: the weight of each fold in each group. In
-    ``cells`` they are the last variable.
-    """
-
-    mass: GroupedCounts
-    cells: GroupedCounts
+    mass: GroupedCounts  # the weight of each fold in each group: the fold is the only variable
+    cells: GroupedCounts  # the fold is the last variable
 
     def __add__(self, other: FoldedGroups) -> FoldedGroups:
         return FoldedGroups(self.mass + other.mass, self.cells + other.cells)
@@ -179,13 +178,18 @@ class FoldedGroups:
 
         They are those of all rows with what the changed folds add or take away.
         """
-        (whole, index), mass = self.whole, self.mass
-        starts, lengths = whole.entries
+        whole, index = self.whole
+        mass = self.mass
         every = np.concatenate(chosen)
-        begins = np.cumsum(lengths[every]) - lengths[every]
+        starts, lengths = whole.entries
+        begins = np.cumsum(lengths[every]) - lengths[every]  # where the cells of each will be
+
+        # What changes, sample after sample: entries of `mass` and of `cells`, and their places
+        # among all groups and all cells that lie side by side.
         in_mass: list[_Changes] = []
         in_cells: list[_Changes] = []
-        number, before = np.empty(len(starts), dtype=np.intp), 0
+        number = np.empty(len(starts), dtype=np.intp)  # of each group in the sample at hand
+        before = 0
         for some, times in zip(chosen, samples, strict=True):
             number[some] = np.arange(before, before + len(some))
             before += len(some)
@@ -196,10 +200,13 @@ class FoldedGroups:
             group = self.cells.group[entry]
             cell = begins[number[group]] + index[entry] - starts[group]
             in_cells.append((entry, cell, times[self.fold[entry]]))
+
         of_groups = _changed(self._tally_of_groups.take(every), mass.tally, in_mass)
-        groups = replace(
-            whole.groups,
+        groups = Groups(
+            whole.groups.scope,
+            whole.groups.cardinalities,
             configs=tuple(column[every] for column in whole.groups.configs),
+            # Without rows nothing is left but a rounding error.
             weights=np.where(of_groups.rows > 0, of_groups.weights, 0.0),
         )
         cells = whole.of_groups(every, groups)
@@ -215,14 +222,21 @@ class FoldedGroups:
     def sampled(self, multiples: FloatArray) -> GroupedCounts:
         """Groups and cells of a sample in which each fold counts so many times."""
         starts, cells, fold = self._runs
-        mass, groups = self.mass, self.cells.groups
+        mass = self.mass
         weights = mass.tally.weights * multiples[mass.cells]
+        groups = self.cells.groups
         groups = replace(groups, weights=added_up(mass.group, weights, len(groups.weights)))
-        tally, group = self.cells.tally, self.cells.group[starts]
-        if len(starts):
+        tally = self.cells.tally
+        if len(starts):  # `reduceat` needs a run
             tally = tally.sampled(multiples[fold], starts)
-        scope, sizes = self.cells.scope[:-1], self.cells.cardinalities[:-1]
-        counts = GroupedCounts(groups, scope, sizes, group, cells[starts], tally)
+        counts = GroupedCounts(
+            groups,
+            scope=self.cells.scope[:-1],
+            cardinalities=self.cells.cardinalities[:-1],
+            group=self.cells.group[starts],
+            cells=cells[starts],
+            tally=tally,
+        )
         return counts.take(np.flatnonzero(tally.rows > 0))
 
 
@@ -283,6 +297,7 @@ def _groups(
     weights: FloatArray | None,
     length: int,
 ) -> tuple[Groups, Index]:
+    """The groups of rows with equal columns, and the group of each row."""
     group, member = grouped(columns, cardinalities, length)
     configs = tuple(column[member] for column in columns)
     return Groups(scope, cardinalities, configs, added_up(group, weights, len(member))), group
@@ -300,9 +315,10 @@ def _gathered(
 
     ``group``, the caller's own copy, becomes the keys: another array of a million costs more.
     """
-    number, size = len(groups.weights), prod(size + 1 for size in cardinalities)
+    number = len(groups.weights)
+    size = prod(size + 1 for size in cardinalities)
     uniques = None
-    if number * size >= LARGEST_KEY:
+    if number * size >= LARGEST_KEY:  # a pair would overflow: number the cells that occur
         uniques, cells = distinct(cells, size)
         size = len(uniques)
     group *= size

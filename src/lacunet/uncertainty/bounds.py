@@ -19,11 +19,13 @@ from numpy.typing import NDArray
 
 from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
+from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
+from lacunet.display import TextTable
 from lacunet.errors import LacunetError
-from lacunet.formats.files import NetworkOrEdges, network_beside
+from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, memory_budget
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability
@@ -34,7 +36,7 @@ from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
-from lacunet.wording import conditional, text_table
+from lacunet.wording import conditional
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
@@ -61,7 +63,7 @@ class WorstCase:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
         cells = zip(product(*self.states), ends, strict=True)
         rows = [[*states, *map(probability, pair)] for states, pair in cells]
-        table = text_table([*self.scope, "low", "high"], rows, left=len(self.scope))
+        table = TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
         return f"{self.title}, whatever the missing values are\n{table}"
 
     def __iter__(self) -> Iterator[FloatArray]:

@@ -7,13 +7,11 @@ to the CPT.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
 
 from lacunet.estimands.deletion import (
     Estimand,
@@ -59,32 +57,33 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
-# the joint, its weighted copy and the CPT; for factored methods also the estimates of the
-# lattice, their variances and what they are made of.
-DIRECT_BYTES, FACTORED_BYTES = 40, 144
-LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
-UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
-FELL_BACK = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
-TOO_LARGE = "by {}: the factorisation lattice of this family has {:,} cells"
-MERGED = "how the estimates by different orders of the variables are combined"
+DIRECT_BYTES = 40  # the joint, its weighted copy and the CPT;
+FACTORED_BYTES = 144  # also the estimates of the lattice, their variances and their parts.
+MAX_LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
+
 LEARN: Scope = ("learn",)  # the separator is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
+
+# What plans and reports say.
+UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
+FALLBACK_BRANCH = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
+LATTICE_TOO_LARGE = "by {}: the factorisation lattice of this family has {:,} cells"
+AGGREGATION_HELP = "how the estimates by different orders of the variables are combined"
 
 
 @dataclass(frozen=True)
 class Form:
-    """One row of the table.
-
-    ``estimand`` writes down what is estimated of a family, given which variables have missing
-    values and what rows are grouped by. ``joint`` estimates the family's joint from its counts;
-    ``within``, if there is one, from each group, where the former stands in if a group says
-    nothing. ``direct`` is the form used where the lattice of a factored one is too large.
-    """
+    """One row of the table."""
 
     name: str
+    # Writes down what is estimated of a family, given which variables have missing values and
+    # what rows are grouped by.
     estimand: Callable[[Scope, Collection[str], Scope], Estimand]
+    # Estimates the family's joint from its counts among all rows.
     joint: Callable[..., FloatArray]
+    # The same within each group, for a MAR form; `joint` stands in where a group says nothing.
     within: Callable[..., Solved] | None = None
+    # What a factored form gives way to where its lattice is too large.
     direct: Form | None = None
 
 
@@ -107,7 +106,8 @@ class Deletion:
     @property
     def bytes_per_cell(self) -> int:
         """What the estimate of a family takes at once for each of its cells."""
-        return DIRECT_BYTES if self.form.direct is None else FACTORED_BYTES
+        is_factored = self.form.direct is not None
+        return FACTORED_BYTES if is_factored else DIRECT_BYTES
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -124,7 +124,7 @@ class Deletion:
         """The form that a family is estimated by, with its options."""
         if self.form.direct is None:
             return self.form, {}
-        if lattice_cells(network.shape(network.family(variable))) > LATTICE_CELLS:
+        if lattice_cells(network.shape(network.family(variable))) > MAX_LATTICE_CELLS:
             return self.form.direct, {}
         return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
 
@@ -135,51 +135,92 @@ class Deletion:
         pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
     ) -> Plan:
         """One stage; intervals by the counts, or by how rows move the estimates."""
+        return self._plan(network, look)
+
+    def _plan(
+        self,
+        network: Network,
+        look: Look,
+        notes: tuple[str, ...] = (),
+        graph: MissingnessGraph | None = None,
+    ) -> Plan:
+        """The plan, with what a missingness graph adds to it."""
         stage = self.stage(network, look)
         hidden = look.hidden(network)
-        plan = Plan(self.name, network, hidden, (stage,), self.bytes_per_cell, COUNTS)
-        if not stage.needs.groupings and (self.form.direct is None or not hidden):
-            return plan
-        given_of = {grouping.family: grouping.given for grouping in stage.needs.groupings}
+        # Frequencies among rows have the variances of frequencies: the counts are enough. Estimates
+        # that put several frequencies together vary with each row that enters any of them.
+        is_factored = self.form.direct is not None and bool(hidden)
+        if stage.needs.groupings or is_factored:
+            recipe = INFLUENCE
+            estimated_of = self._estimated_of(network, hidden, stage.needs.groupings)
+        else:
+            recipe = COUNTS
+            estimated_of = {}
+        return Plan(
+            self.name,
+            network,
+            hidden,
+            (stage,),
+            self.bytes_per_cell,
+            recipe,
+            estimated_of,
+            notes=notes,
+            graph=graph,
+        )
+
+    def _estimated_of(
+        self, network: Network, partially: Scope, groupings: Sequence[Grouping]
+    ) -> dict[str, Estimated]:
+        """How each family is estimated, as far as it matters how rows move it."""
+        given_of = {grouping.family: grouping.given for grouping in groupings}
         estimated_of = {}
         for name, family in zip(network.variables, network.families, strict=True):
             form, options = self.form_of(network, name)
             estimated_of[name] = Estimated(
                 family,
-                tuple(member for member in family if member in hidden),
-                given_of.get(family, ()),
+                hidden=tuple(member for member in family if member in partially),
+                given=given_of.get(family, ()),
                 form="direct" if form.direct is None else "factored",
                 aggregation=options.get("aggregation", AGGREGATIONS[0]),
                 is_grouped=form.within is not None,
             )
-        return replace(plan, recipe=INFLUENCE, estimated_of=estimated_of)
+        return estimated_of
 
     def stage(self, network: Network, look: Look) -> Stage:
         """What will be counted: every family and, where rows are grouped, its groups."""
-        hidden_in, observed = dict.fromkeys(look.hidden(network)), NOT_KNOWN
+        partially = dict.fromkeys(look.hidden(network))  # in order, and quick to ask
+        observed = NOT_KNOWN
         if look.partially is not None:
             self.check(network, look.partially)
-            observed = tuple(name for name in network.variables if name not in hidden_in)
-        families, groupings = {}, []
+            observed = tuple(name for name in network.variables if name not in partially)
+
+        families = {}
+        groupings = []
         for name in network.variables:
             family = network.family(name)
             form, options = self.form_of(network, name)
-            lattice = lattice_cells(network.shape(family))
             given = self.grouped_by(family, observed)
+            note = ""
+            if form is not self.form:
+                cells = lattice_cells(network.shape(family))
+                note = LATTICE_TOO_LARGE.format(form.name, cells)
             families[name] = FamilyPlan(
                 name,
                 network.parents(name),
-                form.estimand(family, hidden_in, given),
+                form.estimand(family, partially, given),
                 cells_of(network, name),
-                note="" if form is self.form else TOO_LARGE.format(form.name, lattice),
+                note=note,
             )
-            hidden = tuple(member for member in family if member in hidden_in)
+            # A family without missing values is counted in all rows: groups would add up to that.
+            hidden = tuple(member for member in family if member in partially)
             if form.within is not None and hidden:
+                is_direct = form.direct is None  # it uses only rows that show all of the family
                 within = partial(form.within, **options)
-                groupings.append(Grouping(family, hidden, given, form.direct is None, within))
+                groupings.append(Grouping(family, hidden, given, is_direct, within))
+
         needs = Needs(network.families, complete=self.form is LISTWISE, groupings=tuple(groupings))
         solve = partial(self.solve, network, families)
-        branches = (FELL_BACK,) if groupings else ()
+        branches = (FALLBACK_BRANCH,) if groupings else ()
         return Stage(self.name, families, needs, solve, branches, learned_from=FROM_SHOWN)
 
     def resolved(self, network: Network, look: Look) -> Deletion:  # noqa: ARG002
@@ -198,9 +239,10 @@ class Deletion:
         setting: Setting,
     ) -> Learned:
         """The CPT of every variable that no stage before has estimated, family by family."""
-        statistics = statistics.sample(0)
+        statistics = statistics.sample(0)  # all rows, where there are replicates of them too
         wanted = [name for name in network.variables if name not in learned.tables]
-        pseudo_counts, cpts = pseudo_counts_from(setting.pseudo_counts, network, statistics), {}
+        pseudo_counts = pseudo_counts_from(setting.pseudo_counts, network, statistics)
+        cpts = {}
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
             estimate = self.estimate(network, name, statistics)
@@ -212,23 +254,39 @@ class Deletion:
     def estimate(self, network: Network, variable: str, statistics: Statistics) -> JointEstimate:
         """The estimate of one family's joint, and the rows that enter it."""
         form, options = self.form_of(network, variable)
-        family, total = network.family(variable), statistics.total
+        family = network.family(variable)
+        total = statistics.total
         if form is LISTWISE:
             complete = statistics.complete[family]
             return JointEstimate(joint=form.joint(complete), total=total, used=complete)
+
         counts = statistics.counts[family]
         if family in statistics.reduced:
-            stand_in = partial(form.joint, counts, **options)
             groups = statistics.reduced[family][0]
-            joint, mass = over_groups(groups, total, stand_in)
-            rows = round(counts.tally.rows.sum())
-        elif counts.is_whole if form.within else form.joint is direct_mcar:
+            stand_in = partial(form.joint, counts, **options)
+            joint, fallback_mass = over_groups(groups, total, stand_in)
+            return JointEstimate(
+                joint=joint,
+                total=total,
+                rows_used=round(counts.tally.rows.sum()),
+                fallback_mass=fallback_mass,
+                fallback=UNGROUPED,
+            )
+
+        if form.within is not None and not counts.is_whole:
+            # There was no time to count the groups: all rows fall back.
+            return JointEstimate(
+                joint=form.joint(counts, **options),
+                total=total,
+                rows_used=rows_showing_any(counts),
+                fallback_mass=1.0,
+                fallback=UNGROUPED,
+            )
+        if form.within is not None or form.joint is direct_mcar:
+            # Frequencies among the rows that show the family; these are all rows in a MAR form.
             return JointEstimate(joint=direct_mcar(counts), total=total)
-        else:
-            joint, rows = form.joint(counts, **options), rows_showing_any(counts)
-            mass = 1.0 if form.within else 0.0  # there was no time to count the groups
         return JointEstimate(
-            joint=joint, total=total, rows_used=rows, fallback_mass=mass, fallback=UNGROUPED
+            joint=form.joint(counts, **options), total=total, rows_used=rows_showing_any(counts)
         )
 
 
@@ -246,8 +304,8 @@ def check_graph(missingness: object) -> None:
 
 def rows_showing_any(counts: Counts) -> int:
     """The number of rows that show at least one variable."""
-    last = int(np.prod([float(radix) for radix in counts.radices])) - 1
-    return round(float(counts.tally.rows[counts.keys != last].sum()))
+    all_missing = prod(counts.radices) - 1  # the last value of each axis is "missing"
+    return round(float(counts.tally.rows[counts.keys != all_missing].sum()))
 
 
 def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
@@ -255,12 +313,13 @@ def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
     size_of = {name: cells_of(network, name) for name in network.variables}
     variable = max(size_of, key=size_of.__getitem__)
     shape = network.shape(network.family(variable))
-    if lattice_cells(shape) > LATTICE_CELLS:
+    if lattice_cells(shape) > MAX_LATTICE_CELLS:  # then it is estimated directly
         bytes_per_cell = DIRECT_BYTES
     needed = size_of[variable] * bytes_per_cell
+    # Missing is one more state where rows are counted, and a configuration is packed into a key.
     if needed > budget or prod(size + 1 for size in shape) >= LARGEST_KEY:
         raise TooLargeError.family(variable, network.parents(variable), needed, budget)
-    kept = 8 * sum(size_of.values())
+    kept = 8 * sum(size_of.values())  # the CPTs
     if kept + needed > budget:
         raise TooLargeError.network(variable, kept + needed, budget)
 
@@ -296,7 +355,7 @@ class FactoredMCAR(Deletion):
 
     name = "factored-mcar"
     form = FACTORED_MCAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
 
 
 @dataclass(frozen=True)
@@ -321,7 +380,7 @@ class FactoredMAR(Deletion):
 
     name = "factored-mar"
     form = FACTORED_MAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
 
 
 @dataclass(frozen=True)
@@ -360,21 +419,22 @@ class Informed(Deletion):
         super().__post_init__()
 
     def plan(
-        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
     ) -> Plan:
         """The same with the separator resolved; with the graph, where one was given."""
         method = self.resolved(network, look)
         if self.missingness is None:
-            return Deletion.plan(method, network, look, pseudo_counts)
+            return method._plan(network, look)
         from lacunet.missingness.confounding import notes_on_graph
 
         graph = self.missingness.over(network)
         notes = notes_on_graph(graph, look.partially)
-        if look.partially is None:
+        if look.partially is None:  # the graph tells what may be missing, before any row is read
             look = replace(look, partially=graph.partially_observed)
-        return replace(
-            Deletion.plan(method, network, look, pseudo_counts), notes=notes, graph=graph
-        )
+        return method._plan(network, look, notes, graph)
 
     def resolved(self, network: Network, look: Look) -> Informed:
         """The same with a graph of what seems to decide on being missing, if asked for."""
@@ -400,7 +460,9 @@ class Informed(Deletion):
 
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse a separator that the data do not always show."""
-        for name in self.separator if self.separator != LEARN else ():
+        if self.separator == LEARN:
+            return
+        for name in self.separator:
             if network.known(name) in partially:
                 raise MethodError(
                     f"the separator holds {name!r}, which is missing in some rows.",
@@ -422,7 +484,7 @@ class InformedFactored(Informed):
 
     name = "informed-factored"
     form = FACTORED_MAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], MERGED, choices=AGGREGATIONS)
+    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
 
 
 FORMS = (

@@ -57,10 +57,9 @@ from lacunet.statistics.solved import Reduced, Solved, SolvedSamples
 from lacunet.uncertainty.delta import AnsweredQuery, centred, with_pseudo_rows
 from lacunet.uncertainty.spread import Spread
 
-PAIRS_AT_A_TIME = 2**22  # of a pattern and a cell of the same group
-NOTHING: Index = np.zeros(0, np.intp)
-LONE = 1 + 1e-9  # effective rows that tell of a group, at most: they stand for all of it
-
+MAX_PAIRS = 2**22  # of a pattern and a cell of the same group, laid out at a time
+LONE_ROWS = 1 + 1e-9  # so many effective rows that tell of a group stand for all of it
+NO_INDEX: Index = np.zeros(0, np.intp)
 
 GroupsBy = Callable[[Scope], tuple[Groups, Index]]  # the groups by some variables, and each row's
 
@@ -69,18 +68,22 @@ GroupsBy = Callable[[Scope], tuple[Groups, Index]]  # the groups by some variabl
 class Moves:
     r"""What rows of unit weight move the weight of each cell of a family by: :math:`\varphi(y)`.
 
-    Rows of one kind move all cells alike, and rows of many kinds move most cells alike: so a kind
-    moves cells by what its class does, and some of them besides.
+    Rows of one kind move all cells alike. In the shape of its table :math:`\varphi` has few cells
+    that are not zero, so each kind lists its own: ``owner``, ``cell`` and ``value`` go together.
+
+    Where the estimate without groups stands in, rows move every cell, but rows of many kinds move
+    them alike: these are a class, and :math:`\varphi` is what the kind moves by plus what its
+    class moves by.
     """
 
     kind: Index  # of each row
-    kinds: int
-    owner: Index  # a kind that moves
-    cell: Keys  # a cell of the family's table
-    value: FloatArray  # by so much
-    shape: tuple[int, ...]  # of the table
-    class_of: Index | None = None  # of each kind
-    common: FloatArray | None = None  # what a class moves each cell by
+    kinds: int  # how many there are
+    owner: Index  # the kind that each entry is of
+    cell: Keys  # the cell of the family's table that it moves
+    value: FloatArray  # and by how much
+    shape: tuple[int, ...]  # of the table, child last
+    class_of: Index | None = None  # the class of each kind, where there are classes
+    common: FloatArray | None = None  # what a class moves each cell by: classes times cells
 
     def along(self, direction: FloatArray) -> FloatArray:
         """What each row moves the sum of all cells by, each times a number of its own."""
@@ -112,56 +115,76 @@ class Moves:
         rates
             The entries, :math:`\theta`.
         """
-        states, configurations = self.shape[-1], prod(self.shape[:-1])
-        of_kind = added_up(self.kind, squares, self.kinds)
-        row = self.cell // states
-        owner_of_sum, row_of_sum, index = self._sums_over_states(row, configurations)
-        by_row = added_up(index, self.value, len(row_of_sum))  # phi(u)
-        weighed, weighed_sums = of_kind[self.owner] * self.value, of_kind[owner_of_sum] * by_row
-        cells = added_up(self.cell, weighed * self.value, prod(self.shape))
-        cross = added_up(self.cell, weighed * by_row[index], prod(self.shape))
-        rows = added_up(row_of_sum, weighed_sums * by_row, configurations)
+        cells = prod(self.shape)
+        states = self.shape[-1]
+        configurations = cells // states
+        of_kind = added_up(self.kind, squares, self.kinds)  # the sum of w^2 over its rows
 
+        # First what kinds move by themselves. In the names, `squares_of_cells` is the sum of
+        # phi(x, u)^2, `cross` that of phi(x, u) phi(u), and `squares_of_rows` that of phi(u)^2.
+        row = self.cell // states  # u
+        owner_of_sum, row_of_sum, sum_of = self._sums_over_states(row, configurations)
+        sums = added_up(sum_of, self.value, len(row_of_sum))  # phi(u)
+        weighted = of_kind[self.owner] * self.value
+        weighted_sums = of_kind[owner_of_sum] * sums
+        squares_of_cells = added_up(self.cell, weighted * self.value, cells)
+        cross = added_up(self.cell, weighted * sums[sum_of], cells)
+        squares_of_rows = added_up(row_of_sum, weighted_sums * sums, configurations)
+
+        # With classes, phi is a + b, of the kind and of its class: each product of two is
+        # aa + ab + ba + bb. The first is there; the last is summed over classes, not over kinds.
         if self.common is not None and self.class_of is not None:
-            classes, common = len(self.common), self.common
+            common = self.common
+            classes = len(common)
             of_class = self._by_class(of_kind)
             common_rows = common.reshape(classes, configurations, states).sum(axis=-1)
-            owner_class = self.class_of[self.owner]
-            cells += 2 * added_up(
-                self.cell, weighed * common[owner_class, self.cell], prod(self.shape)
-            )
-            cells += of_class @ common**2
-            cross += added_up(self.cell, weighed * common_rows[owner_class, row], prod(self.shape))
-            places = self.class_of[owner_of_sum] * configurations + row_of_sum
-            sums = added_up(places, weighed_sums, classes * configurations)
-            sums = sums.reshape(classes, configurations) + of_class[:, None] * common_rows
-            cross += (common * np.repeat(sums, states, axis=1)).sum(axis=0)
-            own_rows = common_rows[self.class_of[owner_of_sum], row_of_sum]
-            rows += 2 * added_up(row_of_sum, weighed_sums * own_rows, configurations)
-            rows += of_class @ common_rows**2
+            class_of_entry = self.class_of[self.owner]
+            class_of_sum = self.class_of[owner_of_sum]
+
+            both = weighted * common[class_of_entry, self.cell]
+            squares_of_cells += 2 * added_up(self.cell, both, cells)
+            squares_of_cells += of_class @ common**2
+
+            cross += added_up(self.cell, weighted * common_rows[class_of_entry, row], cells)
+            places = class_of_sum * configurations + row_of_sum
+            by_class = added_up(places, weighted_sums, classes * configurations)
+            by_class = by_class.reshape(classes, configurations) + of_class[:, None] * common_rows
+            cross += (common * np.repeat(by_class, states, axis=1)).sum(axis=0)
+
+            both_rows = weighted_sums * common_rows[class_of_sum, row_of_sum]
+            squares_of_rows += 2 * added_up(row_of_sum, both_rows, configurations)
+            squares_of_rows += of_class @ common_rows**2
 
         theta = rates.reshape(configurations, states)
-        sums_of_squares = cells.reshape(theta.shape) - 2 * theta * cross.reshape(theta.shape)
-        return np.maximum(sums_of_squares + theta**2 * rows[:, None], 0.0).reshape(self.shape)
+        polynomial = (
+            squares_of_cells.reshape(theta.shape)
+            - 2 * theta * cross.reshape(theta.shape)
+            + theta**2 * squares_of_rows[:, None]
+        )
+        # A sum of squares; the polynomial may miss zero by a rounding error.
+        return np.maximum(polynomial, 0.0).reshape(self.shape)
 
     def _sums_over_states(self, row: Keys, configurations: int) -> tuple[Index, Keys, Index]:
         """Each kind and CPT row with a cell that moves, and the index among these of each cell."""
+        # Most kinds move one cell: what is summed is that cell, and need not be looked for.
         is_alone = np.bincount(self.owner, minlength=self.kinds)[self.owner] == 1
-        alone, others = np.flatnonzero(is_alone), np.flatnonzero(~is_alone)
+        alone = np.flatnonzero(is_alone)
+        others = np.flatnonzero(~is_alone)
         keys, places = distinct(
             self.owner[others] * configurations + row[others], self.kinds * configurations
         )
-        owner, configuration = np.divmod(keys, configurations)
+        owner_of_others, row_of_others = np.divmod(keys, configurations)
         index = np.empty(len(row), np.intp)
         index[alone] = np.arange(len(alone))
         index[others] = len(alone) + places
         return (
-            np.concatenate([self.owner[alone], owner]),
-            np.concatenate([row[alone], configuration]),
+            np.concatenate([self.owner[alone], owner_of_others]),
+            np.concatenate([row[alone], row_of_others]),
             index,
         )
 
     def _by_class(self, of_kind: FloatArray) -> FloatArray:
+        """Values of kinds, added up over those of each class."""
         assert self.class_of is not None
         assert self.common is not None
         return added_up(self.class_of, of_kind, len(self.common))
@@ -186,8 +209,9 @@ def moves_of(
     groups_by
         Groups the rows, if that is remembered from one family to the next.
     """
-    family, hidden = estimated.family, estimated.hidden
-    shape, groups_by = network.shape(family), groups_by or partial(group_rows, rows)
+    family = estimated.family
+    hidden = estimated.hidden
+    shape = network.shape(family)
     if not hidden:  # each row is in its cell, and moves no other
         columns = [rows.columns[name] for name in family]
         cell = pack(columns, shape, rows.rows)
@@ -196,6 +220,8 @@ def moves_of(
     if not estimated.is_grouped:
         return _moves_everywhere(rows, network, estimated)
 
+    if groups_by is None:
+        groups_by = partial(group_rows, rows)
     patterns = _patterns(rows, network, hidden, groups_by(estimated.given))
     within = _within_groups(patterns, estimated)
     moves = _moves_within(patterns, within, family, shape)
@@ -232,56 +258,64 @@ def _with_stand_in(
     :math:`g` does not tell. A row moves :math:`F`, and :math:`s_y` by
     :math:`(f_g(y) - s_y) / \sum_g n_g`.
     """
-    shape, solved, cells = moves.shape, within.solved.whole, patterns.cells
+    shape = moves.shape
     size = prod(shape)
+    solved = within.solved.whole
+    cells = patterns.cells
+
+    # s_y of each cell, and N F(y) over the sum of n_g, where s_y is not zero.
     share = np.broadcast_to(quotient(fallen_weight(groups), groups.observed), shape).reshape(-1)
     weights = stand_in.weights(row_weights)  # N F(y)
-    each = quotient(weights, np.broadcast_to(groups.observed, shape)).reshape(-1)
+    observed_weights = np.broadcast_to(groups.observed, shape)
+    each = quotient(weights, observed_weights).reshape(-1)
     each = np.where(share > 0, each, 0.0)
 
-    # Rows of a kind are of one group, and of one kind of the estimate without groups.
-    member = np.empty(moves.kinds, np.intp)
+    # A class: rows of one kind for the estimate without groups, and of groups that tell of every
+    # cell or of groups that tell of none. Rows of a kind are of one group, so of one class.
+    member = np.empty(moves.kinds, np.intp)  # a row of each kind
     member[patterns.kind] = np.arange(len(patterns.kind))
     tells = np.zeros(len(cells.groups.weights), np.intp)
     if solved.reached is None:
         tells[within.shown.group] = 1
     keys = stand_in.kind[member] * 2 + tells[cells.group]
     classes, class_of = distinct(keys, stand_in.kinds * 2)
-    of_stand_in, tell = np.divmod(classes, 2)
+    kind_of_stand_in, class_tells = np.divmod(classes, 2)
 
+    # What a class moves each cell by: F, everywhere; s_y, in the cells that agree with its group
+    # in what all rows show.
     observed = [axis for axis, name in enumerate(family) if name not in cells.scope]
-    columns, sizes = unpack(np.arange(size), shape), [shape[axis] for axis in observed]
+    columns = unpack(np.arange(size), shape)
+    sizes = [shape[axis] for axis in observed]
     place_of_cell = pack([columns[axis] for axis in observed], sizes, size)
     place_of_kind = cells.groups.in_table([family[axis] for axis in observed])[cells.group]
     place_of_class = np.empty(len(classes), np.int64)
     place_of_class[class_of] = place_of_kind
-    common = stand_in.dense()[of_stand_in] * share
     is_own = place_of_class[:, None] == place_of_cell
-    common += np.where(is_own, each * (1.0 - tell[:, None] - share), 0.0)
-    moves = replace(moves, class_of=class_of, common=common)
+    common = stand_in.dense()[kind_of_stand_in] * share
+    common += np.where(is_own, each * (1.0 - class_tells[:, None] - share), 0.0)
     if solved.reached is None:
-        return moves
+        return replace(moves, class_of=class_of, common=common)
 
-    # The cells that a group does tell of, though others fall back.
+    # Some groups tell of some cells: there f_g(y) is 0, though the class has taken it as 1.
     reached = solved.reached.in_family(family, shape)
     kept = np.flatnonzero(each[reached] > 0)
     by_group = Ragged.of_owners(len(cells.groups.weights), solved.reached.group[kept], kept)
     lengths = by_group.lengths[cells.group]
     item = by_group.items[ranges(by_group.starts[cells.group], lengths)]
     owners = np.concatenate([moves.owner, np.repeat(np.arange(moves.kinds), lengths)])
+    moved_cells = np.concatenate([moves.cell, reached[item]])
     values = np.concatenate([moves.value, -each[reached[item]]])
-    keys, index = distinct(
-        owners * size + np.concatenate([moves.cell, reached[item]]), moves.kinds * size
-    )
+    keys, index = distinct(owners * size + moved_cells, moves.kinds * size)
     owner, cell = np.divmod(keys, size)
-    return replace(moves, owner=owner, cell=cell, value=added_up(index, values, len(keys)))
+    value = added_up(index, values, len(keys))
+    return Moves(moves.kind, moves.kinds, owner, cell, value, shape, class_of, common)
 
 
 class RowPatterns(NamedTuple):
-    """What the rows of each group show of some variables, if only nothing; and that of each row."""
+    """What the rows of each group show of some variables, if only nothing."""
 
-    cells: GroupedCounts
-    kind: Index
+    cells: GroupedCounts  # one entry for each pattern of each group
+    kind: Index  # the entry of each row
 
 
 def _patterns(
@@ -298,33 +332,36 @@ def _patterns(
     return RowPatterns(GroupedCounts(groups, hidden, sizes, group[member], keys, tally), kind)
 
 
-class Within(NamedTuple):
-    r"""What groups say of the cells that some of their rows show.
+@dataclass(frozen=True, eq=False)
+class Within:
+    """What groups say of the cells that some of their rows show."""
 
-    ``joint`` is :math:`P_g(y)` of each cell, ``slopes`` its derivative by the weight of the rows
-    that show some variables and agree with the cell on others. ``tells`` are the patterns that say
-    anything.
-    """
-
-    shown: GroupedCounts
-    joint: FloatArray
+    shown: GroupedCounts  # these cells
+    joint: FloatArray  # P_g(y) of each
+    # The derivative of `joint` by the weight of the rows that show some variables and agree with
+    # the cell on others.
     slopes: Mapping[tuple[Axes, Axes], FloatArray]
-    tells: NDArray[np.bool_]
-    solved: SolvedSamples
+    tells: NDArray[np.bool_]  # the patterns that say anything
+    solved: SolvedSamples  # what the groups add up to
 
 
 def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
+    """What the groups say by direct or by factored deletion."""
     cells = patterns.cells
     is_shown = [c < size for c, size in zip(cells.columns(), cells.cardinalities, strict=True)]
-    shown, every = cells.showing_all(), tuple(range(len(cells.scope)))
+    shown = cells.showing_all()
     if estimated.form == "direct":
-        solved, tells = direct_mar(shown), np.logical_and.reduce(is_shown)
-        known = added_up(shown.group, shown.tally.weights, len(shown.groups.weights))
-        by_cell = 1 / known[shown.group]
+        # P_g(y) is n(y) over m_g, the rows that show all.
+        solved = direct_mar(shown)
+        tells = np.logical_and.reduce(is_shown)
+        shown_weights = added_up(shown.group, shown.tally.weights, len(shown.groups.weights))
+        by_cell = 1 / shown_weights[shown.group]
         joint = shown.tally.weights * by_cell
+        every = tuple(range(len(cells.scope)))
         slopes = {(every, every): by_cell, (every, ()): -by_cell * joint}
     else:
-        solved, tells = factored_mar(cells, estimated.aggregation), np.logical_or.reduce(is_shown)
+        solved = factored_mar(cells, estimated.aggregation)
+        tells = np.logical_or.reduce(is_shown)
         joint = solved.inside.tally.weights / cells.groups.weights[shown.group]
         number = rows_in_groups(cells)
         slopes = lattice_slopes(cells.cardinalities, number, estimated.aggregation)
@@ -334,41 +371,62 @@ def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
 def _moves_within(
     patterns: RowPatterns, within: Within, family: Scope, shape: tuple[int, ...]
 ) -> Moves:
-    """What rows move the cells of their groups by."""
-    cells, shown = patterns.cells, within.shown
+    r"""What rows move the cells of their groups by.
+
+    .. math::
+        \varphi_z(y) = P_g(y) + n_g k_g \frac{\partial P_g(y)}{\partial w_z}
+    """
+    cells = patterns.cells
+    shown = within.shown
     index = shown.in_family(family, shape)
-    mass = cells.groups.weights
-    factor, is_lone = _spread_up(cells, within.tells)
-    owners, places, values = [], [], []
+    group_weights = cells.groups.weights  # n_g
+    factor, is_lone = _spread_up(cells, within.tells)  # k_g
+    owners = [NO_INDEX]
+    places = [NO_INDEX]
+    values = [np.zeros(0)]
     for pattern, cell, slope in _pairs(cells, shown, within.slopes):
         group = cells.group[pattern]
-        value = within.joint[cell] + mass[group] * factor[group] * slope
+        value = within.joint[cell] + group_weights[group] * factor[group] * slope
         # One row tells of its group: it stands for all of it.
         is_own = cells.cells[pattern] == shown.cells[cell]
-        value = np.where(is_lone[group], is_own * mass[group] / shown.tally.weights[cell], value)
+        all_of_group = is_own * group_weights[group] / shown.tally.weights[cell]
+        value = np.where(is_lone[group], all_of_group, value)
         kept = np.flatnonzero(value)
         owners.append(pattern[kept])
         places.append(index[cell[kept]])
         values.append(value[kept])
-    owner = np.concatenate([NOTHING, *owners])
-    cell_index = np.concatenate([NOTHING, *places])
-    value = np.concatenate([np.zeros(0), *values])
-    return Moves(patterns.kind, len(cells.cells), owner, cell_index, value, shape)
+    return Moves(
+        patterns.kind,
+        kinds=len(cells.cells),
+        owner=np.concatenate(owners),
+        cell=np.concatenate(places),
+        value=np.concatenate(values),
+        shape=shape,
+    )
 
 
 def _spread_up(
     cells: GroupedCounts, tells: NDArray[np.bool_]
 ) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """The factor :math:`k_g` of each group, and whether one row alone tells of it."""
-    groups, tally = len(cells.groups.weights), cells.tally
+    r"""The factor :math:`k_g` of each group, and whether one row alone tells of it.
+
+    .. math::
+        k_g^2 = \frac{n_g - 1}{n_g} \frac{m_g}{m_g - 1}
+
+    in effective rows, :math:`(\sum w)^2 / \sum w^2`.
+    """
+    groups = len(cells.groups.weights)
+    tally = cells.tally
 
     def effective(chosen: NDArray[np.bool_] | slice) -> FloatArray:
         weights = added_up(cells.group[chosen], tally.weights[chosen], groups)
-        return quotient(weights**2, added_up(cells.group[chosen], tally.squares[chosen], groups))
+        squares = added_up(cells.group[chosen], tally.squares[chosen], groups)
+        return quotient(weights**2, squares)
 
-    number, telling = effective(slice(None)), effective(tells)
-    squared = quotient((number - 1).clip(0) * telling, number * (telling - 1).clip(0))
-    return np.sqrt(squared), telling <= LONE
+    rows = effective(slice(None))  # n_g
+    telling = effective(tells)  # m_g
+    squared = quotient((rows - 1).clip(0) * telling, rows * (telling - 1).clip(0))
+    return np.sqrt(squared), telling <= LONE_ROWS
 
 
 def _pairs(
@@ -376,16 +434,20 @@ def _pairs(
 ) -> Iterator[tuple[Index, Index, FloatArray]]:
     r"""Every pattern with every cell of its group, and :math:`\partial P_g(y) / \partial w_z`."""
     starts, lengths = shown.entries
-    length = lengths[cells.group]
-    of_patterns, of_cells = cells.columns(), shown.columns()
-    for begin, end in runs(np.cumsum(length) // PAIRS_AT_A_TIME):
+    length = lengths[cells.group]  # the cells that each pattern is paired with
+    of_patterns = cells.columns()
+    of_cells = shown.columns()
+    for begin, end in runs(np.cumsum(length) // MAX_PAIRS):
         pattern = np.repeat(np.arange(begin, end), length[begin:end])
         cell = ranges(starts[cells.group[begin:end]], length[begin:end])
-        both = zip(of_patterns, of_cells, cells.cardinalities, strict=True)
-        shows, agrees = [], []
-        for in_pattern, in_cell, size in both:
+        shows = []
+        agrees = []
+        for in_pattern, in_cell, size in zip(
+            of_patterns, of_cells, cells.cardinalities, strict=True
+        ):
             shows.append(in_pattern[pattern] < size)
             agrees.append(in_pattern[pattern] == in_cell[cell])
+        # A pattern is counted in all numbers of rows that show no more than it does.
         slope = np.zeros(len(pattern))
         for (show, agree), by_cell in slopes.items():
             tests = [agrees[axis] if axis in agree else shows[axis] for axis in show]
@@ -395,41 +457,43 @@ def _pairs(
 
 def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
     """What rows move the factored estimate by that knows no groups: it has every cell."""
-    family, shape = estimated.family, network.shape(estimated.family)
+    family = estimated.family
+    shape = network.shape(family)
     patterns = _patterns(rows, network, family, group_rows(rows, ()))
     (counts,) = count(rows, [family]).values()
-    number, cells = rows_in_table(counts), np.arange(prod(shape))
+    number = rows_in_table(counts)
     joint = lattice(shape, number, estimated.aggregation)
     slopes = {
         key: np.broadcast_to(slope, shape).reshape(-1)
         for key, slope in lattice_slopes(shape, number, estimated.aggregation).items()
     }
-    keys = pack(unpack(cells, shape), [size + 1 for size in shape], len(cells))
-    ones, group = np.ones(len(cells)), np.zeros(len(cells), np.intp)
+
+    # All cells of the table, as if rows of one group showed each.
+    cells = prod(shape)
+    radices = [size + 1 for size in shape]
+    keys = pack(unpack(np.arange(cells), shape), radices, cells)
+    ones = np.ones(cells)
+    group = np.zeros(cells, np.intp)
     shown = GroupedCounts(
         patterns.cells.groups, family, shape, group, keys, Tally(ones, ones, ones)
     )
-    shows_any = patterns.cells.cells < prod(size + 1 for size in shape) - 1
-    within = Within(shown, np.ravel(joint), slopes, shows_any, SolvedSamples(Solved(shown, None)))
+    all_missing = prod(radices) - 1
+    tells = patterns.cells.cells < all_missing
+    within = Within(shown, np.ravel(joint), slopes, tells, SolvedSamples(Solved(shown, None)))
     return _moves_within(patterns, within, family, shape)
 
 
 @dataclass(frozen=True, eq=False)
 class RowInfluence:
-    """How the entries of CPTs vary together, by what each row moves them by.
-
-    ``columns`` are the distinct rows, with the ``weights`` and the squared weights of their copies
-    added up. ``estimated_of`` says how each CPT is estimated, ``pseudo_of`` the pseudo-counts of
-    its cells.
-    """
+    """How the entries of CPTs vary together, by what each row moves them by."""
 
     network: Network
-    columns: Mapping[str, Codes]
-    weights: FloatArray
-    squares: FloatArray
-    estimated_of: Mapping[str, Estimated]
-    pseudo_of: Tables
-    degrees: ClassVar[float] = np.inf
+    columns: Mapping[str, Codes]  # the distinct rows
+    weights: FloatArray  # of the copies of each, added up
+    squares: FloatArray  # their squared weights, added up
+    estimated_of: Mapping[str, Estimated]  # how each CPT is estimated
+    pseudo_of: Tables  # the pseudo-counts of its cells
+    degrees: ClassVar[float] = np.inf  # of freedom: the variances are taken as known
 
     @classmethod
     def of(
@@ -453,6 +517,7 @@ class RowInfluence:
     def moves(self, names: Iterable[str]) -> Iterator[tuple[str, Moves]]:
         """What the rows move the weights of some families by, one after the other."""
         rows = self.rows
+        # Families that are grouped by the same variables come one after the other.
         groups_by = lru_cache(maxsize=1)(partial(group_rows, rows))
         for name in sorted(names, key=lambda name: self.estimated_of[name].given):
             yield name, moves_of(rows, self.network, self.estimated_of[name], groups_by)
@@ -475,7 +540,8 @@ class RowInfluence:
         """
         rows = rng.standard_normal((number, len(self.weights))) * np.sqrt(self.squares)
         for name, moves in self.moves(self.network.variables):
-            table, pseudo = self.network.cpt(name).table, self.pseudo_of[name]
+            table = self.network.cpt(name).table
+            pseudo = self.pseudo_of[name]
             total = moves.weights(self.weights).sum(axis=-1) + pseudo.sum(axis=-1)
             moved = np.stack([moves.weights(draw) for draw in rows])
             apart = moved - table * moved.sum(axis=-1, keepdims=True)
@@ -485,15 +551,19 @@ class RowInfluence:
         """The variance of each cell of an answer."""
         names = dict.fromkeys(name for gradient_of in asked.gradients for name in gradient_of)
         moved = np.zeros((len(asked.gradients), len(self.weights)))  # the answers by each row
-        weight_of, sizes_of = {}, {}
+        weight_of = {}
+        sizes_of = {}
         for name, moves in self.moves(names):
             weight = moves.weights(self.weights).sum(axis=-1, keepdims=True)
             total = weight + self.pseudo_of[name].sum(axis=-1, keepdims=True)
-            weight_of[name], sizes_of[name] = weight, spread_of[name].row_sizes[..., None]
+            weight_of[name] = weight
+            sizes_of[name] = spread_of[name].row_sizes[..., None]
             for answer, gradient_of in enumerate(asked.gradients):
                 if name in gradient_of:
                     cpt = asked.network.cpt(name).table
-                    moved[answer] += moves.along(quotient(centred(gradient_of[name], cpt), total))
-        moved -= (moved @ self.weights / self.weights.sum())[:, None]
+                    direction = quotient(centred(gradient_of[name], cpt), total)
+                    moved[answer] += moves.along(direction)
+        mean = moved @ self.weights / self.weights.sum()
+        moved -= mean[:, None]
         variances = np.square(moved) @ self.squares
         return with_pseudo_rows(asked, variances, self.pseudo_of, sizes_of, weight_of)
