@@ -23,7 +23,7 @@ needed. So `_View.resolved` refuses these sums, and `answers` puts the rest to r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -127,19 +127,34 @@ class _View:
             case Conditioned() | Inverted():
                 return self._divided(term, pinned)
             case Product():
-                first = self.resolved(term.first, pinned)
-                second = self.resolved(term.second, pinned)
-                return Product.of(first, second) if first and second else None
+                factors = self._all_resolved(term.parts, pinned)
+                return Product.of(*factors) if factors else None
             case Kernels():
                 return self._kernels(term, pinned)
-            case SumOut():
-                summed = frozenset(term.term.target) - frozenset(term.target)
-                inner = self.resolved(term.term, pinned - summed)
-            case OtherConditions():  # it holds for any value of what has no effect
-                idle = frozenset(term.term.conditions) - frozenset(term.conditions)
-                inner = self.resolved(term.term, pinned | (idle & self.mechanism_of.keys()))
+            case SumOut() | OtherConditions():
+                return self._of_one(term, pinned)
             case _:
-                inner = None
+                return None
+
+    def _all_resolved(self, parts: Sequence[Term], pinned: Names) -> list[Term]:
+        """All the parts of a term, or none of them."""
+        every = []
+        for part in parts:
+            inner = self.resolved(part, pinned)
+            if inner is None:
+                return []
+            every.append(inner)
+        return every
+
+    def _of_one(self, term: SumOut | OtherConditions, pinned: Names) -> Term | None:
+        """A term that is another one, summed or under other conditions."""
+        if isinstance(term, SumOut):  # over both values of the mechanisms that are summed out
+            summed = frozenset(term.term.target) - frozenset(term.target)
+            pinned_inside = pinned - summed
+        else:  # it holds for any value of what has no effect, so for 1
+            idle = frozenset(term.term.conditions) - frozenset(term.conditions)
+            pinned_inside = pinned | (idle & self.mechanism_of.keys())
+        inner = self.resolved(term.term, pinned_inside)
         if inner is None:
             return None
         target, given, do = self._sides(term, pinned)
@@ -162,12 +177,9 @@ class _View:
         return tuple(self.mechanism_of[name] for name in names if name in pinned)
 
     def _kernels(self, term: Kernels, pinned: Names) -> Term | None:
-        factors = []
-        for factor in term.factors:
-            inner = self.resolved(factor, pinned)
-            if inner is None:
-                return None
-            factors.append(inner)
+        factors = self._all_resolved(term.factors, pinned)
+        if not factors:
+            return None
         target, given, do = self._sides(term, pinned)
         return Kernels(target, given, tuple(factors), do=do)
 
@@ -188,12 +200,9 @@ class _View:
         pinned_after = frozenset(term.target) & pinned
         bound = frozenset(name for part in term.parts for name in part.target)
         pinned_inside = pinned - pinned_after - (bound - frozenset(term.given))
-        parts = []
-        for part in term.parts:
-            inner = self.resolved(part, pinned_inside)
-            if inner is None:
-                return None
-            parts.append(inner)
+        parts = self._all_resolved(term.parts, pinned_inside)
+        if not parts:
+            return None
         target, given, do = self._sides(term, pinned - pinned_after)
         divided: Term = type(term)(target, given, *parts, do=do)
         if not pinned_after:
