@@ -288,7 +288,7 @@ def explain(
     if data is None:
         known = brought = as_network(network)
     else:
-        opened = open_rows("explain", network, data, memory, progress, with_cpts=True)
+        opened = open_rows("explain", network, data, memory, progress)
         known, brought, latent = opened.network, opened.brought, opened.latent
     asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))

@@ -200,7 +200,7 @@ def learn(
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(method, given)
-    opened = open_rows("learn", network, data, memory, progress, with_cpts=True)
+    opened = open_rows("learn", network, data, memory, progress)
     asked = asked_method(
         opened.network,
         opened.brought,

@@ -62,12 +62,12 @@ def open_rows(
     function
         The name of the public function that was called, for its errors.
     with_cpts
-        Whether the CPTs that the network brings are kept. Rules of what was not asked leave none:
-        the CPTs would have to be those under the rules.
+        Whether the network of the rows keeps the CPTs that it brings: where they are asked of rows,
+        not learned from them.
     """
     data = data_given(data)
     brought = network_beside(network, data, function)
-    before = brought if with_cpts and not data.not_asked else brought.with_tables(None)
+    before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(
         brought,
         with_data_codes(before, data),
