@@ -63,7 +63,7 @@ from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
 
-class Stage(NamedTuple):
+class SearchStage(NamedTuple):
     """The shares of the effort that a stage of the search may take."""
 
     searching: float  # for an estimand
@@ -72,8 +72,8 @@ class Stage(NamedTuple):
 
 # A proof that there is none often comes cheaper than a full search for one, so both are tried in
 # turn: a little of each first, then the rest.
-FIRST = Stage(searching=0.05, refuting=0.15)
-LAST = Stage(searching=1.0, refuting=0.85)
+FIRST = SearchStage(searching=0.05, refuting=0.15)
+LAST = SearchStage(searching=1.0, refuting=0.85)
 
 
 def recover(
