@@ -29,9 +29,9 @@ import lacunet as lc
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.display import TextTable
 from lacunet.evaluate import kl_divergence
 from lacunet.simulation.sampling import sample
-from lacunet.wording import text_table
 
 CASES = (("asia", 300), ("asia", 3_000), ("child", 1_000))
 DRAWS = 10
@@ -159,7 +159,7 @@ def show(path: Path) -> None:
                 spread = f"{median(far):.4f} [{low:.4f}, {high:.4f}]"
                 rows.append([name, f"{size:,}", learner, f"{len(own)}", spread, f"{took:.3g}"])
     header = ["network", "rows", "learner", "n", "KL, median [quartiles]", "seconds"]
-    print(text_table(header, rows, left=3))
+    print(TextTable(header, rows, left=3))
 
 
 def _ways(network: lc.Network) -> dict[str, Callable[[str, dict[str, str]], Any]]:
@@ -198,7 +198,7 @@ def queries() -> None:
                 apart = max(apart, float(np.abs(answer - answers["lacunet"]).max()))
         medians = [f"{median(took[library][2:]):.2g}" for library in took]
         rows.append([name, f"{QUERIES - 2}", *medians, f"{apart:.1g}"])
-    print(text_table(["network", "n", *took, "largest difference"], rows))
+    print(TextTable(["network", "n", *took, "largest difference"], rows))
 
 
 def filled_in(network: lc.Network, table: EncodedTable) -> lc.Network:

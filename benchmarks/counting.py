@@ -8,9 +8,9 @@ from typing import Any
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.display import TextTable
 from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
-from lacunet.wording import text_table
 from timing import alarm, read_once, seconds
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")
@@ -36,9 +36,9 @@ def main(sizes: list[int]) -> None:
             print(f"pgmpy's MLE fed the same holes, {size:,} rows: {peer:.2f} s", file=sys.stderr)
     header = ["rows", "method", "time", "reading the bytes once", "pgmpy's MLE"]
     print("\n## Counting and estimating, in memory (Alarm, MCAR, 30% of variables, 70% hidden)\n")
-    print(text_table(header, rows, left=2))
+    print(TextTable(header, rows, left=2))
     print("\n## Cost of one row: flat where cost is linear\n")
-    print(text_table(["rows", "method", "time a row"], per_row, left=2))
+    print(TextTable(["rows", "method", "time a row"], per_row, left=2))
 
 
 def pgmpy_fit(table: EncodedTable) -> Any:

@@ -13,6 +13,7 @@ import numpy as np
 from lacunet.bridges import to_pyagrum
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.display import TextTable
 from lacunet.estimate.deletion.forms import FactoredMAR
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
@@ -20,7 +21,6 @@ from lacunet.formats.catalogue import example
 from lacunet.inference.engine import engine_of
 from lacunet.model.network import Network
 from lacunet.statistics.problems.compile import compile_problems
-from lacunet.wording import text_table
 from timing import alarm, read_once
 
 PEER_ROWS = 1000
@@ -63,7 +63,7 @@ def main(sizes: list[int]) -> None:
     header = ["rows", "compile", "x reading", "seed", "iterations", "restarts=1", "default"]
     header += ["pyAgrum", "/ restarts=1", "/ default"]
     print("\n## EM to 1e-4, processor time (Alarm, MCAR, 30% of variables, 70% hidden)\n")
-    print(text_table(header, rows))
+    print(TextTable(header, rows))
 
 
 def seconds(work: Callable[[], object], repeats: int) -> float:

@@ -23,9 +23,9 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.write import write_table
+from lacunet.display import TextTable
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
-from lacunet.wording import text_table
 
 BUDGET, SECONDS, PATIENCE = 500_000_000, 5.0, 60
 MOST_BYTES, MOST_SECONDS = 1.2 * BUDGET + 200e6, 1.1 * SECONDS + 1
@@ -53,7 +53,7 @@ def main(paths: list[str]) -> None:
                 print(*lines[-1], sep="\t", file=sys.stderr, flush=True)
     header = ["network", "rows", "method", "before", "peak", "kept", "time", "processor", "kept"]
     print(f"\n## Limits: {BUDGET / 1e6:.0f} MB and {SECONDS:.0f} s\n")
-    print(text_table([*header, "ended"], lines, left=3))
+    print(TextTable([*header, "ended"], lines, left=3))
 
 
 def measured(name: str, file: Path, method: str) -> list[str]:

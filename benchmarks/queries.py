@@ -25,9 +25,9 @@ import numpy as np
 import pyagrum as gum
 
 import lacunet as lc
+from lacunet.display import TextTable
 from lacunet.formats.catalogue import names
 from lacunet.simulation.sampling import sample
-from lacunet.wording import text_table
 
 ONE, SEVERAL, ALL = 20, 12, 8  # questions: kinds of evidence
 TARGETS = 15
@@ -119,7 +119,7 @@ def main(paths: list[str]) -> None:
     header = ["network", "variables", "one target", "pyAgrum", "ratio", "15 targets", "pyAgrum"]
     header += ["ratio", "all marginals", "pyAgrum", "ratio", "largest difference"]
     print("\n## Queries, milliseconds of processor time\n")
-    print(text_table(header, lines, left=1))
+    print(TextTable(header, lines, left=1))
 
 
 if __name__ == "__main__":

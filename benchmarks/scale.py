@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.write import write_table
+from lacunet.display import TextTable
 from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
 from lacunet.missingness.mechanisms import Missingness
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.simulate import simulate
-from lacunet.wording import text_table
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "em")
 READING = "reading"
@@ -143,7 +143,7 @@ def show(options: argparse.Namespace) -> None:
             ]
         )
     header = ["rows", "method", "seconds", "million rows/s", "x reading", "processor", "peak GiB"]
-    print(text_table(header, rows, left=2))
+    print(TextTable(header, rows, left=2))
 
 
 if __name__ == "__main__":

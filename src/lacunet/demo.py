@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from lacunet.data.examples import example_data
 from lacunet.data.given import Data
+from lacunet.display import TextTable
 from lacunet.estimate.learn import learn
 from lacunet.estimate.result import Result
 from lacunet.formats.catalogue import example
 from lacunet.inference.query import query
 from lacunet.model.network import Network
-from lacunet.wording import text_table
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,6 +82,9 @@ def obesity() -> dict[str, float]:
     }
 
 
+HEADER = ["probability", "truth", "complete rows", "lacunet", "95% interval"]
+
+
 def demonstration_as_text(shown: Demonstration) -> str:
     """The answers beside the truth."""
     patients, obese = shown.patients, shown.obesity
@@ -99,7 +102,7 @@ def demonstration_as_text(shown: Demonstration) -> str:
             f"{patients.num_rows:,} patients were tested; whether they have the disease was",
             f"verified for {verified:,} of them, mostly for those with a positive test.",
             "",
-            text_table(["probability", "truth", "complete rows", "lacunet", "95% interval"], rows),
+            str(TextTable(HEADER, rows)),
             "",
             "The complete rows are mostly patients with symptoms and a positive test, so every",
             "answer from them is off: verification bias. lacunet used all rows, by its default",

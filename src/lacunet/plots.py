@@ -29,7 +29,7 @@ from lacunet.formats.files import (
     as_network,
 )
 from lacunet.inference.answer import Answer
-from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_options
+from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
 from lacunet.model.network import Cpt, FloatArray
 from lacunet.uncertainty.effect import MEASURES, Effect
 from lacunet.wording import assigned
@@ -281,10 +281,10 @@ def network_figure(
     >>> network_figure(lc.example("asia")).words
     '8 variables, 8 edges'
     """
-    network, drawn = network_and_options(network, {"missingness": missingness})
+    network, missingness = network_and_graph(network, missingness)
     missing, source = None, as_learned(network)
     if isinstance(source, Result):
         missing = {name: count / source.rows for name, count in source.missing.items()}
     known = as_network(source)
-    graph = None if drawn["missingness"] is None else graph_of(drawn["missingness"], known)
+    graph = None if missingness is None else graph_of(missingness, known)
     return network_picture(known, missing, graph, width=width)

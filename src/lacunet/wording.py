@@ -1,4 +1,4 @@
-"""What messages are made of: numbers with nouns, names in lists, what was meant, tables.
+"""What messages are made of: numbers with nouns, names in lists, what was meant.
 
 Also lists as they are typed, numbers that JSON can hold, and the version that a result or a page
 names.
@@ -307,27 +307,6 @@ def read_formula(formula: str) -> str:
     """
     left, _, right = formula.partition(" = ")
     return f"{left}, read off directly" if right and left == right else formula
-
-
-def text_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int = 1) -> str:
-    """Columns aligned: the first ``left`` to the left, the others to the right.
-
-    Examples
-    --------
-    >>> print(text_table(["name", "rows"], [["A", "10"], ["Age", "7"]]))
-    name  rows
-    A       10
-    Age      7
-    """
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in [header, *rows]:
-        cells = [
-            cell.ljust(width) if column < left else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        lines.append("  ".join(cells).rstrip())
-    return "\n".join(lines)
 
 
 def finite_number(value: object) -> float | None:

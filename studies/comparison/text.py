@@ -6,7 +6,8 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from lacunet.wording import counted, finite, text_table
+from lacunet.display import TextTable
+from lacunet.wording import counted, finite
 from studies.comparison.compare import YARDSTICK, Comparison, Standing
 from studies.comparison.summary import Difference, Summary
 
@@ -24,7 +25,7 @@ def comparison_as_text(comparison: Comparison) -> str:
         f"{comparison.hidden:.1%} of the cells hidden by mechanisms fitted to the data, "
         f"{counted(comparison.repetitions, 'draw')}",
         "",
-        text_table(HEADER, _rows(comparison)),
+        str(TextTable(HEADER, _rows(comparison))),
         "",
         *_verdict(comparison),
         *_messages(comparison),

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, isnan, log10
 
-from lacunet.wording import text_table
+from lacunet.display import TextTable
 from studies.comparison.summary import Difference, Summary
 from studies.paper.published import Published, printed, published
 from studies.paper.studies import Study, study_named
@@ -374,7 +374,7 @@ def within(limits: Sequence[float | None]) -> str:
 
 def as_text(made: Sequence[Sheet]) -> str:
     """The sheets as plain text."""
-    parts = [f"{one.title}\n\n{text_table(one.header, one.rows, one.left)}" for one in made]
+    parts = [f"{one.title}\n\n{TextTable(one.header, one.rows, one.left)}" for one in made]
     return "\n\n".join([*parts, LEGEND])
 
 

@@ -24,6 +24,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.write import to_arrow
+from lacunet.display import TextTable
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.estimate.em.fit import STARTS_UP_TO
 from lacunet.estimate.em.start import CptRows, perturbed_cells, random_cells
@@ -32,7 +33,6 @@ from lacunet.inference.engine import Engine, engine_of
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.problems.compile import compile_problems
-from lacunet.wording import text_table
 
 NETWORKS = ("asia", "cancer", "earthquake", "fire-alarm", "survey", "sachs", "child")
 SETTINGS = {
@@ -145,7 +145,7 @@ def report(done: list[dict]) -> None:
         missed, far = np.array(behind) > MISSED, np.array(behind) > 2
         lines.append([words, f"{np.mean(made):.1f}", f"{missed.mean():.2%}", f"{far.mean():.2%}"])
     print(f"\n## Policies that miss the best of {1 + 2 * OTHERS} starts ({len(done)} problems)\n")
-    print(text_table(["policy", "starts made", "by 0.1 nats", "by 2 nats"], lines, left=1))
+    print(TextTable(["policy", "starts made", "by 0.1 nats", "by 2 nats"], lines, left=1))
     print("\nProblems by setting:", dict(Counter(problem["key"][2] for problem in done)))
     print("Problems by rows:", dict(Counter(problem["key"][3] for problem in done)))
 

@@ -34,6 +34,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
+from lacunet.display import TextTable
 from lacunet.estimate.em.climb import Limits, climb
 from lacunet.estimate.pseudo_counts import Components, learn_pseudo_counts, log_likelihood
 from lacunet.formats.catalogue import example, names
@@ -48,7 +49,6 @@ from lacunet.simulation.simulate import Simulation, simulate
 from lacunet.statistics.gather import Compiling, Gathering, Needs
 from lacunet.statistics.observations import Held
 from lacunet.statistics.problems.layout import Layout
-from lacunet.wording import text_table
 from studies.statistics.regret import sampled_marginals
 
 MECHANISMS = {
@@ -347,7 +347,7 @@ def report(lines: Iterable[dict]) -> None:
                 for rule in problems[0]["rules"]
                 if rule != "2"
             ]
-            print(text_table(["em", *parts], every, left=1))
+            print(TextTable(["em", *parts], every, left=1))
         methods = dict.fromkeys(key.split()[0] for key in problems[0]["methods"])
         pairs = {name: (f"{name} learned", f"{name} 1") for name in methods}
         if {"auto", "em"} <= set(methods):
@@ -360,7 +360,7 @@ def report(lines: Iterable[dict]) -> None:
             for name, pair in pairs.items()
         ]
         print("\nlearned pseudo-counts, against 1 per cell")
-        print(text_table(["method", *parts], every, left=1))
+        print(TextTable(["method", *parts], every, left=1))
         for name in methods:
             taken = [[own["seconds"][f"{name} {p}"] for p in ("1", "learned")] for own in problems]
             two, learned = np.array(taken).T

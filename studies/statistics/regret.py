@@ -30,6 +30,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
+from lacunet.display import TextTable
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows, maximise
 from lacunet.estimate.learn import learn
@@ -44,7 +45,6 @@ from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from lacunet.statistics.problems.compile import compile_problems
 from lacunet.statistics.problems.layout import layout_of
-from lacunet.wording import text_table
 
 SMALL = ("asia", "survey", "fire-alarm", "sachs")  # up to 11 variables
 LARGE = ("water", "mildew", "barley", "munin1", "grid-90-20-1")  # up to 1,000 rows
@@ -212,14 +212,14 @@ def report(problems: list[dict]) -> None:
         if group:
             lines = [line(name, taken(name), group) for name in (*METHODS, "auto")]
             lines += [line("best on average", of_setting(group), group)] if repeated(group) else []
-            print("\n" + text_table([words, *columns], lines, left=1))
+            print("\n" + TextTable([words, *columns], lines, left=1))
     for by in ("rows", "network", "mechanism"):
         groups = defaultdict(list)
         for problem in problems:
             groups[problem[by]].append(problem)
         lines = [line(f"{key:,}" if by == "rows" else key, taken("auto"), groups[key])
                  for key in sorted(groups)]  # fmt: skip
-        print("\n" + text_table([by, *columns], lines, left=1))
+        print("\n" + TextTable([by, *columns], lines, left=1))
     for name in ("factored-mar", "em", "auto"):
         taken_s = np.median([problem["seconds"][name] for problem in problems])
         print(f"median processor seconds of {name}: {taken_s:.3f}")

@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
+from lacunet.display import TextTable
 from lacunet.formats.catalogue import catalogue
 from lacunet.inference.joint import joint_marginals
 from lacunet.model.network import Network
-from lacunet.wording import text_table
 from studies.statistics.structures import incomplete
 
 HALVES = ("chosen", "judged")
@@ -181,7 +181,7 @@ def summarise(lines: list[dict[str, Any]]) -> None:
             ratio = np.median([a[WAYS[2]][1] / a[WAYS[1]][1] for answers in sets for a in answers])
             shares = [coverage(sets, way) for way in WAYS]
             table.append([str(first), f"{rows:,}", str(len(sets)), *shares, f"{ratio:.2f}"])
-        print(text_table([title, *header[1:]], table, left=1), end="\n\n")
+        print(TextTable([title, *header[1:]], table, left=1), end="\n\n")
 
 
 def coverage(sets: list[list[dict[str, Any]]], way: str) -> str:

@@ -35,12 +35,12 @@ import numpy as np
 
 from lacunet.data.given import Data
 from lacunet.data.table import EncodedTable
+from lacunet.display import TextTable
 from lacunet.formats.catalogue import catalogue, example
 from lacunet.model.network import Network
 from lacunet.simulation.sampling import sample
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
 from lacunet.structure.learn import learn_structure
-from lacunet.wording import text_table
 from studies.problems.generators import random_network
 
 ROOT = Path(__file__).parents[2]
@@ -106,7 +106,7 @@ def _quality(asked: argparse.Namespace) -> None:
                     found[kind, who].append(run)
                     _note(asked.output, network=name, kind=kind, seed=seed, who=who, **run)
     print(
-        text_table(
+        TextTable(
             ["", "", "n", "F1", "standard error", "seconds"],
             [
                 [
@@ -196,7 +196,7 @@ def _summarise(runs: Sequence[dict[str, Any]]) -> None:
             if "this" in cell and run["f1"] is not None:
                 found[kind, rows, share, who].append((run, cell["this"]))
     print(
-        text_table(
+        TextTable(
             ["", "rows", "share", "", "n", "F1", "standard error", "ours more", "error", "above"],
             [
                 [

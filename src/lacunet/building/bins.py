@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from itertools import pairwise
 from numbers import Integral
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.building.states import tokens_in
+from lacunet.building.states import Seen, tokens_in
 from lacunet.data.batches import copied_pieces, encoded_column, remarks
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataWarning, clipped, refuse_strangers
@@ -26,13 +27,17 @@ from lacunet.data.reading import Reading, source_from, with_data_codes
 from lacunet.data.source import DataSource, Piece
 from lacunet.data.whole import held, replaced
 from lacunet.errors import LacunetError, warn
-from lacunet.model.intervals import labels_of
+from lacunet.model.dates import UNITS, periods, periods_of, usual_unit
+from lacunet.model.intervals import INTERVALS, labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import counted
 
-# A number of intervals, ("width", number), or cut points.
-Bins = int | tuple[str, int] | Sequence[float]
+# A number of intervals, "auto", the name of a unit of time, ("width", number), or cut points.
+Bins = int | str | tuple[str, int] | Sequence[float]
+
+MOST_VALUES = 10  # of a column that "auto" leaves as it is
+COLUMNS_AT_ONCE = 8  # whose numbers are held, while the data are read for them
 
 
 class BinsError(LacunetError):
@@ -108,6 +113,41 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     return places[codes], labels
 
 
+def chosen_bins(bins: Any, column: Seen) -> Bins | None:
+    """How "auto" or a number for all columns cuts one; None if it leaves the column as it is.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> ages = Seen(cells=Counter(map(str, range(18, 90))), has_numbers=True)
+    >>> chosen_bins("auto", ages), chosen_bins(3, ages)
+    (5, 3)
+    >>> months = Seen(cells=Counter(["2024-07-15"]), months={"2024-07"})
+    >>> print(chosen_bins("auto", months), chosen_bins(3, ages))
+    None 3
+    """
+    is_many = len(column.cells) > MOST_VALUES
+    if column.holds_dates:
+        return usual_unit(column.months) if bins == "auto" and is_many else None
+    intervals = INTERVALS if bins == "auto" else bins
+    most = MOST_VALUES if bins == "auto" else bins
+    is_cut = column.holds_numbers and len({*column.numbers}) > most
+    return intervals if is_cut else None
+
+
+def dates_by(unit: str, name: str, column: Seen) -> tuple[str, ...]:
+    """The years, quarters or months that a column of dates shows, in order."""
+    if not column.holds_dates:
+        others = [*column.words, *(text for text in column.cells if periods_of(text) is None)]
+        raise BinsError(
+            f"column {name!r} is not one of dates, which bins={{{name!r}: {unit!r}}} needs"
+            + (f": it holds {clipped(others[0])}." if others else "."),
+            "write dates as 2024-07-15; or, if it means 'not observed', give "
+            f"lacunet.Data(data, missing={{{name!r}: ...}}) (--missing).",
+        )
+    return periods(column.months, unit)
+
+
 def cuts_found(
     source: DataSource, bins: Mapping[str, Bins], data: Data
 ) -> dict[str, tuple[float, ...]]:
@@ -115,25 +155,44 @@ def cuts_found(
     if not isinstance(bins, Mapping):
         raise BinsError(f"bins is {bins!r}.", "say which columns to cut: bins={'Age': 5}.")
     refuse_strangers("bins", bins, source.columns, source.label, BinsError)
-    return {name: _cuts(source, name, choice, data) for name, choice in bins.items()}
+    points_of = {name: _points(name, choice) for name, choice in bins.items()}
+    looked_up = [name for name, points in points_of.items() if points is None]
+    for start in range(0, len(looked_up), COLUMNS_AT_ONCE):
+        together = looked_up[start : start + COLUMNS_AT_ONCE]
+        for name, (numbers, rows) in _numbers(source, together, data).items():
+            points_of[name] = _between(name, bins[name], numbers, rows)
+    return {name: points for name, points in points_of.items() if points is not None}
 
 
-def _cuts(source: DataSource, name: str, bins: Bins, data: Data) -> tuple[float, ...]:
-    kind, count = bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
-    if not isinstance(count, Integral):
-        try:
-            cuts = [float(cut) for cut in count]
-        except (TypeError, ValueError, OverflowError):
+def _points(name: str, bins: Bins) -> tuple[float, ...] | None:
+    """The cut points as they are given; None if a number of intervals is."""
+    _, count = _kind_and_count(bins)
+    if isinstance(count, Integral):
+        if count < 2:
             raise BinsError(
-                f"column {name!r} cannot be cut by {count!r}.",
-                "give a number of intervals, ('width', number), or cut points, which are numbers "
-                "(of dates, make a column of numbers first, such as the year).",
-            ) from None
-        return _checked(name, cuts)
+                f"column {name!r}: {count} intervals are too few.", "ask for 2 or more."
+            )
+        return None
+    try:
+        cuts = [float(cut) for cut in count]
+    except (TypeError, ValueError, OverflowError):
+        raise BinsError(
+            f"column {name!r} cannot be cut by {count!r}.",
+            "give a number of intervals, ('width', number), cut points, which are numbers, or, of "
+            "dates, 'year', 'quarter' or 'month'.",
+        ) from None
+    return _checked(name, cuts)
+
+
+def _kind_and_count(bins: Bins) -> tuple[str, Any]:
+    """Whether intervals hold equally many rows or are equally wide, and how many, or which."""
+    return bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
+
+
+def _between(name: str, bins: Bins, numbers: FloatArray, weights: FloatArray) -> tuple[float, ...]:
+    """The cut points between the distinct numbers of a column, which occur in so many rows."""
+    kind, count = _kind_and_count(bins)
     count = int(count)
-    if count < 2:
-        raise BinsError(f"column {name!r}: {count} intervals are too few.", "ask for 2 or more.")
-    numbers, weights = _numbers(source, name, data)
     if len(numbers) < 2:
         raise BinsError(f"column {name!r} has fewer than two different numbers to cut between.")
     if kind == "width":
@@ -161,25 +220,39 @@ def _shortest(low: float, high: float) -> float:
     return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
-def _numbers(source: DataSource, name: str, data: Data) -> tuple[FloatArray, FloatArray]:
-    """The distinct numbers of a column, ascending, and in how many rows each occurs."""
-    numbers: list[float] = []
-    counts: list[float] = []
-    for piece, copies in copied_pieces(source, [name], data):
-        for value, number, count in _number_cells(piece, name, data, copies):
-            if number is None:
-                shown = value if len(clipped(value)) <= 20 else "..."
-                raise BinsError(
-                    f"column {name!r} holds {clipped(value)}, which is not a number that can be "
-                    "cut.",
-                    f"leave {name!r} out of bins if it is not a column of numbers (of dates, make "
-                    f"one, such as the year), or give lacunet.Data(data, missing=[{shown!r}]) "
-                    "(--missing) if it means 'not observed'.",
-                )
-            numbers.append(number)
-            counts.append(count)
-    distinct, index_of = np.unique(np.array(numbers), return_inverse=True)
-    return distinct, np.bincount(index_of, counts).astype(np.float64)
+def _numbers(
+    source: DataSource, names: Sequence[str], data: Data
+) -> dict[str, tuple[FloatArray, FloatArray]]:
+    """The distinct numbers of some columns, ascending, and in how many rows each occurs."""
+    numbers_of: dict[str, list[float]] = {name: [] for name in names}
+    counts_of: dict[str, list[float]] = {name: [] for name in names}
+    for piece, copies in copied_pieces(source, names, data):
+        for name in names:
+            for value, number, count in _number_cells(piece, name, data, copies):
+                if number is None:
+                    raise _no_number(name, value)
+                numbers_of[name].append(number)
+                counts_of[name].append(count)
+    added: dict[str, tuple[FloatArray, FloatArray]] = {}
+    for name in names:
+        distinct, index_of = np.unique(np.array(numbers_of[name]), return_inverse=True)
+        added[name] = distinct, np.bincount(index_of, counts_of[name]).astype(np.float64)
+    return added
+
+
+def _no_number(name: str, value: object) -> BinsError:
+    way = "bins={" + repr(name) + ": 'year'}, 'quarter' or 'month'"
+    if isinstance(value, date) or periods_of(spelled(value)) is not None:
+        return BinsError(
+            f"column {name!r} holds the date {clipped(value)}, and dates are not numbers.",
+            f"let them go by year, quarter or month: {way}.",
+        )
+    shown = value if len(clipped(value)) <= 20 else "..."
+    return BinsError(
+        f"column {name!r} holds {clipped(value)}, which is not a number that can be cut.",
+        f"leave {name!r} out of bins if it is not a column of numbers, or give "
+        f"lacunet.Data(data, missing=[{shown!r}]) (--missing) if it means 'not observed'.",
+    )
 
 
 def numbers_in(piece: Piece, name: str, data: Data) -> FloatArray:
@@ -222,7 +295,9 @@ def _shown(cuts: Sequence[float]) -> str:
 
 
 def asked_bins(name: str, text: str) -> Bins:
-    """The bins of a column as they are typed: ``5``, ``width:5`` or ``18,40,65``."""
+    """The bins of a column as they are typed: ``5``, ``width:5``, ``18,40,65``, ``month``."""
+    if text.strip() in ("auto", *UNITS):
+        return text.strip()
     try:
         if text.startswith("width:"):
             return ("width", int(text[6:]))
@@ -230,5 +305,5 @@ def asked_bins(name: str, text: str) -> Bins:
     except ValueError:
         raise BinsError(
             f"column {name!r}: {text!r} is neither a number of intervals nor cut points.",
-            "write 5, width:5 or 18,40,65.",
+            "write 5, width:5, 18,40,65 or auto; of dates year, quarter or month.",
         ) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.bins import BinsError, cuts_found, numbers_in
+from lacunet.building.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
 from lacunet.building.states import (
@@ -22,6 +22,7 @@ from lacunet.building.states import (
     WeightsError,
     codes_not_seen,
     in_five,
+    may_be_cut,
     remarks,
     seen_in,
     states_of,
@@ -36,8 +37,9 @@ from lacunet.data.source import DataSource
 from lacunet.data.text import delimiter_hint
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.edges import are_edges, is_edges
+from lacunet.model.dates import UNITS
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
-from lacunet.model.intervals import labels_of, spelled_cut
+from lacunet.model.intervals import INTERVALS, labels_of, spelled_cut
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import close_to, counted, first_of, in_shell, keyed
@@ -72,7 +74,7 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
     _check_rules(dataset, (*columns, *hidden), source)
-    held = columns_held(source, dataset, columns)
+    held = columns_held(source, dataset, columns, are_named=True)
     inferred = _inferred(held)
     network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
@@ -141,7 +143,7 @@ class ColumnsHeld:
     @property
     def uncut(self) -> dict[str, Seen]:
         """What is seen in the columns that nothing else gives states."""
-        return {name: column for name, column in self.seen.items() if name not in self.cuts}
+        return {name: column for name, column in self.seen.items() if name not in self.given}
 
     def network(
         self,
@@ -193,16 +195,32 @@ class ColumnsHeld:
         return proposals(network, shown, numbers_of, np.concatenate(copies) if copies else None)
 
 
-def columns_held(source: DataSource, data: Data, columns: Sequence[str]) -> ColumnsHeld:
-    """What some columns of data hold; they are read once."""
+def columns_held(
+    source: DataSource, data: Data, columns: Sequence[str], *, are_named: bool = False
+) -> ColumnsHeld:
+    """What some columns of data hold: they are read once, and once more for cut points.
+
+    What bins say of all columns holds for identifiers and weights only where edges name them.
+    """
     given = given_states(data.states)
-    cuts = cuts_found(source, {v: cut for v, cut in data.bins.items() if v in columns}, data)
-    if both := [name for name in cuts if name in given]:
+    if both := [name for name in columns if name in data.bins and name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
-    given = {**given, **{name: labels_of(points) for name, points in cuts.items()}}
-    looked_up = [name for name in columns if name not in given or name in cuts]
-    by_hand = [name for name in columns if name not in looked_up]
+    looked_up = [name for name in columns if name not in given]
+    by_hand = [name for name in columns if name in given]
     seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, ())
+    cut = dict[str, Any]()
+    for name, column in seen.items():
+        bins = data.bins.get(name, data.bins.get(None))
+        is_auto = isinstance(bins, str) and bins == "auto"
+        if is_auto or name not in data.bins:
+            is_variable = are_named or name in data.bins or may_be_cut(name, column)
+            bins = chosen_bins(bins, column) if bins is not None and is_variable else None
+        if isinstance(bins, str) and bins in UNITS:
+            given[name] = dates_by(bins, name, column)
+        elif bins is not None:
+            cut[name] = bins
+    cuts = cuts_found(source, cut, data)
+    given |= {name: labels_of(points) for name, points in cuts.items()}
     extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
     return ColumnsHeld(source, data, given, cuts, seen, first, extra)
 
@@ -241,20 +259,17 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
         )
 
 
-INTERVALS = 5  # that numbers of too many values are cut into, where nobody says how
-
-
-def only_data(given: object, function: str) -> object:
-    """What a ``function`` is given alone; a network or edges need data beside them."""
-    is_network = isinstance(getattr(given, "network", given), Network)
-    if is_network or (isinstance(given, str) and is_edges(given)):
+def rows_first(data: object, function: str) -> object:
+    """The data of a ``function`` that takes a network after them, if they are not one."""
+    is_network = isinstance(getattr(data, "network", data), Network)
+    if is_network or (isinstance(data, str) and is_edges(data)):
         kind = "network" if is_network else "edges"
         raise LacunetError(
-            f"there are no data for {function}: {clipped(given) if kind == 'edges' else kind} "
-            "alone does not hold any.",
-            f"give them too: {function}({kind}, data); or alone: {function}(data).",
+            f"{function} takes the data first: {clipped(data) if kind == 'edges' else 'a network'} "
+            "does not hold any.",
+            f"write {function}(data), or {function}(data, {kind}).",
         )
-    return given
+    return data
 
 
 def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:

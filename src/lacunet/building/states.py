@@ -31,10 +31,11 @@ from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError
 from lacunet.data.given import Data
-from lacunet.data.matching import MISSING_TOKENS, is_null
+from lacunet.data.matching import MISSING_TOKENS, is_null, with_points
 from lacunet.data.reading import NAMES_OF_WEIGHTS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
+from lacunet.model.dates import periods_of
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.wording import counted, first_of, in_shell, keyed, listed
@@ -45,6 +46,7 @@ MOST_STATES = 50  # a column with more is not a discrete variable that CPTs coul
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
+KEPT_WORDS = 20  # that are neither numbers nor dates
 MOST_CHARACTERS = 4096  # of a state; a longer text is free text
 KEPT_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they are free text
 FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
@@ -124,6 +126,9 @@ class Seen:
     nothing. A column that ``is_nested`` holds lists or records, which are not counted. One that
     ``is_free_text`` holds longer texts than can be states, of which none is kept; ``characters``
     says how many ``cells`` keeps.
+
+    Of all values, also of those that are not kept: whether some are numbers (``has_numbers``), the
+    ``months`` of those that are dates, and the first ``words`` that are neither.
     """
 
     codes: Mapping[str, object] = field(default_factory=dict)
@@ -141,11 +146,16 @@ class Seen:
     is_free_text: bool = False
     characters: int = 0
     rows: int = 0
+    decimal: str = "."
+    has_numbers: bool = False
+    months: set[str] = field(default_factory=set)
+    words: dict[str, None] = field(default_factory=dict)
 
     @classmethod
     def of(cls, name: str, data: Data) -> Seen:
         """A column of which nothing is seen yet, with what the data's owner says of it."""
-        return cls(data.codes_in(name), frozenset(map(spelled, data.missing_anywhere)))
+        missing = frozenset(map(spelled, data.missing_anywhere))
+        return cls(data.codes_in(name), missing, decimal=data.decimal)
 
     @property
     def labels(self) -> dict[str, str]:
@@ -167,6 +177,25 @@ class Seen:
         """Whether most of its values are numbers, with a point or a comma, beside a few words."""
         numbers = (number_of(text.replace(",", ".")) for text in self.cells)
         return 2 * sum(number is not None for number in numbers) > len(self.cells)
+
+    @property
+    def holds_numbers(self) -> bool:
+        """Whether all of its values are numbers, which are not said to be categories."""
+        is_plain = self.has_numbers and not (self.words or self.months or self.labels)
+        return is_plain and not (self.is_declared or self.order or self.is_nested)
+
+    @property
+    def holds_dates(self) -> bool:
+        """Whether all of its values are dates or moments."""
+        is_plain = bool(self.months) and not (self.words or self.has_numbers or self.labels)
+        return is_plain and not (self.is_declared or self.order or self.is_nested)
+
+    @property
+    def is_serial(self) -> bool:
+        """Whether its numbers count the rows, as whole numbers without large gaps."""
+        if not (self.is_identifier and self.numbers):
+            return False
+        return max(self.numbers) - min(self.numbers) < 2 * self.rows
 
     @property
     def is_identifier(self) -> bool:
@@ -234,8 +263,19 @@ class Seen:
             self.tokens[text] += count
         elif text in self.cells:
             self.cells[text] += count
-        elif len(self.cells) <= KEPT_VALUES and not self.is_free_text:
-            self._keep(text, count)
+        else:
+            self._see_kind(text)
+            if len(self.cells) <= KEPT_VALUES and not self.is_free_text:
+                self._keep(text, count)
+
+    def _see_kind(self, text: str) -> None:
+        """Take in whether a value is a number, a date or a word."""
+        if number_of(with_points(text, self.decimal)) is not None:
+            self.has_numbers = True
+        elif (day := periods_of(text)) is not None:
+            self.months.add(day["month"])
+        elif len(self.words) < KEPT_WORDS:
+            self.words[text[:MOST_CHARACTERS]] = None
 
     def _keep(self, text: str, count: int) -> None:
         """Count a new value; if that takes too many characters, all of them are free text."""
@@ -447,6 +487,12 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         f"a discrete variable may have at most {MOST_STATES} of them{weights}.",
         f"{way if seen.are_numbers else MERGE}, or give the states: {give}.",
     )
+
+
+def may_be_cut(name: str, seen: Seen) -> bool:
+    """Whether numbers are not those of weights, nor of rows, in a column that nobody names."""
+    is_numbered = seen.is_serial and len(seen.cells) > MOST_STATES
+    return not is_numbered and name.lower() not in NAMES_OF_WEIGHTS
 
 
 def in_five(names: Sequence[str]) -> str:

@@ -79,12 +79,18 @@ def states_asked(options: Namespace) -> dict[str, list[str]]:
     return {name: names_in("--states", values) for name, values in states.items()}
 
 
-def bins_asked(options: Namespace) -> dict[str, Any]:
-    """How columns of numbers are cut, as typed."""
+def bins_asked(options: Namespace) -> dict[str | None, Any]:
+    """How columns of numbers and dates are cut, as typed."""
     from lacunet.building.bins import asked_bins
 
-    bins = dict(_parted(text, "--bins Age=5") for text in options.bins)
-    return {name: asked_bins(name, values) for name, values in bins.items()}
+    bins: dict[str | None, Any] = {}
+    for text in options.bins:
+        name, values = key_and_rest(text, "=")
+        if name:
+            bins[name] = asked_bins(name, values)
+        else:  # as 5 or auto, for all columns
+            bins[None] = int(text) if text.strip().isdecimal() else text.strip()
+    return bins
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:

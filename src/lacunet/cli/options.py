@@ -174,11 +174,12 @@ def add_data_arguments(command: ArgumentParser) -> None:
     )
     add(group, "--states X=A,B,C", text, action="append", default=[])
     text = (
-        "cut the numbers of a column: X=5, or at cut points: X=18,40,65\n; 5 bins hold equally "
-        "many rows, X=width:5 are equally wide; 18,40,65 are 18 to 40 and 40 to 65, and no others; "
-        "X=-inf,40,65,inf has open ends; a network keeps its own cuts"
+        "cut numbers: 5 or auto in all columns, X=5 or X=18,40,65 in one\n; dates: X=year, "
+        "X=quarter or X=month; 5 bins hold equally many rows, X=width:5 are equally wide; "
+        "18,40,65 are 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has open ends; auto "
+        "cuts more than ten numbers into five bins, and dates; a network keeps its own cuts"
     )
-    add(group, "--bins X=N", text, action="append", default=[])
+    add(group, "--bins [X=]N", text, action="append", default=[])
     add(group, "--without A,B", "columns that are not variables", type=names, default=[])
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")

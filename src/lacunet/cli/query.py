@@ -68,11 +68,11 @@ def run(options: Namespace) -> None:
 
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
+    from lacunet.display import TextTable
     from lacunet.inference.answer import labelled
-    from lacunet.wording import text_table
 
     shown = labelled(answer)
-    table = text_table(*shown.cells(), left=len(answer.variables))
+    table = TextTable(*shown.cells(), left=len(answer.variables))
     return "\n".join([f"{answer.title}\n\n{table}", *shown.legend])
 
 

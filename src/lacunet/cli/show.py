@@ -11,7 +11,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
-from lacunet.wording import text_table
+from lacunet.display import TextTable
 
 if TYPE_CHECKING:
     from lacunet.estimate.result import Result
@@ -98,17 +98,12 @@ def _list_bundled(options: Namespace) -> None:
 
 
 def catalogue_as_text(entries: Sequence[Entry]) -> str:
-    """One line for each network; the source is left without alignment, it comes last."""
-    header = ["network", "variables", "edges", "parameters", "largest in-degree"]
-    rows, sources = [], ["source"]
+    """One line for each network."""
+    header = ["network", "source", "variables", "edges", "parameters", "in-degree"]
+    rows = []
     for name, *sizes, source in map(astuple, entries):
-        rows.append([name, *(f"{size:,}" for size in sizes)])
-        sources.append(source)
-    lines = text_table(header, rows).splitlines()
-    width = max(map(len, lines))
-    return "\n".join(
-        f"{line.ljust(width)}  {source}" for line, source in zip(lines, sources, strict=True)
-    )
+        rows.append([name, source, *(f"{size:,}" for size in sizes)])
+    return str(TextTable(header, rows, left=2))
 
 
 def _write_page(network: Network, options: Namespace) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -162,11 +163,16 @@ class Data:
         variable that has no column needs them: it is hidden. A network, a result or the path of one
         gives its states, its cut points and what it says of codes.
     bins
-        There, too: how to cut columns of numbers. 5 for five intervals with equally many rows each,
-        ``("width", 5)`` for five equally wide ones, or cut points: ``[18, 40, 65]`` makes
-        ``[18,40)`` and ``[40,65]``, so that 40 is in the second. Numbers outside, such as 70, get a
-        warning when states are found and are refused in learning; ``float("inf")`` opens an end. A
-        network keeps its cut points: with one, these are not used.
+        There, too: how to cut columns of numbers and dates. 5 cuts every column that has more than
+        five different numbers into five intervals with equally many rows each. ``"auto"`` does so
+        with columns of more than ten different numbers, and lets as many dates go by month, quarter
+        or year, the first of these of which there are at most twelve. Or a mapping from columns to
+        5, ``"auto"``, ``("width", 5)`` for five equally wide intervals, ``"year"``, ``"quarter"``
+        or ``"month"``, or cut points: ``[18, 40, 65]`` makes ``[18,40)`` and ``[40,65]``, so that
+        40 is in the second. Numbers outside, such as 70, get a warning when states are found and
+        are refused in learning; ``float("inf")`` opens an end. The key None stands for all other
+        columns: ``{None: 5, "Visit": "month"}``. A network keeps its cut points: with one, these
+        are not used.
     without
         A column or several that are not to be variables, such as an identifier.
     unknown
@@ -271,12 +277,15 @@ class Data:
         given["missing"] = _missing(self.missing)
         if not isinstance(self.states, Mapping | None):
             given["states"] = as_network(self.states)
+        if isinstance(self.bins, Integral | str):
+            given["bins"] = {None: self.bins}
         for name in ("codes", "not_asked", "bins", "states"):
             if isinstance(given[name], Network):
                 continue
             if not isinstance(given[name], Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
             given[name] = dict(given[name] or {})
+        _check_bins_of_all(self.bins.get(None, "auto"))
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
@@ -505,6 +514,18 @@ def _is_said(value: Any, default: object = None) -> bool:
     return value is not None and value is not default
 
 
+def _check_bins_of_all(bins: object) -> None:
+    """Refuse what cannot be said of all columns: neither a number of intervals nor "auto"."""
+    is_number = isinstance(bins, Integral) and not isinstance(bins, bool)
+    if bins != "auto" and not (is_number and int(bins) >= 2):  # type: ignore[call-overload]
+        raise DataError(
+            f"bins={bins!r} (--bins) for all columns is neither a number of intervals, from 2 "
+            "upwards, nor 'auto'.",
+            "give bins=5 or bins='auto'; or say it by column: bins={'Age': [0, 40, 65], "
+            "'Visit': 'month'}.",
+        )
+
+
 def _names(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
     """The names as strings; a lone string is one name, not its letters."""
     is_one = isinstance(names, str) or not np.iterable(names)
@@ -616,7 +637,7 @@ def _shown(value: Any) -> str:
     """A value of `Data` in short."""
     value = os.fspath(value) if isinstance(value, os.PathLike) else value
     if isinstance(value, dict) and [*value] == [None]:
-        value = list(value[None])
+        value = list(value[None]) if isinstance(value[None], tuple) else value[None]
     cells = value.values() if isinstance(value, dict) else [None]
     is_short = isinstance(value, str | bool | int | float | tuple | list)
     if is_short or all(isinstance(inner, tuple | dict) for inner in cells):

@@ -16,7 +16,8 @@ values into floats), so it is matched as a number only, never as the text ``1.0`
 Dates, times, periods and intervals are matched by their printed form: ``2020-01-31``,
 ``2020Q1``, ``(0, 5]``. A timestamp is printed as ``2020-01-31 13:45:00``; with a ``T`` in place of
 the space, or as the date alone where it is midnight, it matches too; and a date matches the state
-that is its midnight.
+that is its midnight. A date or moment that is not a state itself matches the month, the quarter or
+the year that is one: ``2024-07``, ``2024Q3``, ``2024``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from math import isfinite
 
 import numpy as np
 
+from lacunet.model.dates import periods_of
 from lacunet.model.dictionary import Meaning, sets_among
 from lacunet.model.spelling import (
     LONGEST_NUMERAL,
@@ -110,6 +112,7 @@ class Matcher:
         self._cuts, self._decimal, size = tuple(cuts), decimal, len(self.states)
         self._missing, self._unknown = Match(size, Outcome.MISSING), Match(size, Outcome.UNKNOWN)
         match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
+        self._match_of = match_of
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
         # What is meant by texts as they are written, and by numbers, truth values and days.
         self.written = dict.fromkeys((*self.states, *MISSING_TOKENS, *texts), self._missing)
@@ -159,7 +162,7 @@ class Matcher:
             if form in self.written:
                 return self.written[form]
         is_day = value.time() == time()
-        return self._as_written(value.date().isoformat()) if is_day else self._unknown
+        return self._as_written(value.date().isoformat()) if is_day else self._period(str(value))
 
     def _text(self, text: str) -> Match:
         match = self._as_written(text)
@@ -174,8 +177,16 @@ class Matcher:
             return self.written[text]
         number = number_of(with_points(text, self._decimal))
         if number is None:
-            return self._by_value.get(as_date(text).lower(), self._unknown)
+            return self._by_value.get(as_date(text).lower()) or self._period(text)
         return self._number(number)
+
+    def _period(self, text: str) -> Match:
+        """The year, quarter or month of a date, where one of them is a state."""
+        periods = (periods_of(text) or {}).values()
+        matches = [self._match_of[period] for period in periods if period in self._match_of]
+        if len(matches) > 1:
+            return Match(len(self.states), Outcome.AMBIGUOUS)
+        return matches[0] if matches else self._unknown
 
     def _number(self, number: Decimal) -> Match:
         interval = interval_of(float(number), self._cuts)

@@ -30,7 +30,9 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.source import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.data.text import delimiter_hint
+from lacunet.model.dates import UNITS, is_period
 from lacunet.model.dictionary import sets_among
+from lacunet.model.intervals import INTERVALS
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import spelled
 from lacunet.wording import close_to, first_of, in_shell
@@ -153,14 +155,19 @@ def _remarks(reading: Reading) -> Iterator[str]:
             yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
 
 
-def _other_cuts(network: Network, bins: Mapping[str, Any]) -> Iterator[str]:
+def _other_cuts(network: Network, bins: Mapping[str | None, Any]) -> Iterator[str]:
     """Columns for which the data ask for other intervals than the network has."""
-    cuts_of = network.cuts_of
-    asked = [name for name in network.variables if name in bins]
-    if other := [name for name in asked if not _may_be_asked(cuts_of.get(name), bins[name])]:
+    other = []
+    for name in network.variables if bins else ():
+        asked = bins.get(name, bins.get(None) if name in network.cuts_of else None)
+        if asked is not None and not _may_be_asked(network, name, asked):
+            intervals = len(network.cuts_of.get(name, ())) - 1
+            is_fewer = isinstance(asked, Integral) and 0 < intervals < int(asked)
+            other.append(f"{name!r} ({intervals} for {asked})" if is_fewer else repr(name))
+    if other:
         yield (
-            f"the network has its own states of {listed(other)}, which are used in place of those "
-            "that bins= (--bins) asks for."
+            f"the network has its own states of {', '.join(other)}, which are used in place of "
+            "those that bins= (--bins) asks for."
         )
 
 
@@ -179,13 +186,20 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
         )
 
 
-def _may_be_asked(cuts: Sequence[float] | None, bins: Any) -> bool:
-    """Whether a network's cut points may come from what is asked: points, or a number of bins."""
+def _may_be_asked(network: Network, name: str, bins: Any) -> bool:
+    """Whether a network's states may come from what is asked: points, a number of bins, a unit."""
+    cuts = network.cuts_of.get(name)
+    if isinstance(bins, str) and bins in UNITS:
+        rule = network.not_asked_of.get(name)
+        states = [s for s in network.states(name) if rule is None or s != rule.state]
+        return all(is_period(state, bins) for state in states)
+    is_auto = isinstance(bins, str)
     if cuts is None:
-        return False
-    if isinstance(bins, Integral):
-        return len(cuts) <= int(bins) + 1  # fewer where many rows have the same number
-    return isinstance(bins, tuple) or [*cuts] == [*bins]
+        return is_auto
+    if not is_auto and not isinstance(bins, Integral | tuple):
+        return [*cuts] == [*bins]
+    count = INTERVALS if is_auto else bins[1] if isinstance(bins, tuple) else bins
+    return (cuts[0], cuts[-1], len(cuts)) == (-np.inf, np.inf, int(count) + 1)
 
 
 def _as_counted(ignored: Sequence[str]) -> str:

@@ -30,9 +30,9 @@ from numbers import Real
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lacunet.display import TextTable
 from lacunet.errors import LacunetError, as_level
 from lacunet.model.network import FloatArray
-from lacunet.wording import text_table
 
 LEAST = 2  # tables that show how far they differ
 LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
@@ -70,7 +70,7 @@ class Pooled:
         ]
         rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
         header = ["estimate", "standard error", "low", "high", "df"]
-        table = text_table(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+        table = TextTable(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
         return f"{table}\nlow, high: 95% interval"
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
 from lacunet.data.table import whole_rows
+from lacunet.display import TextTable
 from lacunet.errors import ByName, warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.patterns import PatternOdds
@@ -42,7 +43,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows
-from lacunet.wording import listed, read_formula, text_table
+from lacunet.wording import listed, read_formula
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -214,9 +215,8 @@ class Verdict(_WithEstimand):
         network = self.graph.network
         rows = two_models(self.witness, network)
         states = other_states(self.witness, network)
-        return "\n".join(
-            [text_table(["", "model 1", "model 2"], rows), *([f"({states})"] if states else [])]
-        )
+        table = str(TextTable(["", "model 1", "model 2"], rows))
+        return f"{table}\n({states})" if states else table
 
     def population_laws(self, given: Any) -> dict[Scope, Table]:
         """The laws that are known in the population, as tables over the sets of variables.

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+INTERVALS = 5  # that numbers of many values are cut into, where nobody says how many
 EXACT = 1e16  # whole numbers below are written with all their digits
 
 

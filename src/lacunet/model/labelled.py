@@ -2,7 +2,7 @@
 
 A table has one axis for each variable of its scope. As text and HTML, and as a *wide* frame, a
 row stands for a configuration of all but the last variable, a column for a state of the last;
-a *tidy* frame has a row for each cell.
+a *tidy* frame has a row for each cell, and so have texts where the states are many.
 """
 
 from __future__ import annotations
@@ -17,14 +17,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.display import READABLE, TextTable, html_table, terminal_width
 from lacunet.errors import LacunetError
-from lacunet.wording import counted, text_table
+from lacunet.wording import counted
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 NO_DATA = "no data"  # the mark of a CPT row that no data support
 MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
+MOST_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
@@ -62,8 +64,10 @@ class Labelled:
 
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
-        shown = text_table(*self._printed()) if self.scope else probability(float(self.table))
-        return "\n".join([self.title, shown, *self._notes])
+        if not self.scope:
+            return "\n".join([self.title, probability(float(self.table)), *self.legend])
+        table, most = self._printed(terminal_width() or READABLE)
+        return "\n".join([self.title, str(table), *self._notes(most)])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
         """Header and rows: a row for each cell; those without data are marked.
@@ -76,13 +80,21 @@ class Labelled:
         flat = zip(*(np.ravel(array)[:end].tolist() for array in numbers), strict=True)
         return self._marked([*self.scope, "probability", *self.columns], self.states, flat, size)
 
-    def _printed(self) -> tuple[list[str], list[list[str]], int]:
-        """Header and rows of what is printed, and how many of its columns are labels."""
-        if self.columns:
-            return *self.cells(MOST_ROWS), len(self.scope)
-        flat = self.table.reshape(-1, self.table.shape[-1])[:MOST_ROWS].tolist()
-        header = [*self.scope[:-1], *self.states[-1]]
-        return *self._marked(header, self.states[:-1], flat), len(self.scope) - 1
+    def _printed(self, width: int) -> tuple[TextTable, int]:
+        """What is printed, and how many rows of the table these are.
+
+        A line for each configuration; one for each cell where there are numbers beside it, or
+        where the states of the last variable are too many to stand side by side.
+        """
+        size = self.table.shape[-1]
+        if not self.columns:
+            flat = self.table.reshape(-1, size)[:MOST_ROWS].tolist()
+            header = [*self.scope[:-1], *self.states[-1]]
+            wide = TextTable(*self._marked(header, self.states[:-1], flat), len(self.scope) - 1)
+            if wide.fits(width):
+                return wide, MOST_ROWS
+        most = min(MOST_ROWS, max(MOST_CELLS // size, 1))
+        return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(
         self, header: list[str], states: States, numbers: Iterable[Sequence[float]], copies: int = 1
@@ -97,21 +109,23 @@ class Labelled:
 
     def html(self) -> str:
         """The table for notebooks; likelier cells are darker, rows without data hatched."""
-        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes)
         if not self.scope:
+            notes = "".join(f"<p>{escape(note)}</p>" for note in self.legend)
             return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>{notes}"
-        header, rows, left = self._printed()
-        lines = [
-            "".join(f'<th style="text-align:left">{escape(name)}</th>' for name in row[:left])
-            + "".join(_shaded(text, is_bare=row[-1] == NO_DATA) for text in row[left:])
-            for row in rows
-        ]
-        return html_table(header, lines, self.title) + notes
+        table, most = self._printed(READABLE)
+        lines = []
+        for row in table.rows:
+            names, numbers = row[: table.left], row[table.left :]
+            is_bare = row[-1] == NO_DATA
+            line = [f'<th style="text-align:left">{escape(name)}</th>' for name in names]
+            line += [_shaded(text, is_bare=is_bare) for text in numbers]
+            lines.append("".join(line))
+        notes = "".join(f"<p>{escape(note)}</p>" for note in self._notes(most))
+        return html_table(table.header, lines, self.title) + notes
 
-    @property
-    def _notes(self) -> list[str]:
-        """What stands below the table."""
-        left = prod(self.table.shape[:-1]) - MOST_ROWS
+    def _notes(self, most: int) -> list[str]:
+        """What stands below the table, of which so many rows are shown."""
+        left = prod(self.table.shape[:-1]) - most
         more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
         return [*more, *self.legend]
 
@@ -191,20 +205,6 @@ def _shaded(text: str, *, is_bare: bool) -> str:
     if is_bare:
         look = "repeating-linear-gradient(45deg,#ccc 0 1px,transparent 1px 6px)"
     return f'<td style="background:{look}">{text}</td>'
-
-
-def rows_as_html(header: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    """Any table of texts for notebooks."""
-    cells = ("".join(f'<td style="text-align:left">{escape(c)}</td>' for c in row) for row in rows)
-    return html_table(header, cells, caption)
-
-
-def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") -> str:
-    """A table whose rows have their cells in HTML already."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def frames_library() -> Library:

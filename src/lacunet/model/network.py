@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.keywords import takes_data
+from lacunet.display import TextTable
 from lacunet.errors import LacunetError, warn
 from lacunet.model.asking import Askable
 from lacunet.model.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
@@ -28,7 +29,6 @@ from lacunet.model.labelled import (
     columns_beside,
     interval_columns,
     interval_legend,
-    rows_as_html,
 )
 from lacunet.wording import (
     apart_from,
@@ -42,7 +42,6 @@ from lacunet.wording import (
     first_of,
     in_quotes,
     question,
-    text_table,
 )
 
 if TYPE_CHECKING:
@@ -731,10 +730,10 @@ class Network(Askable):
         return f"<Network: {variables}, {counted(len(self.edges), 'edge')}, {cpts} CPTs>"
 
     def __str__(self) -> str:
-        return f"{self!r}\n{text_table(_HEADER, self._listing(), left=3)}"
+        return f"{self!r}\n{TextTable(_HEADER, self._listing(), left=3)}"
 
     def _repr_html_(self) -> str:
-        return rows_as_html(_HEADER, self._listing(), repr(self)[1:-1])
+        return TextTable(_HEADER, self._listing(), left=3).html(repr(self)[1:-1])
 
     def _listing(self) -> list[list[str]]:
         """Each variable with its parents and states."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from lacunet.display import TextTable
 from lacunet.report.plain import plain
 from lacunet.structure.learn import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
-from lacunet.wording import counted, finite, first_of, text_table
+from lacunet.wording import counted, finite, first_of
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 SHOWN = 5  # of these
@@ -70,7 +71,7 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     if not rows:
         return "\n".join([f"no edges: {_why_none(learned)}", *_left_out(learned)])
     header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
-    lines = [text_table(header, rows, left=3)]
+    lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
         lines.append(UNTOLD)
     if learned.strengths:

@@ -16,7 +16,7 @@ and the ratio has no logarithm, the ends of the two intervals give the interval,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -29,6 +29,7 @@ from lacunet.data.evidence import evidence_written, state_named, states_and_like
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
+from lacunet.display import TextTable
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
@@ -43,12 +44,12 @@ from lacunet.inference.query import (
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.population import known_variables
 from lacunet.missingness.verdict import not_recoverable
-from lacunet.model.labelled import NO_DATA, Library, frame_of, html_table
+from lacunet.model.labelled import NO_DATA, Library, frame_of
 from lacunet.model.network import FloatArray, Network, Tables
 from lacunet.model.nodes import quoted
 from lacunet.uncertainty.delta import AnsweredQuery
 from lacunet.uncertainty.recovered import recovered
-from lacunet.wording import assigned, finite, first_of, sentence, text_table
+from lacunet.wording import assigned, finite, first_of, sentence
 
 
 class Measured(NamedTuple):
@@ -180,8 +181,8 @@ class Effect:
             columns["unsupported"] = [*map(self.unsupported_of, contrasts)]
         return frame_of(columns, library)
 
-    def tables(self) -> list[tuple[list[str], list[list[str]]]]:
-        """The probabilities and the contrasts as header and rows.
+    def tables(self) -> list[TextTable]:
+        """The probabilities and the contrasts.
 
         A last column marks what rests on CPT rows without data, if anything does.
         """
@@ -196,15 +197,16 @@ class Effect:
         header = [f"do({self.cause})", *(assigned(self.target, state) for state in self.outcomes)]
         shares = tuple(map(self.unsupported_of, self.contrasts))
         tables = [
-            (header, probabilities, self._shares),
-            ([self.cause, self.target, *MEASURES], contrasts, shares),
+            (1, header, probabilities, self._shares),
+            (2, [self.cause, self.target, *MEASURES], contrasts, shares),
         ]
         if max(self._shares) < SHOWN_SHARE:
-            return [(header, rows) for header, rows, _ in tables]
-        return [
-            ([*header, ""], [[*row, _mark(share)] for row, share in zip(rows, shares, strict=True)])
-            for header, rows, shares in tables
-        ]
+            return [TextTable(header, rows, left) for left, header, rows, _ in tables]
+        marked = []
+        for left, header, rows, shares in tables:
+            lines = [[*row, _mark(share)] for row, share in zip(rows, shares, strict=True)]
+            marked.append(TextTable([*header, ""], lines, left))
+        return marked
 
     def _notes(self) -> tuple[str, ...]:
         """What must be read with the numbers."""
@@ -220,13 +222,13 @@ class Effect:
         return f"<Effect of {self.cause} on {self.target}>"
 
     def __str__(self) -> str:
-        probabilities, contrasts = self.tables()
-        tables = text_table(*probabilities, left=1), "", text_table(*contrasts, left=2), ""
-        return "\n".join([self.title, *tables, *self._notes()]).rstrip()
+        probabilities, contrasts = map(str, self.tables())
+        lines = [self.title, probabilities, "", contrasts, "", *self._notes()]
+        return "\n".join(lines).rstrip()
 
     def _repr_html_(self) -> str:
         basis = "".join(f"<p>{escape(text)}</p>" for text in self._notes())
-        tables = "".join(_html(*table) for table in self.tables())
+        tables = "".join(table.html() for table in self.tables())
         return f"<p>{escape(self.title)}</p>{tables}{basis}"
 
     def as_data(self) -> dict[str, Any]:
@@ -280,10 +282,6 @@ def _length(left: float, right: float, rho: float) -> float:
     if np.isinf(left) or np.isinf(right):
         return np.inf
     return float(np.sqrt(max(left**2 - 2 * rho * left * right + right**2, 0.0)))
-
-
-def _html(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    return html_table(header, ("".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows))
 
 
 def _as_name(value: object, otherwise: str) -> str:

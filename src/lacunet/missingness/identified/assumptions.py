@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lacunet.display import TextTable
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
 from lacunet.missingness.identified.sets import (
@@ -44,7 +45,7 @@ from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named
 from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows
-from lacunet.wording import counted, first_of, text_table
+from lacunet.wording import counted, first_of
 
 LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move
@@ -125,8 +126,9 @@ class Assumptions:
             "What the graph assumes: these edges are absent. "
             f"{answer} is {_between(self.low[cell], self.high[cell])} by maximum likelihood; "
             "with each edge:",
-            *([text_table(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)] if rows else []),
         ]
+        if rows:
+            lines.append(str(TextTable(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)))
         if others := [edge for edge, *_ in idle]:
             count = counted(len(others), "edge", "edges")
             lines.append(

@@ -27,6 +27,7 @@ from math import prod
 
 import numpy as np
 
+from lacunet.display import TextTable
 from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
@@ -41,7 +42,6 @@ from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
-from lacunet.wording import text_table
 
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
@@ -123,7 +123,7 @@ class IdentifiedSet:
         ]
         names = [*map(named, self.asked.names)]
         header = [*names, *ends, "95% interval"]
-        return f"{self.asked}: {what}\n{text_table(header, rows, left=len(names))}"
+        return f"{self.asked}: {what}\n{TextTable(header, rows, left=len(names))}"
 
 
 def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:

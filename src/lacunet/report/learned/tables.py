@@ -13,13 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.display import TextTable
 from lacunet.errors import LacunetError
 from lacunet.estimands.notation import SIGNS_IN_TEXT
 from lacunet.estimate.result import Result
-from lacunet.model.labelled import Library, frame_of, interval_columns, rows_as_html
+from lacunet.model.labelled import Library, frame_of, interval_columns
 from lacunet.output import writing_to
 from lacunet.pages.numbers import rows_behind
-from lacunet.wording import text_table
 
 # At the start of a row a bracket or a star would be an option of the command before it, and two
 # hyphens would be a dash.
@@ -49,13 +49,17 @@ class EstimateTable:
     labels: int
 
     def __str__(self) -> str:
-        return f"{self.title}\n{text_table(list(self.columns), self.texts(), self.labels)}"
+        return f"{self.title}\n{self._table}"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
-        return rows_as_html(list(self.columns), self.texts(), self.title)
+        return self._table.html(self.title)
+
+    @property
+    def _table(self) -> TextTable:
+        return TextTable(list(self.columns), self.texts(), self.labels)
 
     def to_frame(self, library: Library | None = None) -> Any:
         """The table as a dataframe, of pandas where that is installed, otherwise of PyArrow.

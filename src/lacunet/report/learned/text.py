@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.display import TextTable
 from lacunet.estimate.families import FamilyReport
 from lacunet.estimate.intervals import Uncertainty
 from lacunet.estimate.method import RATE_MATRIX, Ended
@@ -17,7 +18,7 @@ from lacunet.estimate.result import Result, uncertainty_of
 from lacunet.model.mechanisms import MISSING, SHOWN
 from lacunet.model.network import Cpt
 from lacunet.report.plain import plain
-from lacunet.wording import assigned, conditional, counted, finite, first_of, text_table
+from lacunet.wording import assigned, conditional, counted, finite, first_of
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW = 12  # variables
@@ -183,7 +184,7 @@ def _families(reports: Sequence[FamilyReport]) -> str:
         for report in reports
     ]
     header = ["variable", "parents", "rows shown", "effective", *["fell back"] * has_fallback]
-    return text_table([*header, "unsupported"], rows, left=2)
+    return str(TextTable([*header, "unsupported"], rows, left=2))
 
 
 def _rests_on(report: FamilyReport) -> float:

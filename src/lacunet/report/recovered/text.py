@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.display import TextTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.sets import NARROW
 from lacunet.missingness.implications import TestedImplication
@@ -17,7 +18,7 @@ from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED,
 from lacunet.report.plain import plain
 from lacunet.report.recovered.reported import GraphReport, Implied, Reported
 from lacunet.uncertainty.recovered import is_one_value
-from lacunet.wording import counted, finite, read_formula, text_table
+from lacunet.wording import counted, finite, read_formula
 
 SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
@@ -153,10 +154,10 @@ def _answer_lines(answer: Reported) -> list[str]:
 def _table(
     header: Sequence[str], rows: Sequence[Sequence[str]], most: int, left: int = 1
 ) -> list[str]:
-    lines = text_table(header, rows[:most], left=left).splitlines()
+    lines = TextTable(header, rows[:most], left).lines(indent=2)
     if len(rows) > most:
-        lines.append(f"and {len(rows) - most:,} more (--json has all)")
-    return [f"  {line}".rstrip() for line in lines]
+        lines.append(f"  and {len(rows) - most:,} more (--json has all)")
+    return lines
 
 
 def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
@@ -200,7 +201,7 @@ def _implications_as_text(implied: Implied) -> str:
     if tested is None:
         lines = [f"{len(listed)} testable implications:", *(f"  {claim}" for claim in listed)]
     else:
-        lines = text_table(TEST_HEADER, tested_rows(tested)).splitlines()
+        lines = TextTable(TEST_HEADER, tested_rows(tested)).lines()
         if any(test.how == "F" for test in tested):
             lines += ["F: what the survey's strata and clusters make of Pearson's statistic"]
         if any(test.how in ("gamma", "draws") for test in tested):

@@ -1,0 +1,67 @@
+"""Days, and the years, quarters and months that hold them.
+
+A date whose own text is not a state stands for the month, the quarter or the year that is one:
+``2024-07-15`` for ``2024-07``, ``2024Q3`` or ``2024``. So the states alone say how dates are read,
+in files of every format.
+
+>>> periods_of("2024-07-15 13:45:00")
+{'year': '2024', 'quarter': '2024Q3', 'month': '2024-07'}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+UNITS = ("year", "quarter", "month")
+MOST_PERIODS = 12  # of a column whose dates are not said to go by longer ones
+DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T]\d\d:\d\d.*)?", re.ASCII)
+
+
+def periods_of(text: str) -> dict[str, str] | None:
+    """The year, quarter and month of a day or moment in ISO's form; None of any other text.
+
+    >>> periods_of("2024-07"), periods_of("15/07/2024")
+    (None, None)
+    """
+    day = DAY.fullmatch(text) if text[4:5] == "-" else None
+    if day is None:
+        return None
+    year, month = day.groups()
+    return {
+        "year": year,
+        "quarter": f"{year}Q{(int(month) + 2) // 3}",
+        "month": f"{year}-{month}",
+    }
+
+
+def is_period(text: str, unit: str) -> bool:
+    """Whether a text is a year, a quarter or a month, as a unit has them.
+
+    >>> is_period("2024Q3", "quarter"), is_period("2024", "quarter")
+    (True, False)
+    """
+    form = {"year": r"\d{4}", "quarter": r"\d{4}Q[1-4]", "month": r"\d{4}-(?:0[1-9]|1[0-2])"}[unit]
+    return re.fullmatch(form, text, re.ASCII) is not None
+
+
+def usual_unit(months: Collection[str]) -> str:
+    """The shortest unit of which these months take few, or years.
+
+    >>> usual_unit(["2024-07", "2024-08"]), usual_unit([f"20{year}-01" for year in range(10, 30)])
+    ('month', 'year')
+    """
+    for unit in ("month", "quarter"):
+        if len(periods(months, unit)) <= MOST_PERIODS:
+            return unit
+    return "year"
+
+
+def periods(months: Collection[str], unit: str) -> tuple[str, ...]:
+    """The years, quarters or months that hold some months, in order.
+
+    >>> periods(["2024-07", "2023-12", "2024-08"], "quarter")
+    ('2023Q4', '2024Q3')
+    """
+    days = (periods_of(f"{month}-01") for month in months)
+    return tuple(sorted({day[unit] for day in days if day is not None}))
