@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -496,6 +497,22 @@ SETTINGS: list[tuple[str, str, str]] = [
         "The steps of `structure` eliminate a component.",
         "The `steps` eliminate a component.",
     ),
+    (
+        "tests/test_names.py",
+        "# Words that could name any value",
+        '''def test_no_two_modules_have_one_name() -> None:
+    """But for those of every room, and for commands, which are called like what they run."""
+    modules = [path for path in SOURCE.rglob("*.py") if not path.name.startswith("__")]
+    places = defaultdict(list)
+    for path in sorted(modules):
+        room = path.relative_to(SOURCE).parts[0]
+        if room != "cli" and path.stem not in {"errors", "limits"}:
+            places[path.stem].append(str(path.relative_to(SOURCE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+# Words that could name any value''',
+    ),
     ("scripts/bundle_networks.py", '.parent / "networks"', '.parent / "network" / "bundled"'),
     ("scripts/bundle_tables.py", '/ "lacunet" / "tables"', '/ "lacunet" / "data" / "bundled"'),
 ]
@@ -951,6 +968,8 @@ def files() -> Iterator[Path]:
 
 def main() -> None:
     """Move everything."""
+    if shutil.which("ruff") is None:
+        sys.exit("ruff is not on the path")
     if git("status", "--porcelain", "--untracked-files=no"):
         sys.exit("the checkout is not clean")
     kept = [*files()]
@@ -1052,6 +1071,11 @@ def main() -> None:
     for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):
         if not (folder / "__init__.py").exists():
             print(f"{folder} has no __init__.py")
+
+    for place in (SOURCE, Path("tests")):
+        for folder in sorted(place.rglob("*"), reverse=True):
+            if folder.is_dir() and not [*folder.iterdir()]:
+                folder.rmdir()
 
     # Settings, contracts and documents.
     for file, before, after in SETTINGS:
