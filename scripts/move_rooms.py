@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -61,6 +62,8 @@ MOVES: dict[str, str] = {
     "building.network": "data.network_from_data",
     # counts
     "statistics": "counts",
+    "statistics.solved": "counts.family_sums",
+    "statistics.opened": "counts.open_rows",
     "statistics.missing": "counts.missing_values",
     "statistics.rows": "counts.distinct_rows",
     "statistics.streamed": "counts.streaming",
@@ -232,11 +235,12 @@ bundled tables. Questions come in by `query_text` and `evidence` (the values in 
     "counts": """What is counted, and by whom; all of it adds up.
 
 `distinct` packs configurations into keys, `counts` are the result, `count` the in-memory engine;
-`groups` are rows that agree on some variables, `solved` what they say of a family,
+`groups` are rows that agree on some variables, `family_sums` what they say of a family,
 `distinct_rows` the rows over a few variables, `folds` divides rows between samples, `units` are
 those of a survey, `missing_values` sums up what is missing; `em_problems/` compiles rows for EM.
 `gather` makes what a plan needs of all of these: `Needs` in, `Statistics` out. `observations` are
 the rows to gather from, wherever they are: held, read in passes (`passes`, `streaming`), or on `spark`.
+`open_rows` opens a network and its data together: the one door of all that learns, counts or asks.
 """,
     "counts.em_problems": """Incomplete rows compiled for EM.
 
@@ -495,6 +499,22 @@ SETTINGS: list[tuple[str, str, str]] = [
         "src/lacunet/inference/expectation/draw.py",
         "The steps of `structure` eliminate a component.",
         "The `steps` eliminate a component.",
+    ),
+    (
+        "tests/test_names.py",
+        "# Words that could name any value",
+        '''def test_no_two_modules_have_one_name() -> None:
+    """But for those of every room, and for commands, which are called like what they run."""
+    modules = [path for path in SOURCE.rglob("*.py") if not path.name.startswith("__")]
+    places = defaultdict(list)
+    for path in sorted(modules):
+        room = path.relative_to(SOURCE).parts[0]
+        if room != "cli" and path.stem not in {"errors", "limits"}:
+            places[path.stem].append(str(path.relative_to(SOURCE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+# Words that could name any value''',
     ),
     ("scripts/bundle_networks.py", '.parent / "networks"', '.parent / "network" / "bundled"'),
     ("scripts/bundle_tables.py", '/ "lacunet" / "tables"', '/ "lacunet" / "data" / "bundled"'),
@@ -951,6 +971,8 @@ def files() -> Iterator[Path]:
 
 def main() -> None:
     """Move everything."""
+    if shutil.which("ruff") is None:
+        sys.exit("ruff is not on the path")
     if git("status", "--porcelain", "--untracked-files=no"):
         sys.exit("the checkout is not clean")
     kept = [*files()]
@@ -1052,6 +1074,11 @@ def main() -> None:
     for folder in sorted({path.parent for path in SOURCE.rglob("*.py")}):
         if not (folder / "__init__.py").exists():
             print(f"{folder} has no __init__.py")
+
+    for place in (SOURCE, Path("tests")):
+        for folder in sorted(place.rglob("*"), reverse=True):
+            if folder.is_dir() and not [*folder.iterdir()]:
+                folder.rmdir()
 
     # Settings, contracts and documents.
     for file, before, after in SETTINGS:

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.given import data_given
-from lacunet.data.network_or_edges import network_beside
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.figures import charts
@@ -84,12 +82,12 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
     most
         The number of patterns to draw.
     """
-    from lacunet.statistics.observations import missing_in_data
+    from lacunet.data.read import ReadReport
+    from lacunet.statistics.observations import missing_in
+    from lacunet.statistics.opened import open_rows
 
-    given = data_given(data)
-    return charts.patterns(
-        missing_in_data(given, network_beside(network, given, "missing_patterns")), most
-    )
+    with open_rows("missing_patterns", network, data).rows() as rows:
+        return charts.patterns(missing_in(rows, (), ReadReport()), most)
 
 
 def em_trace(result: AnyNetwork) -> Picture:
