@@ -54,7 +54,7 @@ from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 from lacunet.statistics.observations import replicates
 from lacunet.statistics.opened import open_rows
 from lacunet.statistics.rows import Rows
@@ -481,7 +481,7 @@ def _model(
         return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
     never_without: Scope = ()
     if not {*partially}.isdisjoint(given):
-        patterns = patterns_of(look.sampled(MOST_ROWS))
+        patterns = PatternCounts.of(look.sampled(MOST_ROWS))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
     return tilted_model(network, question, given, partially, never_without)
 
