@@ -23,7 +23,7 @@ from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import is_query, names_and_states, split_query
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory, memory_budget
@@ -36,13 +36,13 @@ from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
-from lacunet.wording import conditional
+from lacunet.wording import conditional, counted
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
 
 @dataclass(frozen=True, repr=False)
-class WorstCase:
+class WorstCase(Displayed):
     """The lowest and highest value of every cell of P(target | given), axes given... then target.
 
     It unpacks into ``low`` and ``high``, and prints with its ``states``. Their standard errors are
@@ -60,11 +60,14 @@ class WorstCase:
     degrees: float = np.inf
 
     def __repr__(self) -> str:
+        return f"<WorstCase: {self.title}, {counted(self.low.size, 'range')}>"
+
+    def _parts(self) -> Iterator[object]:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
         cells = zip(product(*self.states), ends, strict=True)
         rows = [[*states, *map(probability, pair)] for states, pair in cells]
-        table = TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
-        return f"{self.title}, whatever the missing values are\n{table}"
+        yield f"{self.title}, whatever the missing values are"
+        yield TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.low, self.high))
@@ -115,7 +118,7 @@ def worst_case(
 
     >>> from lacunet import Network
     >>> rows = {"Ill": ["no"] * 3 + ["yes"] + [None] * 4}
-    >>> worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
+    >>> print(worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill"))
     P(Ill), whatever the missing values are
     Ill     low    high
     no   0.3750  0.8750
