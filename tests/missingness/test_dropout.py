@@ -15,7 +15,7 @@ from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.fitted import LearnedGraph, learned_graph, monotone_pairs
 from lacunet.model.nodes import Mechanism
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 
 ROWS = 12_000
 NO_YES = ["no", "yes"]
@@ -95,7 +95,7 @@ def test_values_that_decide_on_each_other_are_no_sign_of_an_edge_between_mechani
 def test_few_rows_without_a_variable_are_no_order() -> None:
     columns = {"A": np.repeat([0, 2], [997, 3]), "B": np.repeat([0, 2], [300, 700])}
     table = EncodedTable({"A": 2, "B": 2}, columns)
-    assert monotone_pairs(patterns_of(table), ["A", "B"]) == []
+    assert monotone_pairs(PatternCounts.of(table), ["A", "B"]) == []
 
 
 def test_em_on_the_learned_graph_is_em_under_mar() -> None:

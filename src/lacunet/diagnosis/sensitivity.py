@@ -56,7 +56,7 @@ from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
@@ -485,7 +485,7 @@ def _model(
         return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
     never_without: Scope = ()
     if not {*partially}.isdisjoint(given):
-        patterns = patterns_of(look.sampled(MOST_ROWS))
+        patterns = PatternCounts.of(look.sampled(MOST_ROWS))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
     return tilted_model(network, question, given, partially, never_without)
 
