@@ -184,13 +184,13 @@ CASES: dict[str, Callable[[], object]] = {
     "query": lambda: [lc.example("alarm").query("HR", {"BP": "LOW"}) for _ in range(100)],
     "explain, munin1": lambda: str(lc.explain(bare("munin1"), method="auto")),
     "diagnose, munin1, 10^3": lambda: lc.diagnose(
-        bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table
+        drawn("munin1", 1000, 0.3, 0.5).table, bare("munin1")
     ),
     "factored-mar, munin1, 10^3": lambda: lc.learn(
         bare("munin1"), drawn("munin1", 1000, 0.3, 0.5).table, "factored-mar", pseudo_counts=1
     ),
     "diagnose, alarm, 10^5": lambda: lc.diagnose(
-        bare("alarm"), drawn("alarm", 10**5, 0.3, 0.7).table
+        drawn("alarm", 10**5, 0.3, 0.7).table, bare("alarm")
     ),
     "count, 10^6": lambda: lc.count(bare("alarm"), parts(10**6, 8)),
 }

@@ -63,7 +63,7 @@ def steps(network: lc.Network, data: dict[str, list[str | None]]) -> dict[str, C
         "learn with intervals": lambda: lc.learn(network, data, "em", time_limit=5, intervals=True),
         "explain": lambda: lc.explain(network, data, "em", time_limit=5),
         "structure": lambda: lc.learn_structure(lc.Data(data, states=network), time_limit=5),
-        "learn_missingness": lambda: lc.learn_missingness(network, data, time_limit=5),
+        "learn_missingness": lambda: lc.learn_missingness(data, network, time_limit=5),
         "query": lambda: known.query(last, seen, memory=memory),
         "marginals": lambda: known.marginals({last: "0"}, memory=memory),
         "predict": lambda: known.predict(few, last, memory=memory),

@@ -71,7 +71,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
     answers = [reported(verdict) for verdict in graph.recover_families().values()]
     source = Provenance("", "", network="asia")
-    diagnosis = lc.diagnose(drawn.network, drawn.table)
+    diagnosis = lc.diagnose(drawn.table, drawn.network)
     return {
         "page-alarm": (alarm, {"after": "#HRBP=HIGH&CVP=LOW", "height": 1150}),
         "page-phone": (

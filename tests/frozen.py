@@ -259,7 +259,7 @@ def _graphs() -> None:
     problem("mgraph with monotone dropout", left)
 
     def learned_causes() -> Quantities:
-        graph = lc.learn_missingness(data=lc.example_data("screening"))
+        graph = lc.learn_missingness(lc.example_data("screening"))
         lines = sorted(line.split("#")[0].strip() for line in str(graph).splitlines())
         return {"edges": [line for line in lines if line]}
 
@@ -387,7 +387,7 @@ def _answers() -> None:  # noqa: C901
 
     def tilts() -> Quantities:
         found = lc.sensitivity(
-            SCREENING, screening(), "Disease", "yes", {"Test": "positive"}, "Disease",
+            SCREENING, screening(), "Disease=yes | Test=positive", "Disease",
             deltas=[-1.0, 0.0, 1.0], pseudo_counts=0,
         )  # fmt: skip
         return {"answers": found.answers, "intervals": found.intervals}
@@ -395,7 +395,7 @@ def _answers() -> None:  # noqa: C901
     problem("sensitivity, screening", tilts)
 
     def bounds() -> Quantities:
-        found = lc.worst_case(SCREENING, screening(), "Disease", ["Test"])
+        found = lc.worst_case(SCREENING, screening(), "Disease | Test")
         return {"low": np.asarray(found.low), "high": np.asarray(found.high)}
 
     problem("bounds without assumptions, screening", bounds)

@@ -21,10 +21,8 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda asked: lc.learn(ASIA, ROWS, "em", progress=asked),
     "explain": lambda asked: lc.explain(ASIA, ROWS, progress=asked),
     "count": lambda asked: lc.count(ASIA, ROWS, progress=asked),
-    "diagnose": lambda asked: lc.diagnose(ASIA, ROWS, rng=0, progress=asked),
-    "sensitivity": lambda asked: lc.sensitivity(
-        ASIA, ROWS, "lung", "yes", {}, "tub", progress=asked
-    ),
+    "diagnose": lambda asked: lc.diagnose(ROWS, ASIA, rng=0, progress=asked),
+    "sensitivity": lambda asked: lc.sensitivity(ASIA, ROWS, "lung=yes", "tub", progress=asked),
     "learn_structure": lambda asked: lc.learn_structure(ROWS, strengths=10, progress=asked),
 }
 

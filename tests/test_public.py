@@ -24,8 +24,8 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.learn(network, ROWS, "direct-mcar").network,
     lambda network: lacunet.count(network, ROWS).num_rows,
     lambda network: lacunet.kl_divergence(network, network),
-    lambda network: lacunet.diagnose(network, ROWS).conclusions,
-    lambda network: str(lacunet.learn_missingness(network, ROWS)),
+    lambda network: lacunet.diagnose(ROWS, network).conclusions,
+    lambda network: str(lacunet.learn_missingness(ROWS, network)),
     lambda network: lacunet.hide(network, WHOLE, lacunet.MCAR(1, 0.5), rng=1),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),
@@ -90,15 +90,13 @@ TAKE_EDGES: list[Callable[[Any], object]] = [
     lambda network: (
         lacunet.explain(network, lacunet.Data(SURVEY, missing=9), "em").families["Ill"].estimand
     ),
-    lambda network: lacunet.diagnose(network, lacunet.Data(SURVEY, missing=9)),
+    lambda network: lacunet.diagnose(lacunet.Data(SURVEY, missing=9), network),
     lambda network: lacunet.count(network, lacunet.Data(SURVEY, missing=9)).num_rows,
     lambda network: lacunet.worst_case(
         network, lacunet.Data(SURVEY, missing=9), "Ill"
     ).low.tolist(),
-    lambda network: lacunet.learn_missingness(network, lacunet.Data(SURVEY, missing=9)),
-    lambda network: lacunet.sensitivity(
-        network, lacunet.Data(SURVEY, missing=9), "Ill", "yes", {}, "Ill"
-    ),
+    lambda network: lacunet.learn_missingness(lacunet.Data(SURVEY, missing=9), network),
+    lambda network: lacunet.sensitivity(network, lacunet.Data(SURVEY, missing=9), "Ill=yes", "Ill"),
     lambda network: missing_patterns(network, lacunet.Data(SURVEY, missing=9)).words,
 ]
 

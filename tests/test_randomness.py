@@ -22,7 +22,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "sample": lambda rng: ASIA.sample(20, rng=rng),
     "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.5, 0.3), rng=rng),
     "impute": lambda rng: str(ASIA.impute(ROWS, draws=2, rng=rng, proper=False)),
-    "diagnose": lambda rng: str(lc.diagnose(ASIA, ROWS, rng=rng)),
+    "diagnose": lambda rng: str(lc.diagnose(ROWS, ASIA, rng=rng)),
     "kl_divergence": lambda rng: lc.kl_divergence(ASIA, ASIA, rng=rng, **LARGE),
     "learn_structure": lambda rng: lc.learn_structure(ROWS, rng=rng, strengths=10).strengths,
 }

@@ -129,7 +129,7 @@ def test_ten_rows_are_ten_rows_whatever_all_weigh(weight: float) -> None:
 def told(data: lc.Data) -> list[Any]:
     """What other functions say of weighted rows."""
     known = lc.learn(NETWORK, data, "direct-mcar").network
-    diagnosis = lc.diagnose(NETWORK, data)
+    diagnosis = lc.diagnose(data, NETWORK)
     return [
         known.log_likelihood(data),
         str(diagnosis.as_data()),
@@ -177,7 +177,7 @@ def by_structure(data: lc.Data) -> list[Any]:
 
 
 def by_tilts(data: lc.Data) -> list[Any]:
-    return [str(lc.sensitivity(NETWORK, data, "Ill", "yes", {"Age": "old"}, "Ill"))]
+    return [str(lc.sensitivity(NETWORK, data, "Ill=yes | Age=old", "Ill"))]
 
 
 @pytest.mark.parametrize("told", [by_graph, by_counts, by_structure, by_tilts])

@@ -14,7 +14,7 @@ ROWS = {"Coin": ["head", "tail", None], "Purse": ["1", "2", "3"]}
 WARNING: dict[str, Callable[[], object]] = {
     "learn": lambda: lc.learn(COIN, ROWS),
     "count": lambda: lc.count(COIN, ROWS),
-    "diagnose": lambda: lc.diagnose(COIN, ROWS),
+    "diagnose": lambda: lc.diagnose(ROWS, COIN),
     "log_likelihood": lambda: COIN.log_likelihood({"Coin": ["head"]}),
     "explain": lambda: lc.explain(COIN, ROWS),
 }

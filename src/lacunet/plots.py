@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.given import data_given
-from lacunet.data.network_or_edges import network_beside
 from lacunet.errors import LacunetError
 from lacunet.estimate.result import Result
 from lacunet.figures import charts
@@ -29,7 +27,7 @@ from lacunet.formats.files import (
     as_network,
 )
 from lacunet.inference.answer import Answer
-from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_options
+from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
 from lacunet.model.network import Cpt, FloatArray
 from lacunet.uncertainty.effect import MEASURES, Effect
 from lacunet.wording import assigned
@@ -84,12 +82,12 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
     most
         The number of patterns to draw.
     """
-    from lacunet.statistics.observations import missing_in_data
+    from lacunet.data.read import ReadReport
+    from lacunet.statistics.observations import missing_in
+    from lacunet.statistics.opened import open_rows
 
-    given = data_given(data)
-    return charts.patterns(
-        missing_in_data(given, network_beside(network, given, "missing_patterns")), most
-    )
+    with open_rows("missing_patterns", network, data).rows() as rows:
+        return charts.patterns(missing_in(rows, (), ReadReport()), most)
 
 
 def em_trace(result: AnyNetwork) -> Picture:
@@ -281,10 +279,10 @@ def network_figure(
     >>> network_figure(lc.example("asia")).words
     '8 variables, 8 edges'
     """
-    network, drawn = network_and_options(network, {"missingness": missingness})
+    network, missingness = network_and_graph(network, missingness)
     missing, source = None, as_learned(network)
     if isinstance(source, Result):
         missing = {name: count / source.rows for name, count in source.missing.items()}
     known = as_network(source)
-    graph = None if drawn["missingness"] is None else graph_of(drawn["missingness"], known)
+    graph = None if missingness is None else graph_of(missingness, known)
     return network_picture(known, missing, graph, width=width)

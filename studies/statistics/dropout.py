@@ -161,13 +161,13 @@ def outcomes(design: str, table: EncodedTable) -> tuple[dict[str, Outcome], lc.M
     """What each of the ways answers."""
     network, _, target = DESIGNS[design]
     network = network.with_tables(None)
-    graph = lc.learn_missingness(network, table)
+    graph = lc.learn_missingness(table, network)
     found = {WAYS[0]: _of_result(lc.learn(network, table, intervals=True), target)}
     on_graph = {WAYS[1]: lc.EM(missingness=graph), WAYS[2]: lc.MGraph(graph, otherwise="em")}
     for way, method in on_graph.items():
         result = lc.learn(network, table, method, intervals=True)
         found[way] = _of_result(result, target)
-    tilted = sensitivity(network, table, target, "yes", mechanism=target, deltas=[0])
+    tilted = sensitivity(network, table, f"{target}=yes", mechanism=target, deltas=[0])
     (low, high), answer = tilted.intervals[0], float(tilted.answers[0])
     found[WAYS[3]] = Outcome(answer, float(low), float(high), warned=False)
     return found, graph

@@ -45,7 +45,7 @@ def alarms(sets: int) -> None:
                 table = simulate(network, rows, lc.MCAR(share=0.5, rate=0.3), rng=rng).table
                 completely = mcar_tests(network, table, rng)
                 always = mar_tests(network, table, rng, observed_parents(network, table))
-                graph = learn_missingness(network, table)
+                graph = learn_missingness(table, network)
                 strict = any(graph.causes.values())
                 found.append([completely[0].adjusted < 0.05, always[0].adjusted < 0.05, strict])
             shares = np.mean(found, axis=0)
@@ -67,7 +67,7 @@ def power(sets: int) -> None:
             rejected.append(mcar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
             parents_of = observed_parents(alarm, drawn.table)
             always.append(mar_tests(alarm, drawn.table, rng, parents_of)[0].adjusted < 0.05)
-            learned = learn_missingness(alarm, drawn.table).causes
+            learned = learn_missingness(drawn.table, alarm).causes
             for name, nodes in learned.items():
                 truth = set(drawn.graph.causes.get(name, ()))
                 right += len(truth & set(nodes))

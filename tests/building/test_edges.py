@@ -156,7 +156,11 @@ def test_a_list_may_name_variables_without_edges_beside_an_edge() -> None:
 
 def test_a_pair_of_names_is_not_taken_for_two_variables_without_edges() -> None:
     data = pd.DataFrame({"A": ["no", "yes"] * 5, "B": ["no", "yes", "yes", "no", "no"] * 2})
-    for ask in (lc.learn, lc.diagnose, lambda pair, rows: lc.Network.from_data(rows, pair)):
+    for ask in (
+        lc.learn,
+        lambda pair, rows: lc.diagnose(rows, pair),
+        lambda pair, rows: lc.Network.from_data(rows, pair),
+    ):
         for pair in (("A", "B"), ["A", "B"]):
             with pytest.raises(EdgesError, match="A, B"):
                 ask(pair, data)

@@ -82,7 +82,7 @@ EDGE_QUESTIONS: dict[str, Callable[[Any, Any], Any]] = {
     "from_data": lambda edges, data: lacunet.Network.from_data(data, edges),
     "learn": lambda edges, data: lacunet.learn(edges, data, "listwise"),
     "count": lacunet.count,
-    "diagnose": lacunet.diagnose,
+    "diagnose": lambda edges, data: lacunet.diagnose(data, edges),
     "sensitivity": lambda edges, data: lacunet.sensitivity(
         edges, data, "Ill=yes | Sex=f", mechanism="Ill"
     ),

@@ -47,12 +47,10 @@ ASKED: dict[str, Callable[[lc.Network, Any], object]] = {
         lc.learn(net, data, missingness=GRAPH, otherwise="em").network
     ),
     "explain": lambda net, data: str(lc.explain(net, data, "em")),
-    "diagnose": lambda net, data: str(lc.diagnose(net, data)),
-    "learn_missingness": lambda net, data: str(lc.learn_missingness(net, data)),
-    "sensitivity": lambda net, data: str(
-        lc.sensitivity(net, data, "I", "1", {"A": "o"}, "N", method="em")
-    ),
-    "worst_case": lambda net, data: str(lc.worst_case(net, data, "I", ["N"])),
+    "diagnose": lambda net, data: str(lc.diagnose(data, net)),
+    "learn_missingness": lambda net, data: str(lc.learn_missingness(data, net)),
+    "sensitivity": lambda net, data: str(lc.sensitivity(net, data, "I=1 | A=o", "N", method="em")),
+    "worst_case": lambda net, data: str(lc.worst_case(net, data, "I | N")),
 }
 
 

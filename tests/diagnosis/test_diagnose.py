@@ -142,7 +142,7 @@ def test_a_pattern_that_holds_no_other_is_not_monotone() -> None:
 
 def test_what_is_missing_at_random_is_found_and_said() -> None:
     table = hidden_by("A -> R[B]; R[C]", 2000, {"B": [0.1, 0.6], "C": 0.3})
-    found = diagnose(THREE, table)
+    found = diagnose(table, THREE)
     first = found.mcar[0]
     assert (first.missing, first.cause, first.highest) == ("B", "A", "1")
     assert first.ratio == pytest.approx(6, rel=0.3)
@@ -223,26 +223,26 @@ def test_a_state_under_which_nothing_is_shown_is_named() -> None:
     (never,) = positivity(THREE, table)
     assert (never.missing, never.cause, never.state) == ("B", "A", "1")
     assert never.rows == int((table.columns["A"] == 1).sum())
-    assert "where A=1" in str(diagnose(THREE, table))
+    assert "where A=1" in str(diagnose(table, THREE))
 
 
 def test_complete_data_and_latent_variables_are_said_plainly() -> None:
     complete = simulate(THREE, 50, None, rng=rng()).table
-    assert diagnose(THREE, complete).conclusions == ("Nothing is missing.",)
+    assert diagnose(complete, THREE).conclusions == ("Nothing is missing.",)
     rows = {"A": ["0", "1"] * 20, "B": ["0", "1"] * 20}
-    found = diagnose(THREE, Data(rows, latent=["C"]))
+    found = diagnose(Data(rows, latent=["C"]), THREE)
     assert any(words.startswith("No row shows C") for words in found.conclusions)
     str(found)
 
 
 def test_what_might_have_gone_unnoticed_is_said() -> None:
     table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), rng=np.random.default_rng(1)).table
-    assert "unnoticed" in diagnose(THREE, table).conclusions[0]
+    assert "unnoticed" in diagnose(table, THREE).conclusions[0]
 
 
 def test_every_method_is_told_what_it_would_rest_on_and_which_one_auto_takes() -> None:
     table = hidden_by("A -> R[B]; R[C]", 600, {"B": [0.1, 0.6], "C": 0.3})
-    found = diagnose(THREE, table)
+    found = diagnose(table, THREE)
     shown = table.is_shown(["B", "C"])
     assert found.grounds.complete_rows == int(shown.sum())
     # B depends on A alone, which every row shows: the groups are the states of A.
@@ -283,7 +283,7 @@ def test_a_hundred_variables_take_seconds() -> None:
     network = Network({n: ["0", "1", "2"] for n in names}, {}, {n: [0.3, 0.3, 0.4] for n in names})
     table = simulate(network, 2000, MAR(share=0.3, parents=2), rng=np.random.default_rng(0)).table
     began = process_time()
-    diagnose(network, table)
+    diagnose(table, network)
     assert process_time() - began < 20
 
 
@@ -339,7 +339,7 @@ def test_data_alone_are_diagnosed_by_all_their_columns(
     path = str(tmp_path / "clinic.csv")
     again = Data(path, weight="wt", bins={"Age": 5}, without="Id")
     with pytest.warns(LacunetWarning):
-        assert str(diagnose(data=again)) == str(found)
+        assert str(diagnose(again)) == str(found)
     said = ["--bins", "Age=5", "--without", "Id"]
     assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt", *said]) == 0
     printed = capsys.readouterr()
@@ -390,9 +390,9 @@ def _random_rows(width: int, rows: int = 20_000) -> tuple[Network, dict[str, lis
 
 def test_of_more_rows_than_memory_holds_some_are_looked_at_and_that_is_said() -> None:
     network, rows = _random_rows(20)
-    found = diagnose(network, rows, memory=2**21)
+    found = diagnose(rows, network, memory=2**21)
     assert found.conclusions[0].startswith("All tests are of 2,223 of the 20,000 rows")
-    assert not diagnose(network, rows).conclusions[0].startswith("All tests")
+    assert not diagnose(rows, network).conclusions[0].startswith("All tests")
 
 
 # ru_maxrss would inherit the size of the process that runs the tests.
@@ -434,7 +434,7 @@ def test_rows_that_are_nearly_all_different_are_kept_within_the_budget(
 
 def test_of_many_equal_rows_all_are_looked_at_in_little_memory() -> None:
     network, rows = _random_rows(3)
-    assert str(diagnose(network, rows, memory=2**18)) == str(diagnose(network, rows))
+    assert str(diagnose(rows, network, memory=2**18)) == str(diagnose(rows, network))
 
 
 def test_rows_that_are_looked_at_keep_the_design_of_a_survey() -> None:
@@ -461,9 +461,9 @@ def test_rows_are_not_said_to_be_left_out_where_none_is(
     write_arrow(rows, tmp_path / f"rows{ending}")
     data = lc.Data(tmp_path / f"rows{ending}", **options)
     with pytest.warns(lc.LacunetWarning, match="Note") as warned:
-        streamed = diagnose(network, data, memory=2**18)
+        streamed = diagnose(data, network, memory=2**18)
     with pytest.warns(lc.LacunetWarning, match="Note") as expected:
-        assert str(streamed) == str(diagnose(network, data))
+        assert str(streamed) == str(diagnose(data, network))
     assert [str(w.message) for w in warned] == [str(w.message) for w in expected]
 
 
@@ -486,11 +486,11 @@ def test_em_on_a_learned_graph_is_offered_where_it_differs(
 ) -> None:
     graph = lc.MissingnessGraph.parse("Y -> R[X]; X -> R[Y]", MUTUAL)
     table = lc.simulate(MUTUAL, rows, lc.MissingByGraph(graph, missing), rng=0).table
-    found = lc.diagnose(MUTUAL, table, try_graph=True)
+    found = lc.diagnose(table, MUTUAL, try_graph=True)
     assert found.trial is not None
     assert any(words in sentence for sentence in found.conclusions)
     assert found.trial.is_recommended is (rows > 5000)
-    assert lc.diagnose(MUTUAL, table).trial is None
+    assert lc.diagnose(table, MUTUAL).trial is None
     if found.trial.is_recommended:  # and it is better: closer to the truth
         graph_free = lc.learn(MUTUAL, table, "em")
         learned = lc.MissingnessGraph.parse(found.trial.graph, MUTUAL)
@@ -503,7 +503,7 @@ def test_a_learned_graph_that_changes_little_is_not_recommended() -> None:
     graph = lc.MissingnessGraph.parse("Y -> R[X]; R[Y]", MUTUAL)
     missing = lc.MissingByGraph(graph, {"X": [0.2, 0.3], "Y": 0.1})
     table = lc.simulate(MUTUAL, 6000, missing, rng=0).table
-    trial = lc.diagnose(MUTUAL, table, try_graph=True).trial
+    trial = lc.diagnose(table, MUTUAL, try_graph=True).trial
     assert trial is None or not trial.is_recommended
 
 
@@ -517,12 +517,12 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
     codes = {"Age": {"old or older": ["old", "older"]}}
     network = lc.Network.from_data(lc.Data(rows, codes=codes), "Age -> Ill")
     said = "Cells that are one of several states were taken as missing here: Age 20."
-    found = diagnose(network, rows)
+    found = diagnose(rows, network)
     assert said in found.conclusions
     assert found.patterns.rate_of["Age"] == pytest.approx(40 / 120)
     plain = {**rows, "Age": [None if age == "old or older" else age for age in rows["Age"]]}
     assert [text for text in found.conclusions if text != said] == list(
-        diagnose(network, plain).conclusions
+        diagnose(plain, network).conclusions
     )
     network.write(tmp_path / "network.json")
     pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
@@ -533,7 +533,7 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
 
 def test_what_methods_rest_on_is_said_for_python_too() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", None, "yes", "no", None] * 2}
-    told = str(lc.diagnose("Age -> Ill", rows))
+    told = str(lc.diagnose(rows, "Age -> Ill"))
     assert "separator='learn'" in told
     assert "missingness=..." in told
     alone = lc.diagnose({**rows, "Ill": ["no", "yes", "no", "yes", None] * 2})
@@ -555,7 +555,7 @@ def test_a_learned_graph_is_proposed_only_where_rows_are_enough_to_try_one() -> 
 
 def test_the_numbers_of_the_table_are_explained_below_it() -> None:
     rows = {"A": ["0", "1", None, "0"] * 5, "B": ["0", "1", "1", None] * 5}
-    text = str(diagnose(data=rows))
+    text = str(diagnose(rows))
     assert text.index("outflux\n") < text.index("\ninflux: share") < text.index("\noutflux: share")
 
 
@@ -567,8 +567,8 @@ def test_a_row_that_stands_for_many_counts_as_many_in_what_is_never_shown() -> N
     rows = table.loc[table.index.repeat(number)]
     states = {"Smoke": ["no", "yes"], "Cigs": ["few", "many"]}
     network = Network(states, {"Cigs": ["Smoke"]})
-    counted = diagnose(network, Data(table, counts=number))
-    expected = diagnose(network, rows)
+    counted = diagnose(Data(table, counts=number), network)
+    expected = diagnose(rows, network)
     assert counted.positivity == expected.positivity
     assert counted.conclusions == expected.conclusions
     assert "--not-asked" in counted.conclusions[-1]

@@ -321,9 +321,14 @@ def test_replicates_use_the_prior_of_all_rows(monkeypatch: pytest.MonkeyPatch) -
 
 def test_sensitivity_learns_the_prior_once() -> None:
     table = table_of(np.random.default_rng(10), 150)
-    question = {"target": "Test", "state": "pos", "evidence": {"Age": "old"}, "mechanism": "Ill"}
     found = lc.sensitivity(
-        NETWORK, table, **question, method="em", pseudo_counts="learn", deltas=[0.0]
+        NETWORK,
+        table,
+        "Test=pos | Age=old",
+        "Ill",
+        method="em",
+        pseudo_counts="learn",
+        deltas=[0.0],
     )
     plain = lc.learn(
         NETWORK, table, "em", pseudo_counts="learn", tolerance=1e-6, max_iterations=5_000

@@ -210,8 +210,8 @@ def test_a_graph_in_place_of_the_network_is_used_or_refused() -> None:
     learned = MissingnessGraph.parse("X -> R[Y]", result)
     for refused in (
         lambda: lc.worst_case(learned, rows, "X"),
-        lambda: lc.diagnose(graph, rows),
-        lambda: lc.learn_missingness(graph, rows),
+        lambda: lc.diagnose(rows, graph),
+        lambda: lc.learn_missingness(rows, graph),
         lambda: lc.count(graph, rows),
     ):
         with pytest.raises(NetworkError, match="missingness graph"):

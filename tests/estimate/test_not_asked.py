@@ -297,8 +297,8 @@ def test_tilts_by_em_allow_for_who_was_not_asked(share_unseen: float) -> None:
         return float(law[2] / law.sum())
 
     options = {"given": [], "deltas": [-1.0, 1.0], "method": "em", "pseudo_counts": 0, "groups": 2}
-    found = lc.sensitivity(network, rows, "Now", "c", {"Smoked": "yes"}, "Now", **options)
+    found = lc.sensitivity(network, rows, "Now=c | Smoked=yes", "Now", **options)
     np.testing.assert_allclose(found.answers, [answer(d) for d in found.deltas], atol=2e-5)
     assert not any("was asked" in word for word in found.words)
     with pytest.raises(lc.LacunetError, match="'not_asked' is not an answer"):
-        lc.sensitivity(network, rows, "Now", "c", {}, "Now", tilted_state="not_asked")
+        lc.sensitivity(network, rows, "Now=c", "Now", tilted_state="not_asked")

@@ -42,7 +42,7 @@ def cholesterol_tests(**said: object) -> dict[str, MissingTest]:
     data = lc.Data(states.add_column(0, "Weight", rows["Weight"]), weight="Weight")
     if said:
         data = lc.Data(rows.select([*states.column_names, *used]), weight="Weight", **said)
-    return {test.cause: test for test in lc.diagnose(network, data).mcar}
+    return {test.cause: test for test in lc.diagnose(data, network).mcar}
 
 
 def test_statistics_and_p_values_are_those_of_r() -> None:
@@ -125,16 +125,16 @@ def test_replicate_weights_of_a_jackknife_are_its_clusters() -> None:
     lift = rng.normal(size=20)[rows["Cluster"]]
     rows["Seen"] = np.where(rng.normal(size=500) + lift > 0.8, None, "0")
     network = lc.Network({"Cause": ["a", "b"], "Seen": ["0", "1"]})
-    (clusters,) = lc.diagnose(network, lc.Data(rows, weight="Weight", cluster="Cluster")).mcar
+    (clusters,) = lc.diagnose(lc.Data(rows, weight="Weight", cluster="Cluster"), network).mcar
     names = [f"replicate {left_out}" for left_out in range(20)]
     for left_out, name in enumerate(names):
         rows[name] = rows["Weight"] * np.where(rows["Cluster"] == left_out, 0.0, 20 / 19)
     given = lc.ReplicateWeights(names, factors=[19 / 20] * 20)
     data = lc.Data(rows.drop(columns="Cluster"), weight="Weight", replicate_weights=given)
-    (replicates,) = lc.diagnose(network, data).mcar
+    (replicates,) = lc.diagnose(data, network).mcar
     assert replicates.p_value == pytest.approx(clusters.p_value, rel=1e-8)
     (plain,) = lc.diagnose(
-        network, lc.Data(rows[["Cause", "Seen", "Weight"]], weight="Weight")
+        lc.Data(rows[["Cause", "Seen", "Weight"]], weight="Weight"), network
     ).mcar
     assert replicates.rows == pytest.approx(clusters.rows, rel=1e-8)
     assert clusters.rows < 0.9 * plain.rows
@@ -145,7 +145,7 @@ def test_strata_alone_leave_rows_as_they_are_where_they_tell_nothing() -> None:
     rows = pd.DataFrame({"Cause": rng.choice(["a", "b"], 4000), "Part": rng.integers(0, 4, 4000)})
     rows["Seen"] = np.where(rng.random(4000) < 0.3, None, "0")
     network = lc.Network({"Cause": ["a", "b"], "Seen": ["0", "1"]})
-    (test,) = lc.diagnose(network, lc.Data(rows, strata="Part")).mcar
+    (test,) = lc.diagnose(lc.Data(rows, strata="Part"), network).mcar
     # 96 degrees of freedom: the standard error of a design effect of one is .14
     assert test.rows == pytest.approx(4000, rel=0.4)
 

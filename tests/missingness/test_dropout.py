@@ -15,7 +15,7 @@ from lacunet.diagnosis.sensitivity import sensitivity
 from lacunet.missingness.augmented import augmented
 from lacunet.missingness.fitted import LearnedGraph, learned_graph, monotone_pairs
 from lacunet.model.nodes import Mechanism
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 
 ROWS = 12_000
 NO_YES = ["no", "yes"]
@@ -62,7 +62,7 @@ def visits(seed: int, *, comes_back: bool = False, rows: int = ROWS) -> tuple[En
 @pytest.mark.parametrize("network", [TRIAL, REVERSED])
 def test_dropout_is_learned_as_an_order_of_mechanisms(network: lc.Network) -> None:
     table, _ = visits(21)
-    graph = lc.learn_missingness(network, table)
+    graph = lc.learn_missingness(table, network)
     assert {*graph.monotone} == {("V2", "V1"), ("V3", "V2")}
     assert {*graph.causes["V1"]} == {"Base"}
     assert {*graph.causes["V2"]} == {"V1", Mechanism("V1")}
@@ -75,7 +75,7 @@ def test_dropout_is_learned_as_an_order_of_mechanisms(network: lc.Network) -> No
 
 def test_a_mechanism_is_found_among_rows_that_hide_the_other_cause() -> None:
     table, _ = visits(22, comes_back=True)
-    graph = lc.learn_missingness(TRIAL, table)
+    graph = lc.learn_missingness(table, TRIAL)
     assert {*graph.causes["V2"]} == {"V1", Mechanism("V1")}
     assert {*graph.causes["V3"]} == {"V2", Mechanism("V2")}
     assert graph.monotone == ()
@@ -89,18 +89,18 @@ def test_values_that_decide_on_each_other_are_no_sign_of_an_edge_between_mechani
     for seed in range(4):
         hides = lc.MissingByGraph(truth, {"A": [0.1, 0.5], "B": [0.4, 0.15]})
         table = lc.simulate(pair, 20_000, hides, rng=seed).table
-        assert lc.learn_missingness(pair, table).causes == truth.causes
+        assert lc.learn_missingness(table, pair).causes == truth.causes
 
 
 def test_few_rows_without_a_variable_are_no_order() -> None:
     columns = {"A": np.repeat([0, 2], [997, 3]), "B": np.repeat([0, 2], [300, 700])}
     table = EncodedTable({"A": 2, "B": 2}, columns)
-    assert monotone_pairs(patterns_of(table), ["A", "B"]) == []
+    assert monotone_pairs(PatternCounts.of(table), ["A", "B"]) == []
 
 
 def test_em_on_the_learned_graph_is_em_under_mar() -> None:
     table, truth = visits(23)
-    graph = lc.learn_missingness(TRIAL, table)
+    graph = lc.learn_missingness(table, TRIAL)
     assert augmented(graph, table.partially_observed).name_of == {}
     plain = float(lc.learn(TRIAL, table, "em").query("P(V3=yes)"))
     on_graph = lc.learn(TRIAL, table, "em", missingness=graph)
@@ -115,7 +115,7 @@ def test_em_on_the_learned_graph_is_em_under_mar() -> None:
 
 def test_dropout_is_not_called_missing_not_at_random() -> None:
     table, _ = visits(24)
-    diagnosis = lc.diagnose(TRIAL, table, try_graph=True)
+    diagnosis = lc.diagnose(table, TRIAL, try_graph=True)
     assert not any(test.adjusted < 0.05 for test in diagnosis.mar)
     assert diagnosis.trial is None
     assert "always at random:" not in str(diagnosis)
@@ -155,7 +155,7 @@ def test_what_a_graph_implies_is_tested_without_the_edges_of_the_network() -> No
 @pytest.mark.parametrize("mechanism", ["V1", "V2", "V3"])
 def test_sensitivity_at_no_tilt_says_what_learn_says(comes_back: bool, mechanism: str) -> None:
     table, _ = visits(27, comes_back=comes_back, rows=6_000)
-    graph = lc.learn_missingness(TRIAL, table)
+    graph = lc.learn_missingness(table, TRIAL)
     options = {"mechanism": mechanism, "deltas": 0, "groups": 2}
     for target in ("V1", "V3"):
         query = f"P({target}=yes)"

@@ -52,8 +52,8 @@ def rows_hidden_by(text: str, tables: dict[str, object]) -> EncodedTable:
 def test_mechanisms_are_learned_from_the_data_alone() -> None:
     rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 74 + ["yes"] + [None] * 25}
     alone = lc.learn_missingness(rows)
-    assert str(alone) == str(lc.learn_missingness("Age -> Ill", rows))
-    with pytest.raises(lc.LacunetError, match=r"learn_missingness\(edges, data\)"):
+    assert str(alone) == str(lc.learn_missingness(rows, "Age -> Ill"))
+    with pytest.raises(lc.LacunetError, match=r"learn_missingness\(data, edges\)"):
         lc.learn_missingness("Age -> Ill")
 
 
@@ -148,7 +148,7 @@ def test_learned_causes_say_where_they_come_from() -> None:
     table = rows_hidden_by(
         "B -> R[C]; A -> R[B]; R[D]", {"C": [0.1, 0.7], "B": [0.3, 0.6], "D": 0.3}
     )
-    graph = learn_missingness(FOUR, table)
+    graph = learn_missingness(table, FOUR)
     assert graph.causes == {"B": ("A",), "C": ("B",), "D": ()}
     assert graph.category() == "MNAR"
     origin = graph.origin_of["B", "C"]
@@ -162,7 +162,7 @@ def test_learned_causes_say_where_they_come_from() -> None:
 
 def test_a_learned_graph_can_be_saved_edited_and_read_back(tmp_path: Path) -> None:
     table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
-    graph = learn_missingness(FOUR, table)
+    graph = learn_missingness(table, FOUR)
     graph.write(tmp_path / "graph.txt")
     again = MissingnessGraph.read(tmp_path / "graph.txt", FOUR)
     assert again.causes == graph.causes
@@ -172,7 +172,7 @@ def test_a_learned_graph_can_be_saved_edited_and_read_back(tmp_path: Path) -> No
 def test_given_causes_stay_whatever_the_data_say() -> None:
     table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
     given = MissingnessGraph.parse("B -> R[D]; R[D] -> R[C]", FOUR)
-    graph = learn_missingness(FOUR, table, given=given)
+    graph = learn_missingness(table, FOUR, given=given)
     assert graph.causes == {"C": ("A", Mechanism("D")), "D": ("B",)}
     assert graph.origin_of["B", "D"].source == "given"
     assert graph.origin_of["A", "C"].source == "learned"
@@ -182,7 +182,7 @@ def test_given_causes_stay_whatever_the_data_say() -> None:
 def test_a_cause_that_is_explained_by_others_is_taken_out_again() -> None:
     # B is most closely tied to R[D] at first, but A and C together decide.
     table = rows_hidden_by("A, C -> R[D]", {"D": [[0.1, 0.5], [0.5, 0.9]]})
-    assert learn_missingness(FOUR, table).causes == {"D": ("A", "C")}
+    assert learn_missingness(table, FOUR).causes == {"D": ("A", "C")}
 
 
 def test_a_cause_that_pays_only_beside_one_that_is_gone_is_gone_too() -> None:
@@ -193,7 +193,7 @@ def test_a_cause_that_pays_only_beside_one_that_is_gone_is_gone_too() -> None:
     )
     for seed in (1, 9, 11, 16):
         rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).frame()
-        graph = learn_missingness(chain, rows)
+        graph = learn_missingness(rows, chain)
         assert all(own.p_value < 0.01 for own in graph.origin_of.values())
 
 
@@ -205,7 +205,7 @@ def test_the_mechanisms_that_informed_deletion_learns_look_at_what_is_always_sho
 
 def test_a_value_given_to_hide_itself_stays_though_it_cannot_be_tested() -> None:
     table = rows_hidden_by("C -> R[C]; A -> R[C]", {"C": [[0.1, 0.5], [0.5, 0.8]]})
-    graph = learn_missingness(FOUR, table, given=MissingnessGraph.parse("C -> R[C]", FOUR))
+    graph = learn_missingness(table, FOUR, given=MissingnessGraph.parse("C -> R[C]", FOUR))
     assert set(graph.causes["C"]) >= {"A", "C"}
     assert str(graph.origin_of["C", "C"]) == "given, cannot be tested"
 
@@ -214,28 +214,28 @@ def test_a_variable_that_no_row_shows_is_no_cause_and_no_error() -> None:
     columns = {"C": np.full(60, 2, np.uint8)}
     table = rows_hidden_by("A -> R[D]", {"D": [0.1, 0.7]}).take(np.arange(60))
     hidden = EncodedTable(table.cardinality_of, {**table.columns, **columns})
-    assert learn_missingness(FOUR, hidden).causes["C"] == ()
+    assert learn_missingness(hidden, FOUR).causes["C"] == ()
 
 
 def test_a_graph_that_took_too_long_is_refused() -> None:
     table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
-    assert lc.learn_missingness(FOUR, table, time_limit=600.0).causes["C"] == ("A",)
+    assert lc.learn_missingness(table, FOUR, time_limit=600.0).causes["C"] == ("A",)
     ticks = count()
     with timed_by(lambda: float(next(ticks))), pytest.raises(LacunetError, match=r"0\.5"):
-        lc.learn_missingness(FOUR, table, time_limit=0.5)
+        lc.learn_missingness(table, FOUR, time_limit=0.5)
 
 
 @pytest.mark.parametrize("time_limit", [0, -1.0, "1"])
 def test_a_time_limit_is_a_positive_number(time_limit: object) -> None:
     with pytest.raises(LacunetError, match=f"time_limit is {time_limit!r}"):
-        lc.learn_missingness(FOUR, {}, time_limit=time_limit)  # type: ignore[arg-type]
+        lc.learn_missingness({}, FOUR, time_limit=time_limit)  # type: ignore[arg-type]
 
 
 def test_all_that_a_given_graph_says_stays(tmp_path: Path) -> None:
     table = rows_hidden_by("R[B]; A, R[B] -> R[C]", {"B": 0.3, "C": [[0.6, 0.1], [0.9, 0.7]]})
     text = "R[C] -> R[B]; B -> R[D]; A -> R[*]; A <-> R[C]; R[B] <= R[C]"
     given = MissingnessGraph.parse(text, FOUR)
-    graph = learn_missingness(FOUR, table, given=text)  # R[B] -> R[C] would close a cycle
+    graph = learn_missingness(table, FOUR, given=text)  # R[B] -> R[C] would close a cycle
     assert graph.causes == {"B": ("A", Mechanism("C")), "C": ("A",), "D": ("B",)}
     assert str(graph.origin_of["B", "D"]) == "given, cannot be tested"  # every value is shown
     for name in ("hidden", "selection", "monotone"):
@@ -249,7 +249,7 @@ def test_a_latent_variable_has_no_mechanism() -> None:
     table = rows_hidden_by("A -> R[C]; R[D]", {"C": [0.1, 0.7], "D": 0.3})
     rows = {name: table.columns[name].astype(object) for name in "ABC"}
     rows["C"][rows["C"] == 2] = None
-    graph = learn_missingness(FOUR, lc.Data(rows, latent=["D"]))
+    graph = learn_missingness(lc.Data(rows, latent=["D"]), FOUR)
     assert (graph.causes, graph.latent) == ({"C": ("A",)}, ("D",))
 
 
@@ -266,7 +266,7 @@ def test_rows_beyond_memory_are_warned_of_as_rows_within(tmp_path: Path) -> None
     messages = []
     for memory in (None, 2**10):
         with pytest.warns(lc.LacunetWarning, match="Note") as warned:
-            lc.learn_missingness(network, path, memory=memory)
+            lc.learn_missingness(path, network, memory=memory)
         messages.append([str(warning.message) for warning in warned])
     assert messages[0] == messages[1]
 
@@ -288,7 +288,7 @@ def test_a_graph_learned_from_data_alone_serves_every_network_over_its_variables
             np.testing.assert_allclose(
                 recovered.cpt(name).table, expected.cpt(name).table, atol=0.05
             )
-        query = {"target": "P(B=y)", "mechanism": "B"}
+        query = {"query": "P(B=y)", "mechanism": "B"}
         by_graph = lc.sensitivity(network, rows, missingness=graph, **query)
         by_text = lc.sensitivity(network, rows, missingness="A -> R[B]", **query)
         np.testing.assert_allclose(by_graph.answers, by_text.answers)
@@ -296,7 +296,7 @@ def test_a_graph_learned_from_data_alone_serves_every_network_over_its_variables
 
 def test_a_graph_learned_beside_edges_is_refused_where_they_are_not() -> None:
     rows = rows_hidden_by("A -> R[B]", {"B": [0.1, 0.6]})
-    graph = learn_missingness(FOUR, rows)
+    graph = learn_missingness(rows, FOUR)
     with pytest.raises(LacunetError, match="another network: the parents"):
         graph.over(Network(FOUR.states_of))
     with pytest.raises(LacunetError, match="another network: the states"):

@@ -86,7 +86,7 @@ def test_what_decides_where_another_cause_is_hidden_is_found(
     for seed in (411, 412):
         table, truth = design(seed)
         network = network_of("XAB", "BAX" if backwards else "XAB")
-        graph = lc.learn_missingness(network, table)
+        graph = lc.learn_missingness(table, network)
         assert {*graph.causes["A"]} == {"X"}
         assert {*graph.causes["B"]} == {"X", "A", Mechanism("A")}
         assert graph.doubt == ""
@@ -99,7 +99,7 @@ def test_what_decides_where_another_cause_is_hidden_is_found(
 def test_dropout_with_a_few_who_come_back_is_learned_in_the_order_of_the_visits(order: str) -> None:
     table, truth = returners(421)
     network = network_of("XABC", order)
-    graph = lc.learn_missingness(network, table)
+    graph = lc.learn_missingness(table, network)
     assert {*graph.causes["A"]} == {"X"}
     assert {*graph.causes["B"]} == {"A", Mechanism("A")}
     assert {*graph.causes["C"]} == {"B", Mechanism("B")}

@@ -150,7 +150,7 @@ def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
     found = rows_of(SMOKED_IS_MISSING)
     times = [round(own / 100) for own in found["w"]]
     rows = {name: np.repeat(np.array(found[name], object), times).tolist() for name in STATES}
-    assert "Now" in str(lc.diagnose(NETWORK, rows))
+    assert "Now" in str(lc.diagnose(rows, NETWORK))
     result = lc.learn(NETWORK, rows, "informed-direct", separator="learn")
     assert result.families["Now"].rows_used
     drawn = lc.MCAR(share=1.0).draw(NETWORK, np.random.default_rng(0))
@@ -159,11 +159,11 @@ def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
 
 def test_a_graph_learned_under_rules_is_printed_read_back_and_copied() -> None:
     data = lc.Data(rows_of(SMOKED_IS_MISSING), weight="w")
-    learned = lc.learn_missingness(NETWORK, data)
+    learned = lc.learn_missingness(data, NETWORK)
     assert Mechanism("Smoked") in learned.causes["Now"]  # by the rule, whatever the rows say
     assert lc.MissingnessGraph.parse(str(learned), NETWORK).causes == learned.causes
     assert learned.hiding(["Ill"]).latent == ("Ill",)
-    plain = lc.learn_missingness(PLAIN, data)
+    plain = lc.learn_missingness(data, PLAIN)
     assert Mechanism("Smoked") in plain.over(NETWORK).causes["Now"]
 
 
@@ -176,7 +176,7 @@ def times(smoked_is_missing: float) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("network", [PLAIN, NETWORK], ids=["told with the data", "known"])
 def test_a_rule_alone_makes_no_value_a_cause(network: lc.Network) -> None:
-    graph = lc.learn_missingness(network, lc.Data(times(SMOKED_IS_MISSING), not_asked=RULE))
+    graph = lc.learn_missingness(lc.Data(times(SMOKED_IS_MISSING), not_asked=RULE), network)
     assert graph.causes["Smoked"] == ()
     assert graph.causes["Now"] == ("Smoked", "Ill", Mechanism("Smoked"))
     assert graph.recover(["Smoked"]).status == "recoverable"
@@ -185,7 +185,7 @@ def test_a_rule_alone_makes_no_value_a_cause(network: lc.Network) -> None:
 @pytest.mark.parametrize("smoked_is_missing", [0.0, SMOKED_IS_MISSING])
 def test_a_rule_alone_is_not_said_to_hide_values(smoked_is_missing: float) -> None:
     data = lc.Data(times(smoked_is_missing), not_asked=RULE)
-    found = lc.diagnose(NETWORK, data)
+    found = lc.diagnose(data, NETWORK)
     dependent = {(own.missing, own.cause) for own in found.mcar if own.adjusted < 0.05}
     assert dependent == {("Now", "Ill")}
     assert not any(own.adjusted < 0.05 for own in found.mar)

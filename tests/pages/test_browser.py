@@ -99,7 +99,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     texts = {
         "recovered": recovered_page(GraphReport(graph, answers), SOURCE),
         "diagnosed": diagnosed_page(
-            lc.diagnose(network, table), missing_summary(table, []), SOURCE
+            lc.diagnose(table, network), missing_summary(table, []), SOURCE
         ),
     }
     for name, text in texts.items():

@@ -357,7 +357,7 @@ HIDES = MissingByGraph(
 
 def test_a_graph_that_was_learned_hides_values() -> None:
     trial = simulate(TRIAL, 8000, HIDES, rng=11)
-    graph = lc.learn_missingness(TRIAL, trial.table)
+    graph = lc.learn_missingness(trial.table, TRIAL)
     assert graph.origin_of
     again = simulate(lc.learn(TRIAL, trial.table), 100, missing=graph, rng=2)
     assert set(again.mechanisms) == {"Pain", "Sleep"}
@@ -447,7 +447,7 @@ def test_a_learned_graph_hides_values_as_often_as_they_are_missing(
 @pytest.mark.parametrize("known", ["C -> R[C]", "B <-> R[C]", "R[B] -> R[C]; B -> R[C]"])
 def test_strengths_that_the_rows_do_not_tell_are_drawn_with_a_warning(known: str) -> None:
     table = simulate(LEARNED, 6000, MissingByGraph("R[B]; R[C]", {"B": 0.3, "C": 0.3}), rng=4)
-    graph = learn_missingness(LEARNED, table.frame(), given=known)
+    graph = learn_missingness(table.frame(), LEARNED, given=known)
     with pytest.warns(LacunetWarning, match=r"how often R\[C\] hides"):
         drawn = simulate(LEARNED, 100, graph, rng=5)
     assert float(drawn.mechanisms["B"].missing) == pytest.approx(0.3, abs=0.03)

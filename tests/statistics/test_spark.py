@@ -92,7 +92,7 @@ def test_values_that_are_not_states_are_counted_over_all_tasks() -> None:
 @slow
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
 def test_a_diagnosis_is_that_of_the_same_rows_in_memory() -> None:
-    assert str(lc.diagnose(PAIR, frame_of(ROWS))) == str(lc.diagnose(PAIR, ROWS))
+    assert str(lc.diagnose(frame_of(ROWS), PAIR)) == str(lc.diagnose(ROWS, PAIR))
 
 
 @slow

@@ -248,17 +248,17 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
         )
 
 
-def only_data(given: object, function: str) -> object:
-    """What a ``function`` is given alone; a network or edges need data beside them."""
-    is_network = isinstance(getattr(given, "network", given), Network)
-    if is_network or (isinstance(given, str) and is_edges(given)):
+def rows_first(data: object, function: str) -> object:
+    """The data of a ``function`` that takes a network after them, if they are not one."""
+    is_network = isinstance(getattr(data, "network", data), Network)
+    if is_network or (isinstance(data, str) and is_edges(data)):
         kind = "network" if is_network else "edges"
         raise LacunetError(
-            f"there are no data for {function}: {clipped(given) if kind == 'edges' else kind} "
-            "alone does not hold any.",
-            f"give them too: {function}({kind}, data); or alone: {function}(data).",
+            f"{function} takes the data first: {clipped(data) if kind == 'edges' else 'a network'} "
+            "does not hold any.",
+            f"write {function}(data), or {function}(data, {kind}).",
         )
-    return given
+    return data
 
 
 def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:

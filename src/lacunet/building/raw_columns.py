@@ -54,18 +54,18 @@ def _way_out(refused: Mapping[str, StatesError], data: Data, edges: Edges | None
     """What to do about all of the columns, as one line to paste."""
     dropped = [name for name, error in refused.items() if "bins" not in error.remedy]
     dropped = [name for name in dropped if not isinstance(refused[name], SpellingsError)]
-    said = _said(refused, data)
-    shell = _options(refused)
+    options = _data_options(refused, data)
+    shell = _shell_options(refused)
     ways = []
     if dropped and edges is not None:
         rest = edges_text(edges, dropped)
         ways.append(f"leave {listed(dropped)} out of the edges" + (f": {rest!r}" if rest else ""))
     elif dropped:
-        said["without"] = [*data.without, *dropped]
-        shell.append(f"--without {in_shell(typed_list(said['without']))}")
-    if said:
-        options = ", ".join(f"{option}={value!r}" for option, value in said.items())
-        ways.append(f"give lacunet.Data(data, {options}) ({' '.join(shell)})")
+        options["without"] = [*data.without, *dropped]
+        shell.append(f"--without {in_shell(typed_list(options['without']))}")
+    if options:
+        typed = ", ".join(f"{option}={value!r}" for option, value in options.items())
+        ways.append(f"give lacunet.Data(data, {typed}) ({' '.join(shell)})")
     alike = [error for error in refused.values() if isinstance(error, SpellingsError)]
     if alike:
         merged = SpellingsError.joined(alike)
@@ -73,17 +73,17 @@ def _way_out(refused: Mapping[str, StatesError], data: Data, edges: Edges | None
     return "; ".join(ways) + "."
 
 
-def _said(refused: Mapping[str, StatesError], data: Data) -> dict[str, Any]:
+def _data_options(refused: Mapping[str, StatesError], data: Data) -> dict[str, Any]:
     """The options of the line: what was said before, and what each column needs."""
-    said: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     for name, error in refused.items():
         for option, value in error.remedy.items():
             if option == "decimal":
-                said[option] = value
+                options[option] = value
             else:
                 before = getattr(data, option)
-                said.setdefault(option, {k: _plain(v) for k, v in before.items()})[name] = value
-    return {option: said[option] for option in (*ORDER,) if option in said}
+                options.setdefault(option, {k: _plain(v) for k, v in before.items()})[name] = value
+    return {option: options[option] for option in (*ORDER,) if option in options}
 
 
 ORDER = ("bins", "states", "missing", "decimal")
@@ -94,7 +94,7 @@ def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) and value[:1] != ("width",) else value
 
 
-def _options(refused: Mapping[str, StatesError]) -> list[str]:
+def _shell_options(refused: Mapping[str, StatesError]) -> list[str]:
     """The same in the shell, where options add up."""
     options: dict[str, None] = {}
     for name, error in refused.items():

@@ -52,7 +52,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.distinct import Index, pack
-from lacunet.statistics.missing import is_missing, patterns_of
+from lacunet.statistics.missing import PatternCounts, is_missing
 
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
@@ -161,7 +161,7 @@ def mar_tests(
     wherever they can matter.
     """
     partially = table.partially_observed
-    before = shown_wherever_it_matters(patterns_of(table), partially)
+    before = shown_wherever_it_matters(PatternCounts.of(table), partially)
     whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng)
     tests: list[MissingTest] = []
     for missing in partially:
@@ -192,7 +192,7 @@ def dropout_tests(
     The strata are those of its parents among the fully observed variables.
     """
     partially = table.partially_observed
-    before = shown_wherever_it_matters(patterns_of(table), partially)
+    before = shown_wherever_it_matters(PatternCounts.of(table), partially)
     whole = _Testing(network, table, sum(map(len, before.values())), rng)
     tests: list[MissingTest] = []
     for missing in (name for name in partially if before[name]):

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.network import only_data, warned_network_of_columns
+from lacunet.building.network import rows_first, warned_network_of_columns
 from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
@@ -121,8 +121,8 @@ class Diagnosis:
 
 @takes_data
 def diagnose(
+    data: Any,
     network: NetworkOrEdges | None = None,
-    data: Any = None,
     *,
     rng: np.random.Generator | int | None = None,
     memory: Memory = None,
@@ -131,18 +131,16 @@ def diagnose(
 ) -> Diagnosis:
     """Say what is missing from data, how, and what that permits.
 
-    Call it as ``diagnose(data)`` or as ``diagnose(network, data)``.
-
     Parameters
     ----------
+    data
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation, or
+        `lacunet.Data`, whose weights count in the tests.
     network
         Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
         ``diagnose(data)``, all columns are looked at; identifiers, free text, and dates and
         numbers with more than 50 different values are refused in one error, which says what to
         give: ``diagnose(lacunet.Data(data, bins={"Age": 5}, without=["Id"]))``.
-    data
-        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation, or
-        `lacunet.Data`, whose weights count in the tests.
     rng
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
@@ -177,13 +175,11 @@ def diagnose(
 
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
-    >>> print(diagnose(network, rows).conclusions[0])
+    >>> print(diagnose(rows, network).conclusions[0])
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
     progress = as_progress(progress)
-    if data is None:
-        network, data = None, only_data(network, "diagnose")
-    data = data_given(data)
+    data = data_given(rows_first(data, "diagnose"))
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)

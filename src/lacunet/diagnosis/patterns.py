@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.statistics.missing import MissingSummary
+from lacunet.statistics.missing import MissingSummary, PatternCounts
 
 COMMONEST = 10
 PAIRS = 10
@@ -78,52 +77,47 @@ def patterns(network: Network, summary: MissingSummary) -> Patterns:
     >>> described.rate_of, described.is_monotone, described.complete_rows
     ({'A': 0.25, 'B': 0.5}, True, 2)
     """
-    names, gone, rows = summary.variables, summary.is_missing, summary.rows
-    total, missing = float(rows.sum()), summary.missing_rows
-    order = sorted(range(len(rows)), key=lambda pattern: (-rows[pattern], tuple(~gone[pattern])))
+    names, counts = summary.variables, summary.patterns
+    total, missing = summary.rows, summary.missing_rows
+    commonest = counts.commonest(COMMONEST)
     influx, outflux = _flux(summary)
     return Patterns(
         rows=round(total),
         cells=round(total) * len(names),
         missing_cells=round(float(missing.sum())),
         rate_of=dict(zip(names, (missing / max(total, 1)).tolist(), strict=True)),
-        number=len(rows),
+        number=counts.number,
         commonest=tuple(
-            Pattern(
-                tuple(n for n, m in zip(names, gone[pattern], strict=True) if m),
-                round(rows[pattern]),
+            Pattern(tuple(n for n, m in zip(names, gone, strict=True) if m), round(rows))
+            for gone, rows in zip(
+                counts.is_missing(names, commonest), counts.rows[commonest], strict=True
             )
-            for pattern in order[:COMMONEST]
         ),
         complete_rows=round(summary.complete_rows),
         pairs=_pairs(summary),
-        is_monotone=_is_monotone(gone),
+        is_monotone=_is_monotone(counts),
         influx_of=dict(zip(names, influx.tolist(), strict=True)),
         outflux_of=dict(zip(names, outflux.tolist(), strict=True)),
-        family_rows={v: _shown(summary, network.family(v)) for v in network.variables},
+        family_rows={v: round(counts.showing(network.family(v))) for v in network.variables},
         never_observed=tuple(n for n, m in zip(names, missing, strict=True) if m == total),
     )
 
 
-def _shown(summary: MissingSummary, family: Scope) -> int:
-    """How many rows show all of a family."""
-    members = [summary.variables.index(name) for name in family]
-    return round(float(summary.rows[~summary.is_missing[:, members].any(axis=1)].sum()))
-
-
-def _is_monotone(gone: NDArray[np.bool_]) -> bool:
+def _is_monotone(counts: PatternCounts) -> bool:
     """Whether each pattern holds another or is held by it, for every two of them."""
+    if counts.number > len(counts.variables) + 1:  # each holds at least one variable more
+        return False
+    gone = counts.is_missing(counts.variables)
     by_size = gone[np.argsort(gone.sum(axis=1), kind="stable")]
     return bool((by_size[1:] >= by_size[:-1]).all())
 
 
 def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
-    gone, rows = summary.is_missing, summary.rows
-    in_row = gone.sum(axis=1, dtype=np.float64)
-    missing_cells = float(rows @ in_row)
-    shown_cells = float(rows.sum()) * gone.shape[1] - missing_cells
-    influx = (rows * (gone.shape[1] - in_row)) @ gone
-    outflux = (rows * in_row) @ ~gone
+    missing, together = summary.missing_rows, summary.missing_together
+    missing_cells = float(missing.sum())
+    shown_cells = summary.rows * len(missing) - missing_cells
+    influx = (missing[:, None] - together).sum(axis=1)  # cells shown where the variable is missing
+    outflux = (missing - together).sum(axis=1)  # cells missing where it is shown
     return (
         influx / shown_cells if shown_cells else influx * 0,
         outflux / missing_cells if missing_cells else outflux * 0,

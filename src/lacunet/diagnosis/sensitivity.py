@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from math import exp, inf
 from numbers import Integral, Real
-from pathlib import Path
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +19,6 @@ from lacunet.data.keywords import takes_data
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import note_on_sets
 from lacunet.data.reading import with_data_codes
-from lacunet.data.typed import is_query
 from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.display import TextTable, terminal_width
 from lacunet.errors import LacunetError
@@ -40,11 +39,10 @@ from lacunet.estimate.registry import default_pseudo_counts
 from lacunet.estimate.result import Result
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import NOTHING, posed
+from lacunet.inference.joint import posed
 from lacunet.inference.query import (
     after_doing,
     check_confounding,
-    check_mapping,
     warn_of_undirected,
 )
 from lacunet.memory import Memory, memory_budget
@@ -58,13 +56,13 @@ from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 from lacunet.statistics.observations import observations, replicates
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
 from lacunet.uncertainty.tilt import Question, TiltedShares, tilted_shares, tipping_point
-from lacunet.wording import assigned, conditional, finite, first_of, in_shell, sentence
+from lacunet.wording import assigned, finite, first_of, sentence
 
 METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
@@ -155,15 +153,13 @@ class Sensitivity:
 def sensitivity(
     network: NetworkOrEdges,
     data: Any,
-    target: str,
-    state: object = None,
-    evidence: Mapping[str, object] = NOTHING,
-    mechanism: str | None = None,
+    query: str,
+    mechanism: str,
+    missingness: MissingnessGraph | str | PathLike[str] | None = None,
     *,
     tilted_state: object = None,
     threshold: float | None = None,
     given: Sequence[str] | str | None = None,
-    missingness: MissingnessGraph | str | Path | None = None,
     deltas: Sequence[float] | float = DELTAS,
     groups: int = GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
@@ -187,13 +183,17 @@ def sensitivity(
     data
         A path, a dataframe of any library, or `lacunet.Data`. If it has clusters or replicate
         weights, the intervals are computed from them.
-    target, state, evidence
-        The question: P(target = state | evidence). Or the query as it is written in place of all
-        three, ``"P(Ill=yes | Age=old)"``, also with do(...), or the difference of two,
-        ``"P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"``. What do(...) does, the network
-        says, by "em".
+    query
+        One state and what is given, ``"Ill=yes | Age=old"``, also with do(...), or the difference
+        of two such queries, ``"P(Ill=yes | do(Drug=yes)) - P(Ill=yes | do(Drug=no))"``. What
+        do(...) does, the network says, by "em".
     mechanism
         The variable whose hidden values may differ from its shown ones.
+    missingness
+        A missingness graph, its text or its file, in place of ``given``: then hidden values are
+        compared given its causes of ``mechanism``, and at delta 0 the answer is that of EM on the
+        graph (``learn(network, data, "em", missingness=graph)``). What is to be known of hidden
+        values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
     tilted_state
         The state of ``mechanism`` whose odds differ: by default the one that the question names,
         otherwise its last.
@@ -205,11 +205,6 @@ def sensitivity(
         ones in groups that agree on them. By default they are learned from the data, and the
         parents of ``mechanism`` that every row shows are added. With "direct-mar" every row must
         show them; "em" takes those that a row misses for a group of their own.
-    missingness
-        A missingness graph, its text or its file, in place of ``given``: then hidden values are
-        compared given its causes of ``mechanism``, and at delta 0 the answer is that of EM on the
-        graph (``learn(network, data, "em", missingness=graph)``). What is to be known of hidden
-        values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
     deltas
         The tilts to look at, each a delta; 0, where hidden values are like shown ones, is added.
     groups
@@ -238,7 +233,7 @@ def sensitivity(
 
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["old"] * 80, "Ill": ["no"] * 20 + ["yes"] * 20 + [None] * 40}
-    >>> result = sensitivity(network, rows, "Ill", "yes", {"Age": "old"}, "Ill", threshold=0.625)
+    >>> result = sensitivity(network, rows, "Ill=yes | Age=old", "Ill", threshold=0.625)
     >>> result.answers[result.deltas.index(0)].item(), round(exp(result.tipping_point), 6)
     (0.5, 3.0)
     """
@@ -246,7 +241,7 @@ def sensitivity(
     given_data = data_given(data)
     bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
     network = with_data_codes(bare_network, given_data)
-    terms = _asked_terms(network, target, state, evidence)
+    terms = _asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
     budget = memory_budget(memory)
@@ -345,33 +340,19 @@ def sensitivity(
     return replace(result, words=words)
 
 
-def _asked_terms(
-    network: Network, target: str, state: object, evidence: Mapping[str, object]
-) -> tuple[AskedTerm, ...]:
-    """What is asked: one probability or a difference, where the target may be the text of it."""
-    if not isinstance(target, str):
+def _asked_terms(network: Network, query: str) -> tuple[AskedTerm, ...]:
+    """What is asked: one probability, or the difference of two."""
+    if not isinstance(query, str):
         raise LacunetError(
-            f"target is a {type(target).__name__}, but must be the name of one variable.",
-            "the network comes first, then the data, then one variable or a query.",
+            f"the query is {query!r}, but must be text.", 'as in "Ill=yes | Age=old".'
         )
-    if target not in network.states_of and is_query(target):
-        if state is not None or evidence:
-            raise LacunetError(
-                f"the query {target!r} says the state and what is given, and "
-                f"{state if state is not None else evidence!r} says it again.",
-                "say it in one of the two, and the variable with hidden values as mechanism='...'.",
-            )
-        return typed_terms(target, network)
-    if state is None or isinstance(state, Mapping):
-        asked = assigned(target, network.states(network.known(target))[-1])
-        given = [assigned(name, str(value)) for name, value in (state or {}).items()]
-        query = conditional(asked, given)
+    if query.strip() in network.states_of:
+        name = query.strip()
+        asked = assigned(name, network.states(name)[-1])
         raise LacunetError(
-            f"the state of {target!r} that is asked about is not given.",
-            f"as in sensitivity(network, data, '{query}', mechanism=...) (--query "
-            f"{in_shell(query)}).",
+            f"the query {query!r} names no state of {name!r}.", f"ask for one, as in {asked!r}."
         )
-    return (AskedTerm(target, state, evidence),)
+    return typed_terms(query, network)
 
 
 def _check_options(
@@ -504,7 +485,7 @@ def _model(
         return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
     never_without: Scope = ()
     if not {*partially}.isdisjoint(given):
-        patterns = patterns_of(look.sampled(MOST_ROWS))
+        patterns = PatternCounts.of(look.sampled(MOST_ROWS))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
     return tilted_model(network, question, given, partially, never_without)
 
@@ -515,7 +496,7 @@ def _columns(network: Network, question: Question, others: Scope) -> Scope:
 
 
 def _graph(
-    missingness: MissingnessGraph | str | Path | None,
+    missingness: MissingnessGraph | str | PathLike[str] | None,
     network: Network,
     data: Data,
     question: Question,
@@ -673,7 +654,7 @@ def _checked(
     network: Network,
     look: Look,
     terms: Sequence[AskedTerm],
-    mechanism: str | None,
+    mechanism: str,
     tilted_state: object,
 ) -> Question:
     hidden = look.hidden(network)
@@ -681,8 +662,7 @@ def _checked(
     hint = hint if hidden else "no variable has missing values."
     if not isinstance(mechanism, str):
         raise LacunetError(
-            f"mechanism is {'not given' if mechanism is None else repr(mechanism)}: one variable, "
-            "whose hidden values may differ from its shown ones.",
+            f"mechanism is {mechanism!r}, but must be the name of one variable.",
             hint,
         )
     if network.known(mechanism) not in hidden:
@@ -692,7 +672,6 @@ def _checked(
         )
     named: list[tuple[str, str, dict[str, object], dict[str, object]]] = []
     for target, state, evidence, do in terms:
-        check_mapping("evidence", evidence, network)
         seen, done = evidence_written(network, evidence), evidence_written(network, do)
         if target in seen:
             raise LacunetError(

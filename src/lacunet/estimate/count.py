@@ -14,20 +14,19 @@ import numpy as np
 from lacunet.data.counted import COUNTED_FROM, NAMES, VARIABLES, with_description
 from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import Data
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.data.paths import STDIN
 from lacunet.data.read import ReadReport
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import Copies, Design, EncodedTable, Labels
 from lacunet.data.write import check_table_name, coded_texts, opened_file, texts_of_codes
 from lacunet.formats.files import NetworkOrEdges
-from lacunet.memory import Memory, gibibytes, memory_budget
+from lacunet.memory import Memory, gibibytes
 from lacunet.model.dictionary import when_and_state
 from lacunet.model.network import Network
-from lacunet.progress import AskedProgress, Progress, as_progress, silent
-from lacunet.statistics.observations import Observations, observations
+from lacunet.progress import AskedProgress, Progress, silent
+from lacunet.statistics.observations import Observations
+from lacunet.statistics.opened import OpenRows, open_rows
 from lacunet.statistics.rows import EqualRows, in_parts
 
 if TYPE_CHECKING:
@@ -71,15 +70,13 @@ def count(
     """
     import pyarrow as pa
 
-    data = data_given(data)
-    given = network_beside(network, data, "count")
-    budget, progress = memory_budget(memory), as_progress(progress)
-    with _counting(given, data, budget, progress=progress) as counting:
+    opened = open_rows("count", network, data, memory, progress)
+    with _counting(opened) as counting:
         parts = counting.parts()
         whole = next(parts)
         if next(parts, None) is not None:
             raise DataError(
-                f"the distinct rows need more than {gibibytes(budget / KEPT_SHARE)}, an eighth "
+                f"the distinct rows need more than {gibibytes(counting.room)}, an eighth "
                 "of the memory budget.",
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
@@ -105,9 +102,9 @@ def count_into(
     -------
     The number of rows that were counted, and notes on how they were read.
     """
-    data, budget = data_given(data), memory_budget(memory)
     is_text = check_table_name(path) in TEXT
-    with _counting(network, data, budget, progress=progress, by_weight=is_text) as counting:
+    opened = open_rows("count", network, data, memory, progress)
+    with _counting(opened, by_weight=is_text) as counting:
         parts, rows = counting.parts(), 0
         part = next(parts)
         first = counting.as_arrow(part)
@@ -123,23 +120,17 @@ def count_into(
 
 
 @contextmanager
-def _counting(
-    network: Network,
-    data: Data,
-    budget: float,
-    *,
-    progress: Progress,
-    by_weight: bool = False,
-) -> Iterator[Counting]:
-    """The rows of the data, opened to be counted."""
-    if is_spark(data.source) and data.has_design:
+def _counting(opened: OpenRows, *, by_weight: bool = False) -> Iterator[Counting]:
+    """The rows, ready to be counted."""
+    if is_spark(opened.data.source) and opened.data.has_design:
         raise DataError(
             "of a Spark DataFrame with strata, clusters or replicate weights no distinct rows are "
             "counted: the driver gets rows without their design.",
             "learn from it as it is: lacunet.learn(network, data).",
         )
-    with observations(data, network, budget, progress=progress) as source:
-        yield Counting(with_data_codes(network, data), data, source, budget / KEPT_SHARE, by_weight)
+    with opened.rows() as rows:
+        room = opened.budget / KEPT_SHARE
+        yield Counting(opened.network, opened.data, rows, room, by_weight)
 
 
 @dataclass(frozen=True)

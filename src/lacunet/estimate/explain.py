@@ -15,7 +15,6 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
@@ -33,16 +32,18 @@ from lacunet.estimate.method import Method, MethodError, Plan
 from lacunet.estimate.notes import notes_on_rows, warned_of_missing
 from lacunet.estimate.options import MethodOptions
 from lacunet.estimate.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
-from lacunet.formats.files import NetworkOrEdges
+from lacunet.estimate.registry import check_option_names
+from lacunet.formats.files import NetworkOrEdges, as_network
 from lacunet.inference.expectation.forecast import Forecast, forecast
 from lacunet.memory import Memory, gibibytes, memory_budget
-from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, as_progress
+from lacunet.progress import AskedProgress
 from lacunet.statistics.count import superfamilies
 from lacunet.statistics.gather import Gathering, Needs
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import Held, Observations, observations
+from lacunet.statistics.observations import Held, Observations
+from lacunet.statistics.opened import open_rows
 from lacunet.threads import decoding_threads
 from lacunet.wording import counted, first_of
 
@@ -279,22 +280,24 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
-    progress = as_progress(progress)
-    if data is not None:
-        data = data_given(data)
-    budget = memory_budget(memory)
+    network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
-    asked = asked_method("explain", network, data, method, pseudo_counts, experts, given, budget)
+    check_option_names(method, given)
+    opened, budget = None, memory_budget(memory)
+    latent: Scope = ()
+    if data is None:
+        known = brought = as_network(network)
+    else:
+        opened = open_rows("explain", network, data, memory, progress)
+        known, brought, latent = opened.network, opened.brought, opened.latent
+    asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most_cells = getattr(asked.method, "most_cells", inf)
-    if data is None:
-        return _explained(asked.plan(Look()), None, budget, (), deadline, most_cells)
-    with (
-        decoding_threads(threads),
-        observations(data, asked.given, budget, progress=progress) as rows,
-    ):
+    if opened is None:
+        return _explained(asked.plan(Look()), None, budget, latent, deadline, most_cells)
+    with decoding_threads(threads), opened.rows() as rows:
         plan = asked.plan(rows.look())
-        return _explained(plan, rows, budget, asked.latent, deadline, most_cells)
+        return _explained(plan, rows, budget, latent, deadline, most_cells)
 
 
 def _explained(

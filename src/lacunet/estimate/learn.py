@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
-from lacunet.data.reading import with_data_codes
 from lacunet.deadline import NEVER, Deadline
 from lacunet.errors import warn
 from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts, pseudo_counts_of_experts
@@ -52,18 +49,16 @@ from lacunet.estimate.result import Interrupted, Result
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
-from lacunet.memory import Memory, memory_budget
-from lacunet.missingness.graph import MissingnessGraph, network_and_options
+from lacunet.memory import Memory
+from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.model.mechanisms import Mechanisms
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, as_progress
+from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 from lacunet.statistics.gather import Gathering, Statistics
 from lacunet.statistics.look import Look
-from lacunet.statistics.observations import (
-    Observations,
-    observations,
-)
+from lacunet.statistics.observations import Observations
+from lacunet.statistics.opened import open_rows
 from lacunet.threads import decoding_threads
 
 if TYPE_CHECKING:
@@ -199,41 +194,41 @@ def learn(
     old    0.5000  0.5000
     young       1       0
     """
-    progress = as_progress(progress)
     if not isinstance(intervals, bool):
         message = f"intervals is {intervals!r}, but must be True or False."
         raise MethodError(message, WAY_TO_INTERVALS)
-    data, budget = data_given(data), memory_budget(memory)
+    network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
-    asked = asked_method("learn", network, data, method, pseudo_counts, experts, given, budget)
+    check_option_names(method, given)
+    opened = open_rows("learn", network, data, memory, progress)
+    asked = asked_method(
+        opened.network,
+        opened.brought,
+        method,
+        given,
+        pseudo_counts,
+        experts,
+        opened.latent,
+        opened.budget,
+    )
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
-    deadline = limit.earlier(SECONDS_TO_REPORT * len(asked.network.variables))
+    deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
     chance = generator(rng)
-    with (
-        decoding_threads(threads),
-        observations(data, asked.given, budget, progress=progress) as rows,
-    ):
+    with decoding_threads(threads), opened.rows() as rows:
         plan = asked.plan(rows.look())
-        setting = Setting(plan.pseudo_counts, chance, budget, progress, deadline)
-        result = carry_out(plan, rows, setting, intervals, asked.latent)
-        return replace(result, beside=data.roles)
+        setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
+        result = carry_out(plan, rows, setting, intervals, opened.latent)
+        return replace(result, beside=opened.data.roles)
 
 
 @dataclass(frozen=True)
 class AskedMethod:
-    """A method and all that its plan needs, but a look at the rows.
-
-    ``given`` is the network as it was given; ``network`` has the codes and rules of the data, too.
-    ``pseudo_counts`` is None where none were given: the method and the rows decide then. ``notes``
-    are what to know before any row is read.
-    """
+    """A method and all that its plan needs, but a look at the rows."""
 
     method: Method
-    network: Network
-    given: Network
-    pseudo_counts: AskedPseudoCounts | None
-    latent: Scope
-    notes: tuple[str, ...] = ()
+    network: Network  # with the codes and rules of the data
+    pseudo_counts: AskedPseudoCounts | None  # None: the method and the rows decide
+    notes: tuple[str, ...] = ()  # what to know before any row is read
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
@@ -247,32 +242,37 @@ class AskedMethod:
 
 
 def asked_method(
-    function: str,
-    network: NetworkOrEdges,
-    data: Data | None,
+    network: Network,
+    brought: Network,
     method: str | Method,
+    options: Mapping[str, Any],
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
     experts: float | None,
-    options: Mapping[str, Any],
+    latent: Scope,
     budget: int,
 ) -> AskedMethod:
-    """What a ``function`` is asked for, checked before any row is read."""
-    network, options = network_and_options(network, options)
-    check_option_names(method, options)
-    known = given = brought = network_beside(network, data, function)
-    latent: Scope = ()
-    if data is not None:
-        given = known.with_tables(None) if data.not_asked else known
-        known, latent = with_data_codes(given, data), tuple(data.latent)
-    chosen = method_of(known, method, options, latent)
-    check_size(known, chosen.bytes_per_cell, budget)
+    """What is asked for, checked before any row is read.
+
+    Parameters
+    ----------
+    network
+        With the codes and rules of the data.
+    brought
+        The network as it was given: ``experts`` count its CPTs.
+    latent
+        The variables that the data declare hidden.
+    budget
+        The bytes of memory that may be used.
+    """
+    chosen = method_of(network, method, options, latent)
+    check_size(network, chosen.bytes_per_cell, budget)
     asked: AskedPseudoCounts | None = None
     if experts is not None:
-        asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, known)
+        asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, network)
     elif pseudo_counts is not None:
-        asked = checked_pseudo_counts(pseudo_counts, known)
+        asked = checked_pseudo_counts(pseudo_counts, network)
     notes = (NOT_USED,) if experts is None and brought.has_cpts else ()
-    return AskedMethod(chosen, known, given, asked, latent, notes)
+    return AskedMethod(chosen, network, asked, notes)
 
 
 def carry_out(

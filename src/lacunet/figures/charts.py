@@ -204,12 +204,12 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
     most_lines
         The number of variables to draw, a line each; those missing most often, None for all.
     """
-    total, missing = float(summary.rows.sum()), summary.missing_rows
+    total, missing, counts = summary.rows, summary.missing_rows, summary.patterns
     holes = [k for k in np.argsort(-missing) if missing[k] > 0][:most_lines]
-    common = np.argsort(-summary.rows)[:most]
+    common = counts.commonest(most)
     names = [summary.variables[k] for k in holes]
-    is_missing = summary.is_missing[np.ix_(common, holes)]
-    shares, rates = (summary.rows[common] / total).tolist(), (missing[holes] / total).tolist()
+    is_missing = counts.is_missing(tuple(names), common)
+    shares, rates = (counts.rows[common] / total).tolist(), (missing[holes] / total).tolist()
     step, top = 30, 96
     heights = [top + step * row + step / 2 for row in range(len(names))]
     label = _label_room(names)

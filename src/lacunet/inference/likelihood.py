@@ -21,7 +21,6 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.errors import warn
 from lacunet.formats.files import AnyNetwork, as_learned
@@ -84,16 +83,15 @@ def log_likelihood(
     """
     from lacunet.data.given import columns_beside, data_given
     from lacunet.data.read import ReadReport
-    from lacunet.statistics.observations import observations
+    from lacunet.statistics.opened import open_rows
 
-    given = data_given(data)
-    learned, budget = as_learned(network), memory_budget(memory)
-    network = network_beside(learned, given, "log_likelihood")
-    given = replace(given, aside=columns_beside(learned, but=("weight", "counts")))
-    with observations(given, network, budget) as rows:
+    learned = as_learned(network)
+    data = replace(data_given(data), aside=columns_beside(learned, but=("weight", "counts")))
+    opened = open_rows("log_likelihood", learned, data, memory, with_cpts=True)
+    with opened.rows() as rows:
         total, before, read_report = 0.0, 0, ReadReport()
         for table in rows.tables(read_report):
-            total += table_log_likelihood(network, table, budget, before)
+            total += table_log_likelihood(opened.network, table, opened.budget, before)
             before += table.rows
             if np.isneginf(total):
                 return total

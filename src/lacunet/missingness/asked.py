@@ -69,6 +69,6 @@ def notes_on_rules(
                 f"where rows miss {what}, it is not known whether {name} was asked. An "
                 "empty cell is likelier if it was not, so it is not missing at random, and what is "
                 "learned without a missingness graph may be biased. EM on a graph allows for it: "
-                "method='em', missingness=lacunet.learn_missingness(network, data) (lacunet "
+                "method='em', missingness=lacunet.learn_missingness(data, network) (lacunet "
                 "diagnose --missingness-out FILE)."
             )

@@ -66,8 +66,7 @@ from lacunet.missingness.text import write_statements
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.statistics.distinct import pack
-from lacunet.statistics.missing import is_missing, patterns_of
-from lacunet.statistics.rows import Rows
+from lacunet.statistics.missing import PatternCounts
 from lacunet.wording import counted
 
 MOST_PARENTS = 4
@@ -514,7 +513,7 @@ def learned_graph(
     given: MissingnessGraph | None = None,
     deadline: Deadline = NEVER,
     latent: Collection[str] = (),
-    patterns: Rows | None = None,
+    patterns: PatternCounts | None = None,
 ) -> LearnedGraph:
     """What decides whether the values of a table are shown; all that ``given`` says stays.
 
@@ -537,7 +536,7 @@ def learned_graph(
         return mechanisms_in(known_of.get(name, ()))
 
     names = [name for name in table.partially_observed if name not in unseen]
-    pairs = monotone_pairs(patterns or patterns_of(table), names)
+    pairs = monotone_pairs(patterns or PatternCounts.of(table), names)
     orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
     monotone = sorted({*given.monotone, *orders})
     earlier_of = {name: [before for later, before in orders if later == name] for name in names}
@@ -772,7 +771,7 @@ def _in_order(
     return names
 
 
-def monotone_pairs(patterns: Rows, names: Sequence[str]) -> list[tuple[str, str]]:
+def monotone_pairs(patterns: PatternCounts, names: Sequence[str]) -> list[tuple[str, str]]:
     """The pairs of variables of which the first is shown only where the second is.
 
     Pairs that others imply are left out: of three visits, the third is compared with the second
@@ -781,7 +780,7 @@ def monotone_pairs(patterns: Rows, names: Sequence[str]) -> list[tuple[str, str]
     Examples
     --------
     >>> codes = {"A": np.array([0, 0, 2, 2] * 9), "B": np.array([0, 2, 2, 2] * 9)}
-    >>> monotone_pairs(patterns_of(EncodedTable({"A": 2, "B": 2}, codes)), ["A", "B"])
+    >>> monotone_pairs(PatternCounts.of(EncodedTable({"A": 2, "B": 2}, codes)), ["A", "B"])
     [('B', 'A')]
     """
     is_order = _is_never_shown_without(patterns, names)
@@ -790,7 +789,7 @@ def monotone_pairs(patterns: Rows, names: Sequence[str]) -> list[tuple[str, str]
     return [(names[later], names[earlier]) for later, earlier in np.argwhere(direct).tolist()]
 
 
-def shown_wherever_it_matters(patterns: Rows, names: Sequence[str]) -> dict[str, Scope]:
+def shown_wherever_it_matters(patterns: PatternCounts, names: Sequence[str]) -> dict[str, Scope]:
     """For each variable, those that every row shows which shows it.
 
     Its mechanism may depend on them, as dropout does on the last value; it does so on shown values
@@ -803,7 +802,7 @@ def shown_wherever_it_matters(patterns: Rows, names: Sequence[str]) -> dict[str,
     }
 
 
-def _is_never_shown_without(patterns: Rows, names: Sequence[str]) -> NDArray[np.bool_]:
+def _is_never_shown_without(patterns: PatternCounts, names: Sequence[str]) -> NDArray[np.bool_]:
     """Whether no row shows a variable (axis 0) without another (axis 1).
 
     Of variables that are always shown together, each is compared with those before it. Where a
@@ -812,13 +811,8 @@ def _is_never_shown_without(patterns: Rows, names: Sequence[str]) -> NDArray[np.
     """
     if not names:
         return np.zeros((0, 0), dtype=bool)
-    shown = ~is_missing(patterns.table, tuple(names))[patterns.counts > 0]
-    rows = patterns.counts[patterns.counts > 0]
-    counts = np.empty((len(names), len(names), 2, 2))  # later, earlier, is the earlier shown, later
-    states = [(1.0 - shown), shown.astype(np.float64)]
-    for earlier in (0, 1):
-        for later in (0, 1):
-            counts[:, :, earlier, later] = states[later].T @ (states[earlier] * rows[:, None])
+    # The axes: the later, the earlier, whether the earlier is shown, whether the later is.
+    counts = patterns.shown_together(tuple(names)).swapaxes(2, 3)
     size = len(names) ** 2
     tables = counts.reshape(size, 2, 2)
     raised = _scores(tables, np.arange(size), 1.0)

@@ -549,28 +549,28 @@ def kept_graph(network: Network) -> MissingnessGraph | None:
     return graph_of(known.graph, network).hiding(known.latent)
 
 
-def network_and_options(network: Any, options: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """The network and the options with a missingness graph, where one is given for both.
+def network_and_graph(network: Any, missingness: Any) -> tuple[Any, Any]:
+    """The network, and how values go missing in it: a graph in its place says both.
 
     Raises
     ------
     MissingnessGraphError
-        There is another among the options.
+        There is another graph beside it.
 
     Examples
     --------
     >>> graph = graph_of("R[X]", Network({"X": ["0", "1"]}))
-    >>> network_and_options(graph, {}) == (graph.network, {"missingness": graph})
+    >>> network_and_graph(graph, None) == (graph.network, graph)
     True
     """
     if not isinstance(network, MissingnessGraph):
-        return network, dict(options)
-    if options.get("missingness") is not None:
+        return network, missingness
+    if missingness is not None:
         raise MissingnessGraphError(
             "two missingness graphs are given: in place of the network, and as missingness=.",
             "give one of the two, or graph.network in place of the first.",
         )
-    return network.network, {**options, "missingness": network}
+    return network.network, network
 
 
 def is_path(text: str) -> bool:

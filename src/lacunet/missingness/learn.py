@@ -17,16 +17,14 @@ from lacunet.missingness.graph import MissingnessGraph, graph_of
 
 @takes_data
 def learn_missingness(
+    data: Any,
     network: NetworkOrEdges | None = None,
-    data: Any = None,
     *,
     given: MissingnessGraph | str | None = None,
     memory: Memory = None,
     time_limit: float | None = None,
 ) -> LearnedGraph:
     """Learn what decides whether values are shown.
-
-    Call it as ``learn_missingness(data)`` or as ``learn_missingness(network, data)``.
 
     Candidates for a mechanism are all variables but its own, and the mechanisms before it in
     the network's order; where a value decides on another's mechanism, its own mechanism comes
@@ -40,11 +38,11 @@ def learn_missingness(
 
     Parameters
     ----------
+    data
+        A path, a dataframe of any library, or `lacunet.Data`; tests allow for its clusters.
     network
         Gives the variables and their states, or edges; its CPTs are ignored. Without it, as in
         ``learn_missingness(data)``, all columns are looked at.
-    data
-        A path, a dataframe of any library, or `lacunet.Data`; tests allow for its clusters.
     given
         What is known of the graph, or its text; it stays whatever the data say. Hidden causes are
         kept, and not used to learn the rest.
@@ -78,20 +76,18 @@ def learn_missingness(
     >>> from lacunet import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
-    >>> graph = learn_missingness(network, rows)
+    >>> graph = learn_missingness(rows, network)
     >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
     (('Age',), 'learned')
     """
-    from lacunet.building.network import only_data, warned_network_of_columns
+    from lacunet.building.network import rows_first, warned_network_of_columns
     from lacunet.data.given import data_given
     from lacunet.data.read import ReadReport
     from lacunet.data.reading import with_data_codes
     from lacunet.statistics.observations import missing_in, observations
 
     deadline = Deadline.asked(time_limit)
-    if data is None:
-        network, data = None, only_data(network, "learn_missingness")
-    data = data_given(data)
+    data = data_given(rows_first(data, "learn_missingness"))
     if network is None:
         columns, data = warned_network_of_columns(data)
         network = columns.network

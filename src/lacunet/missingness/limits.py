@@ -15,3 +15,21 @@ MAX_MECHANISMS_FOR_ALL_PARTS = 4  # of whose subsets each is tried as free; beyo
 MAX_SCOPE_EXTENSIONS = 8  # variables tried as one more in the scope of odds
 MAX_HIDEABLE = 5  # variables outside the query that are tried as hidden, up to two at a time
 MAX_TURNED_MECHANISMS = 4  # mechanisms with hidden causes whose orders are tried: 4! at most
+
+# The chain rule (`recover.chain`).
+MAX_QUERIES = 1500  # looked at in one search, those that no rule applies to among them
+MAX_HELPERS = 6  # variables worth summing over, or taking in and dividing out
+MAX_EQUIVALENT_SAMPLES = 5  # that serve one factor as well, for the data to choose from
+MAX_OTHER_ESTIMANDS = 8  # of other forms, likewise
+
+# Effects (`recover.effects`).
+MAX_ADJUSTMENT_SETS = 12  # tried, the one of all ancestors the last of them
+MAX_ADJUSTMENT_SIZE = 3  # variables of each, but for that one
+MAX_PROJECTED = 5  # variables outside the query that are tried as hidden, up to two at a time
+
+# Mechanisms as variables (`recover.by_mechanisms`).
+MAX_IDLE_VARIABLES = 2  # without effect on the target, that are set
+MAX_KEPT_VARIABLES = 3  # partially observed ones that are kept beside those of the query
+
+# An estimand put to random models (`recover.monotone`).
+MAX_MODEL_CONFIGURATIONS = 2e5  # of all nodes

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from itertools import islice
 from math import inf
-from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
@@ -43,7 +42,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.memory import memory_budget
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.statistics.counts import Tally
+from lacunet.statistics.counts import Tally, summed
 from lacunet.statistics.gather import Gathering, Needs, Statistics, gather, with_dealt
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import MissingSummary, missing_summary
@@ -223,7 +222,7 @@ def missing_in(
 ) -> MissingSummary:
     """What the rows do not show, and the counts of families in what they do."""
     tables = rows.tables(read_report)
-    return reduce(add, (missing_summary(table.without_sets(), families) for table in tables))
+    return summed(missing_summary(table.without_sets(), families) for table in tables)
 
 
 def _opened(

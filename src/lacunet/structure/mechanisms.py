@@ -11,7 +11,7 @@ from lacunet.missingness.augmented import looks_at_hidden
 from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.model.network import Network
-from lacunet.statistics.missing import patterns_of
+from lacunet.statistics.missing import PatternCounts
 
 LEARNING_ROWS = 20_000  # what mechanisms look at is learned from these many rows
 NO_TIME = (
@@ -54,7 +54,7 @@ def mechanisms_of(
         rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
         try:
             graph: MissingnessGraph = learned_graph(
-                network, rows, deadline=soon, latent=latent, patterns=patterns_of(table)
+                network, rows, deadline=soon, latent=latent, patterns=PatternCounts.of(table)
             )
         except OutOfTimeError:
             return LearnedMechanisms(None, notes=(NO_TIME,))

@@ -9,7 +9,7 @@ them (`lacunet.missingness.identified.intervals`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -22,7 +22,7 @@ from lacunet.data.keywords import takes_data
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
-from lacunet.data.typed import is_query, names_and_states, split_query
+from lacunet.data.typed import names_and_states, split_query
 from lacunet.display import TextTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges
@@ -79,12 +79,11 @@ class WorstCase:
 def worst_case(
     network: NetworkOrEdges,
     data: Any,
-    target: str | Sequence[str],
-    given: str | Sequence[str] = (),
+    query: str,
     *,
     memory: Memory = None,
 ) -> WorstCase:
-    """The worst-case bounds on P(target | given), whatever the missing values are.
+    """The worst-case bounds on the probabilities of a query, whatever the missing values are.
 
     A missing cell may hold any state, with two limits. A cell that is known to be one of several
     states holds one of these. And rows keep to the rules on questions that were not asked: those of
@@ -98,9 +97,9 @@ def worst_case(
     data
         What `learn` takes: a path, a dataframe of any library, `lacunet.Data`, ... Clusters and
         replicate weights change the standard errors, not the bounds.
-    target, given
-        The variables left and right of the bar; or the query as it is written in place of both,
-        ``"P(Ill | Age)"``. The bounds are those of all states.
+    query
+        Variables, and those that are given: ``"Ill"``, ``"Ill | Age"``. The bounds are those of all
+        states.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
@@ -123,12 +122,8 @@ def worst_case(
     """
     described = data_given(data)
     network = network_beside(network, described, "worst_case").with_tables(None)
-    left, right = _asked(network, target, given)
+    left, right = _asked(network, query)
     scope: Scope = (*right, *left)
-    if not left:
-        raise LacunetError(
-            "the query has no target.", "name one: worst_case(network, data, 'Ill')."
-        )
     if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
@@ -160,26 +155,23 @@ def worst_case(
     )
 
 
-def _asked(
-    network: Network, target: str | Sequence[str], given: str | Sequence[str]
-) -> tuple[Scope, Scope]:
-    """The variables left and right of the bar, where the target may be the text of both."""
-    left = [target] if isinstance(target, str) else [*target]
-    right = [given] if isinstance(given, str) else [*given]
-    names_states = isinstance(given, Mapping)
-    if isinstance(target, str) and target not in network.states_of and is_query(target):
-        typed = split_query(target)
-        if given or typed.do:
-            raise LacunetError(
-                f"the query {target!r} cannot be asked here.",
-                "say what is given in one place, and nothing that is set.",
-            )
-        left, of_left = names_and_states(typed.target, network)
-        right, of_right = names_and_states(typed.given, network)
-        names_states = bool(of_left or of_right)
-    if names_states:
+def _asked(network: Network, query: str) -> tuple[Scope, Scope]:
+    """The variables left and right of the bar."""
+    if not isinstance(query, str):
+        raise LacunetError(f"the query is {query!r}, but must be text.", 'as in "Ill | Age".')
+    typed = split_query(query)
+    if typed.do:
         raise LacunetError(
-            "the query names states, and the bounds are those of all states.",
+            f"the query {query!r} sets a variable, which these bounds do not answer.",
+            "leave do(...) out.",
+        )
+    left, states_left = names_and_states(typed.target, network)
+    right, states_right = names_and_states(typed.given, network)
+    if not left:
+        raise LacunetError(f"the query {query!r} names no variable.", 'as in "Ill | Age".')
+    if states_left or states_right:
+        raise LacunetError(
+            f"the query {query!r} names states, and the bounds are those of all states.",
             f'write "{conditional(", ".join(left), right)}" and take what is needed: '
             "the axes are what is given, then the target.",
         )

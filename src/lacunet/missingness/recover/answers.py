@@ -26,7 +26,7 @@ from lacunet.estimands.terms import (
 )
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.recover.chain import (
-    Known,
+    KnownLaws,
     TermSearch,
     censors_itself,
     find_term,
@@ -99,7 +99,7 @@ def recover(
 
 
 @lru_cache(maxsize=512)
-def _verdict(graph: Drawing, asked: Asked, known: Known, effort: float) -> Verdict:
+def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> Verdict:
     return _decide(graph, graph.mixed.metered(Meter()), asked, known, effort, effort)
 
 
@@ -128,7 +128,7 @@ def _decide(
     graph: Drawing,
     mixed: MixedGraph,
     asked: Asked,
-    known: Known,
+    known: KnownLaws,
     effort: float,
     refuting: float,
 ) -> Verdict:
@@ -180,7 +180,7 @@ def _by_mechanisms(search: TermSearch, query: Query, asked: Asked) -> Term | Non
 
 
 @lru_cache(maxsize=512)
-def _terms(graph: Drawing, term: Term, known: Known, effort: float) -> tuple[Term, ...]:
+def _terms(graph: Drawing, term: Term, known: KnownLaws, effort: float) -> tuple[Term, ...]:
     """The estimand and others of the same query, with the samples that serve as well."""
     mixed = graph.mixed.metered(Meter())
     mixed.meter.allow(CHOICES_WORK * effort)
@@ -249,7 +249,7 @@ def _checked_query(
 
 def _checked_population(
     graph: Drawing, population: Iterable[str] | Iterable[Iterable[str]]
-) -> Known:
+) -> KnownLaws:
     listed = [population] if isinstance(population, str) else list(population)
     plain = [entry for entry in listed if isinstance(entry, str)]
     sets = [entry for entry in listed if not isinstance(entry, str)] + ([plain] if plain else [])

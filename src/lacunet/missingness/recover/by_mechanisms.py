@@ -6,22 +6,27 @@ has more to condition on and to sum over,
 .. math::
     P(a \mid b) = \sum_{r_j} P(a \mid b, r_j) \, P(r_j \mid b).
 
-And where setting some variables Z has no effect on A, but cuts what joins A to mechanisms,
+And where setting some *idle* variables Z has no effect on A, but cuts what joins A to mechanisms,
+:math:`A \perp R_S \mid B` in the graph without the edges into Z,
 
 .. math::
-    P(a \mid b) = P(a \mid b, R_S = 1, do(z)) \propto P(a, R_S = 1 \mid b, do(z)),
+    P(a \mid b) = P(a \mid b, do(z)) = P(a \mid b, R_S = 1, do(z)) \propto
+    P(a, R_S = 1 \mid b, do(z)),
 
 which is an effect on variables and mechanisms together: the rules for effects take it apart.
 
 What is left are shares of rows. One that names a partially observed variable is known where the
-variable's mechanism is 1: that is named too, or the share does not depend on it.
+variable's mechanism is 1: that is named too (it is *joined* to the target), or the share does not
+depend on it. What can be wrong with such an estimand is a sum over a mechanism whose variable is
+needed. So `_View.resolved` refuses these sums, and `answers` puts the rest to random models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
+from typing import Any
 
 from lacunet.estimands.samples import Mechanisms, Sample
 from lacunet.estimands.shares import AtOne, PatternShare
@@ -35,18 +40,18 @@ from lacunet.estimands.terms import (
     SumOut,
     Term,
 )
+from lacunet.missingness.limits import MAX_IDLE_VARIABLES, MAX_KEPT_VARIABLES
 from lacunet.missingness.recover.queries import NOTHING, Names, Query, has_no_effect
 from lacunet.missingness.separation.mixed import MixedGraph, projected, subsets
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, Node
 
-LEVELS = 4
-MOST_IDLE = 2  # variables without effect that are set
-MOST_KEPT = 3  # partially observed variables beside those of the query that are kept
+DEPTHS = range(4)  # of a search in one graph: one less than outside, where this is one rule
 
 Rule = Callable[[MixedGraph, Query], list[Term]]
 Accepts = Callable[[Term], bool]
-Searching = Callable[[MixedGraph, Rule, Accepts], Callable[[Query, int], list[Term]]]
+Search = Callable[[Query, int], list[Term]]  # for a query, no deeper than this
+Searching = Callable[[MixedGraph, Rule, Accepts], Search]
 
 
 def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iterator[Term]:
@@ -57,12 +62,12 @@ def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iter
     """
     if graph.selection or graph.monotone or not query.names & graph.partial:
         return
-    searches = [
-        (view, searching(view.graph, view.share, view.accepts)) for view in _views(graph, query)
-    ]
-    for depth in range(LEVELS):
+    searches: list[tuple[_View, Search]] = []
+    for view in _views(graph, query):
+        searches.append((view, searching(view.graph, view.share, view.accepts)))
+    for depth in DEPTHS:
         for view, search in searches:
-            for term in search(view.asked(query), depth):
+            for term in search(view.query_in_place_of(query), depth):
                 answer = view.answer(query, term)
                 if answer is not None:
                     yield answer
@@ -70,29 +75,24 @@ def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iter
 
 @dataclass(frozen=True)
 class _View:
-    """A graph whose mechanisms are variables, under the names of ``mechanism_of``.
-
-    ``indicator_of`` has the names of the mechanisms of the partially observed variables that it
-    keeps. Those that are ``joined`` to the target are 1 in the end, while the ``idle`` variables
-    are set.
-    """
+    """A graph whose mechanisms are variables, each under a name."""
 
     graph: MixedGraph
-    mechanism_of: Mapping[str, Mechanism]
-    indicator_of: Mapping[str, str]
-    joined: Names = NOTHING
-    idle: Names = NOTHING
+    mechanism_of: Mapping[str, Mechanism]  # by its name in the graph
+    indicator_of: Mapping[str, str]  # the mechanism's name, for each partial variable that is kept
+    joined: Names = NOTHING  # mechanisms joined to the target, that are 1 in the end
+    idle: Names = NOTHING  # variables that are set, without effect on the target
 
-    def asked(self, query: Query) -> Query:
-        """What is searched for in this graph in place of a query."""
+    def query_in_place_of(self, query: Query) -> Query:
+        """What is searched for in this graph."""
         return Query(query.target | self.joined, query.given, query.do | self.idle)
 
     def answer(self, query: Query, term: Term) -> Term | None:
         """The estimand of the query, from that of what was searched for in its place."""
         if self.joined:
-            named = self.graph.named
-            sides = named(query.target), named(query.given | self.joined)
-            term = Conditioned(*sides, term, do=term.do)
+            target = self.graph.named(query.target)
+            given = self.graph.named(query.given | self.joined)
+            term = Conditioned(target, given, term, do=term.do)
         return self.resolved(term, self.joined)
 
     def accepts(self, term: Term) -> bool:
@@ -102,7 +102,7 @@ class _View:
 
     def share(self, graph: MixedGraph, query: Query) -> list[Term]:
         """P(target | given) as a share of rows, if the rows that show it tell it."""
-        selected = []
+        selected = []  # mechanisms that the share does not depend on, but that must be 1
         for name in self.graph.named(query.names & self.indicator_of.keys()):
             indicator = self.indicator_of[name]
             if indicator not in query.names:
@@ -127,45 +127,68 @@ class _View:
             case Conditioned() | Inverted():
                 return self._divided(term, pinned)
             case Product():
-                first, second = (self.resolved(part, pinned) for part in term.parts)
-                return Product.of(first, second) if first and second else None
+                factors = self._all_resolved(term.parts, pinned)
+                return Product.of(*factors) if factors else None
             case Kernels():
                 return self._kernels(term, pinned)
-            case SumOut():
-                gone = frozenset(term.term.target) - frozenset(term.target)
-                inner = self.resolved(term.term, pinned - gone)
-            case OtherConditions():  # it holds for any value of what has no effect
-                idle = frozenset(term.term.conditions) - frozenset(term.conditions)
-                inner = self.resolved(term.term, pinned | idle & self.mechanism_of.keys())
+            case SumOut() | OtherConditions():
+                return self._of_one(term, pinned)
             case _:
                 return None
+
+    def _all_resolved(self, parts: Sequence[Term], pinned: Names) -> list[Term]:
+        """All the parts of a term, or none of them."""
+        every = []
+        for part in parts:
+            inner = self.resolved(part, pinned)
+            if inner is None:
+                return []
+            every.append(inner)
+        return every
+
+    def _of_one(self, term: SumOut | OtherConditions, pinned: Names) -> Term | None:
+        """A term that is another one, summed or under other conditions."""
+        if isinstance(term, SumOut):  # over both values of the mechanisms that are summed out
+            summed = frozenset(term.term.target) - frozenset(term.target)
+            pinned_inside = pinned - summed
+        else:  # it holds for any value of what has no effect, so for 1
+            idle = frozenset(term.term.conditions) - frozenset(term.conditions)
+            pinned_inside = pinned | (idle & self.mechanism_of.keys())
+        inner = self.resolved(term.term, pinned_inside)
+        if inner is None:
+            return None
         target, given, do = self._sides(term, pinned)
-        return inner and type(term)(target, given, inner, do=do)
+        return type(term)(target, given, inner, do=do)
 
     def _sides(self, term: Term, pinned: Names) -> tuple[Scope, Scope, Scope]:
         """The axes of a term's table: mechanisms have two values, those that are pinned none."""
 
         def nodes(names: Scope) -> Scope:
-            kept = (name for name in names if name not in pinned)
-            return tuple(self.mechanism_of.get(name, name) for name in kept)  # type: ignore[misc]
+            axes: list[Any] = []  # names of variables, and mechanisms as themselves
+            for name in names:
+                if name not in pinned:
+                    axes.append(self.mechanism_of.get(name, name))
+            return tuple(axes)
 
         return nodes(term.target), nodes(term.given), nodes(term.do)
 
     def _mechanisms(self, names: Scope, pinned: Names) -> Mechanisms:
+        """The mechanisms among some names that are pinned at 1."""
         return tuple(self.mechanism_of[name] for name in names if name in pinned)
 
     def _kernels(self, term: Kernels, pinned: Names) -> Term | None:
-        factors = [self.resolved(factor, pinned) for factor in term.factors]
-        known = tuple(factor for factor in factors if factor is not None)
+        factors = self._all_resolved(term.factors, pinned)
+        if not factors:
+            return None
         target, given, do = self._sides(term, pinned)
-        return Kernels(target, given, known, do=do) if len(known) == len(factors) else None
+        return Kernels(target, given, tuple(factors), do=do)
 
     def _pattern_share(self, term: Factor, pinned: Names) -> Term | None:
         names = (*term.target, *term.given)
         for name in names:
             indicator = self.indicator_of.get(name)
             if indicator in names and indicator not in pinned:
-                return None
+                return None  # where it is 0, no row tells the variable
         target, given, _ = self._sides(term, pinned)
         shown = self._mechanisms(term.target, pinned)
         selected = (*self._mechanisms(term.given, pinned), *term.sample.selected)
@@ -173,18 +196,19 @@ class _View:
 
     def _divided(self, term: Conditioned | Inverted, pinned: Names) -> Term | None:
         """A term that is divided by its sum over the target, of both values of its mechanisms."""
-        late = frozenset(term.target) & pinned
+        # The sum over the target takes both values of a mechanism in it; only then is it 1.
+        pinned_after = frozenset(term.target) & pinned
         bound = frozenset(name for part in term.parts for name in part.target)
-        inside = pinned - late - (bound - frozenset(term.given))
-        parts = [self.resolved(part, inside) for part in term.parts]
-        if any(part is None for part in parts):
+        pinned_inside = pinned - pinned_after - (bound - frozenset(term.given))
+        parts = self._all_resolved(term.parts, pinned_inside)
+        if not parts:
             return None
-        target, given, do = self._sides(term, pinned - late)
-        divided: Term = type(term)(target, given, *parts, do=do)  # type: ignore[arg-type]
-        if not late:
+        target, given, do = self._sides(term, pinned - pinned_after)
+        divided: Term = type(term)(target, given, *parts, do=do)
+        if not pinned_after:
             return divided
         left, _, _ = self._sides(term, pinned)
-        return AtOne(left, given, divided, self._mechanisms(term.target, late), do=do)
+        return AtOne(left, given, divided, self._mechanisms(term.target, pinned_after), do=do)
 
 
 def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
@@ -194,11 +218,11 @@ def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
     nodes: list[Node] = [*query.names, *closure]
     near = graph.ancestors([*nodes, *graph.mechanisms_of(graph.ancestors(nodes))])
     others = [name for name in graph.named(near) if name in graph.partial and name not in need]
-    for more in subsets(others, range(min(len(others), MOST_KEPT) + 1)):
+    for more in subsets(others, range(min(len(others), MAX_KEPT_VARIABLES) + 1)):
         kept = need | more
         shown = graph.mechanisms_of(kept)
         if not shown <= graph.parents.keys():
-            continue
+            continue  # a mechanism that an earlier projection took out of the graph
         local = graph.among(graph.ancestors([*query.names, *kept, *shown]))
         hidden = (name for name in local.named(local.partial) if name not in kept)
         view = _view(reduce(projected, hidden, local), kept)
@@ -214,14 +238,14 @@ def _joined(view: _View, query: Query, need: Names) -> Iterator[_View]:
     more = [name for name in view.indicator_of.values() if name not in at_least]
     used = query.names | view.mechanism_of.keys()
     outside = [name for name in graph.variables if name not in used]
-    for idle in subsets(outside, range(MOST_IDLE + 1)):
-        do = query.do | idle
-        if not all(has_no_effect(graph, query._replace(do=do), name) for name in idle):
+    for idle in subsets(outside, range(MAX_IDLE_VARIABLES + 1)):
+        done = query._replace(do=query.do | idle)
+        if not all(has_no_effect(graph, done, name) for name in idle):
             continue
         for extra in subsets(more, range(len(more) + 1)):
             joined = at_least | extra
-            if graph.separated(query.target, joined, query.given, do):
-                yield replace(view, joined=joined, idle=idle)
+            if graph.separated(query.target, joined, query.given, done.do):
+                yield _View(graph, view.mechanism_of, view.indicator_of, joined, idle)
 
 
 def _view(graph: MixedGraph, kept: Names) -> _View | None:
@@ -229,13 +253,13 @@ def _view(graph: MixedGraph, kept: Names) -> _View | None:
     name_of: dict[Node, str] = {node: str(node) for node in graph.order}
     if len(set(name_of.values())) < len(name_of):
         return None
-    parents: dict[Node, list[Node]] = {
-        name_of[node]: [name_of[parent] for parent in graph.sorted(graph.parents[node])]
-        for node in graph.order
-    }
+    parents: dict[Node, list[Node]] = {}
+    for node in graph.order:
+        above = graph.sorted(graph.parents[node])
+        parents[name_of[node]] = [name_of[parent] for parent in above]
     hidden = [(name_of[left], name_of[right]) for left, right in graph.hidden]
     return _View(
-        MixedGraph.of(parents, hidden, frozenset(), graph.meter),
-        {str(mechanism): mechanism for mechanism in graph.mechanisms},
-        {name: str(Mechanism(name)) for name in kept},
+        graph=MixedGraph.of(parents, hidden, partial=frozenset(), meter=graph.meter),
+        mechanism_of={str(mechanism): mechanism for mechanism in graph.mechanisms},
+        indicator_of={name: str(Mechanism(name)) for name in kept},
     )

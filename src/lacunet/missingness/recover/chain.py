@@ -1,20 +1,27 @@
 r"""The chain rule: queries that take several formulas.
 
-.. math::
-    P(A_1, A_2 \mid B) = P(A_1 \mid A_2, B) \, P(A_2 \mid B), \quad
-    P(A \mid B) = \sum_z P(A \mid z, B) P(z \mid B), \quad
-    P(A \mid B_1, B_2) \propto P(A, B_1 \mid B_2), \quad
-    P(A \mid B) \propto \frac{P(A \mid B, z)}{P(z \mid A, B)}
+Each rule gives a query from others, whatever is known of these. All hold under an intervention
+do(C) as well.
 
-and a condition that A does not depend on is dropped. All of it holds under an intervention
-do(C) as well. A query with an intervention is first written with as few of them as possible
-(`queries`); then `effects` takes it apart into queries without. The search deepens step by step
-and remembers what it solved; its work is bounded, so that failing means "not found".
+- Split: :math:`P(a_1, a_2 \mid b) = P(a_1 \mid a_2, b) \, P(a_2 \mid b)`.
+- Sum out: :math:`P(a \mid b) = \sum_z P(a \mid z, b) \, P(z \mid b)`, or the sum of a split of
+  :math:`P(a, z \mid b)`. Given z, a may not depend on a mechanism any more.
+- Condition: :math:`P(a \mid b_1, b_2) \propto P(a, b_1 \mid b_2)`. What is given may be joined to
+  its mechanism only through the target.
+- Drop: :math:`P(a \mid b_1, b_2) = P(a \mid b_2)` if :math:`A \perp B_1 \mid B_2`. A variable that
+  is not asked for need not be shown.
+- Invert: :math:`P(a \mid b) \propto P(a \mid b, z) / P(z \mid a, b)` for any one z, since both
+  sides of :math:`P(a \mid b, z) \, P(z \mid b) = P(z \mid a, b) \, P(a \mid b)` are
+  :math:`P(a, z \mid b)`.
+
+A query with an intervention is first written with as few of them as possible (`queries`); then
+`effects` takes it apart into queries without. The search deepens step by step, so that short
+estimands come first, and remembers what it solved. Its work is bounded: failing means "not found".
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -30,6 +37,12 @@ from lacunet.estimands.terms import (
     Product,
     SumOut,
     Term,
+)
+from lacunet.missingness.limits import (
+    MAX_EQUIVALENT_SAMPLES,
+    MAX_HELPERS,
+    MAX_OTHER_ESTIMANDS,
+    MAX_QUERIES,
 )
 from lacunet.missingness.recover.by_mechanisms import by_mechanisms
 from lacunet.missingness.recover.effects import (
@@ -47,14 +60,18 @@ from lacunet.missingness.recover.queries import Names, Query, needs_no_observati
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, subsets
 from lacunet.model.nodes import Mechanism, Node
 
-Rule = Callable[..., list[Term]]
-Known = tuple[Names, ...]
-RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)
-LEVELS = 5  # fix and select; the chain rule over it; every rule, three deep
-EVERY_RULE = 2  # from this level on
-STEPS = 1500  # queries looked at for one verdict
-SAMPLES = 5  # samples that serve as well, for the data to choose from
-TERMS = 8  # estimands of other forms, likewise
+Rule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
+KnownLaws = tuple[Names, ...]  # sets of variables whose law in the population is known
+RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)  # the cheap one first
+
+# How deep a search goes, one depth after the other:
+#   0  fix and select alone;
+#   1  one step of the chain rule, its parts by 0;
+#   2  every rule for the whole, or one step, its parts by 0;
+#   3  every rule or one step, its parts by 2;
+#   4  every rule or one step, its parts by 3.
+DEPTHS = range(5)
+EVERY_RULE = 2  # from this depth on
 
 
 def _any_term(term: Term) -> bool:  # noqa: ARG001
@@ -63,37 +80,30 @@ def _any_term(term: Term) -> bool:  # noqa: ARG001
 
 @dataclass
 class TermSearch:
-    """What one search has solved and how far it has failed.
-
-    ``known`` are sets of variables whose law in the population is known from elsewhere. ``rules``
-    give whole estimands; ``accepts`` says whether a part can be used. It ``splits_freely`` if a
-    target is taken apart without going deeper, and ``takes_mechanisms`` as variables where all
-    else fails. ``steps`` counts the queries looked at; the search ``is_cut_short`` if its work ran
-    out.
-    """
+    """What one search may use, what it has solved and how far it has failed."""
 
     graph: MixedGraph
-    known: Known
-    rules: tuple[Rule, ...] = RULES
-    accepts: Callable[[Term], bool] = _any_term
-    splits_freely: bool = False
-    takes_mechanisms: bool = False
+    known: KnownLaws  # laws of the population that are known from elsewhere
+    rules: tuple[Rule, ...] = RULES  # that give whole estimands
+    accepts: Callable[[Term], bool] = _any_term  # whether a part can be used
+    splits_freely: bool = False  # taking a target apart does not go deeper
+    takes_mechanisms: bool = False  # as variables, where the rules fail
     solved: dict[Query, Term] = field(default_factory=dict)
-    failed: dict[Query, int] = field(default_factory=dict)
-    by_mechanisms: dict[Query, Term | None] = field(default_factory=dict)
-    steps: int = 0
-    is_cut_short: bool = False
+    failed: dict[Query, int] = field(default_factory=dict)  # the depth down to which it was tried
+    solved_by_mechanisms: dict[Query, Term | None] = field(default_factory=dict)
+    steps: int = 0  # queries looked at
+    is_cut_short: bool = False  # its work ran out
 
 
 def find_term(search: TermSearch, query: Query) -> Term | None:
     """Look for an estimand of a query as far as the meter of the search's graph allows."""
     try:
-        return next(
-            (term for depth in range(LEVELS) for term in _solve(search, query, depth)), None
-        )
+        for depth in DEPTHS:
+            for term in _solve(search, query, depth):
+                return term
     except OutOfWork:
         search.is_cut_short = True
-        return None
+    return None
 
 
 def find_term_by_mechanisms(search: TermSearch, query: Query) -> Term | None:
@@ -113,7 +123,7 @@ def _searching(
     return partial(_solve, search)
 
 
-def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]:
+def other_terms(graph: MixedGraph, term: Term, known: KnownLaws) -> tuple[Term, ...]:
     """Other estimands of the same query, for the data to choose from.
 
     None where the first uses every row that shows the query, each with its own weight.
@@ -121,14 +131,15 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
     if isinstance(term, Factor) and not term.sample.weights:
         return ()
     query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
-    search, simple = TermSearch(graph, known), simplified(graph, query)
+    simple = simplified(graph, query)
+    search = TermSearch(graph, known)
     others: list[Term] = []
-    with suppress(OutOfWork):
-        for attempt in _attempts(search, simple, 1):
+    with suppress(OutOfWork):  # those found until then serve
+        for attempt in _attempts(search, simple, depth=1):
             other = with_conditions(graph, attempt, query.given, query.do)
             if other != term and other not in others:
                 others.append(other)
-            if len(others) == TERMS:
+            if len(others) == MAX_OTHER_ESTIMANDS:
                 break
     return tuple(with_choices(graph, other) for other in others)
 
@@ -136,17 +147,21 @@ def other_terms(graph: MixedGraph, term: Term, known: Known) -> tuple[Term, ...]
 def with_choices(graph: MixedGraph, term: Term) -> Term:
     """The same estimand with the samples that serve as well, for the data to choose from."""
 
-    def wider(part: Any) -> Any:
-        if not isinstance(part, Factor | NoSelfCensoring):
+    def with_samples(part: Any) -> Any:
+        if isinstance(part, Factor):
+            rules: tuple[Rule, ...] = (fraction, in_projections)
+        elif isinstance(part, NoSelfCensoring):
+            rules = (no_self_censoring,)
+        else:
             return part
-        rules = RULES[1:2] if isinstance(part, NoSelfCensoring) else (RULES[0], RULES[2])
         query = Query(frozenset(part.target), frozenset(part.given))
-        try:
-            return next((other for rule in rules for other in rule(graph, query, SAMPLES)), part)
-        except OutOfWork:
-            return part
+        with suppress(OutOfWork):
+            for rule in rules:
+                for other in rule(graph, query, MAX_EQUIVALENT_SAMPLES):
+                    return other
+        return part
 
-    return cast("Term", rebuilt(term, wider))
+    return cast("Term", rebuilt(term, with_samples))
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
@@ -163,55 +178,72 @@ def _solve(search: TermSearch, query: Query, depth: int) -> list[Term]:
         return [search.solved[query]]
     if search.failed.get(query, -1) >= depth:
         return []
+    # No estimand exists, so none is looked for: K. Mohan and J. Pearl, "Graphical models for
+    # recovering probabilistic and causal queries from missing data", 2014. A law that is known
+    # of the population may tell more than the rows.
     if any(censors_itself(graph, name) for name in query.target) and not search.known:
         return []
     if query.do and not is_identified(graph, query):
         return []
-    search.failed[query] = depth
+
+    search.failed[query] = depth  # before it is tried: a part may lead back to it
     simple = simplified(graph, query)
+    terms: Iterable[Term]
     if simple == query:
         search.steps += 1
-        if search.steps > STEPS:
+        if search.steps > MAX_QUERIES:
             raise OutOfWork
-    terms = _attempts(search, query, depth) if simple == query else _solve(search, simple, depth)
-    for term in filter(search.accepts, terms):
-        search.solved[query] = with_conditions(graph, term, query.given, query.do)
-        return [search.solved[query]]
+        terms = _attempts(search, query, depth)
+    else:
+        terms = _solve(search, simple, depth)
+    for term in terms:
+        if search.accepts(term):
+            search.solved[query] = with_conditions(graph, term, query.given, query.do)
+            return [search.solved[query]]
     return []
 
 
 def _attempts(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
-    if query.do:  # by adjustment, then by districts
+    """The estimands that the rules give, one after the other."""
+    if query.do:  # adjustment first: that is what people read
         for more in adjustment_sets(search.graph, query):
             yield from _standardised(search, query, more, depth)
         yield from by_districts(search.graph, query, lambda part: _solve(search, part, depth))
     else:
         yield from _in_population(search, query)
-        for rule in search.rules if depth >= EVERY_RULE else search.rules[:1]:
+        rules = search.rules
+        if depth < EVERY_RULE:
+            rules = rules[:1]
+        for rule in rules:
             yield from rule(search.graph, query)
     if search.takes_mechanisms:
         yield from _by_mechanisms(search, query)
-    yield from _dropped(search, query, depth)
-    if depth:
-        below = depth - 1 if depth > EVERY_RULE else 0
-        yield from _split(search, query, depth if search.splits_freely else below)
-        yield from _conditioned(search, query, below)
-        yield from _summed(search, query, below)
-        if depth >= EVERY_RULE:
-            yield from _inverted(search, query, below)
+    yield from _dropped(search, query, depth)  # fewer conditions: no step of the chain rule
+    if depth == 0:
+        return
+
+    below = 0
+    if depth > EVERY_RULE:
+        below = depth - 1
+    yield from _split(search, query, depth if search.splits_freely else below)
+    yield from _conditioned(search, query, below)
+    yield from _summed_out(search, query, below)
+    if depth >= EVERY_RULE:
+        yield from _inverted(search, query, below)
 
 
 def _by_mechanisms(search: TermSearch, query: Query) -> Iterator[Term]:
-    """Estimands with mechanisms as variables, searched for once."""
-    if query not in search.by_mechanisms:
+    """Estimands with mechanisms as variables, searched for once: they do not depend on depth."""
+    if query not in search.solved_by_mechanisms:
         terms = by_mechanisms(search.graph, query, _searching)
-        search.by_mechanisms[query] = next(terms, None)
-    term = search.by_mechanisms[query]
+        search.solved_by_mechanisms[query] = next(terms, None)
+    term = search.solved_by_mechanisms[query]
     if term is not None:
         yield with_conditions(search.graph, term, query.given, query.do)
 
 
 def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:
+    """A query within a law that is known from elsewhere."""
     named = search.graph.named
     for names in search.known:
         if query.names <= names:
@@ -219,61 +251,72 @@ def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:
 
 
 def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:
-    r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b)`."""
+    r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid z, b, do(c)) \, P(z \mid b, do(c))`."""
     for product in _multiplied(search, query, query.target, more, depth):
         yield SumOut(search.graph.named(query.target), product.given, product, do=product.do)
 
 
 def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
+    r""":math:`P(a \mid b_1, b_2) = P(a \mid b_2)` if :math:`A \perp B_1 \mid B_2`."""
     graph = search.graph
     for name in graph.named(query.given):
         if needs_no_observation(graph, query, name):
-            for term in _solve(search, query._replace(given=query.given - {name}), depth):
+            fewer = query._replace(given=query.given - {name})
+            for term in _solve(search, fewer, depth):
                 yield with_conditions(graph, term, query.given, query.do)
 
 
 def _split(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
-    for first in subsets(search.graph.named(query.target), range(1, len(query.target))):
+    """One factor of the chain rule taken out, every part of the target in turn."""
+    names = search.graph.named(query.target)
+    for first in subsets(names, range(1, len(names))):
         yield from _multiplied(search, query, first, query.target - first, depth)
 
 
 def _multiplied(
     search: TermSearch, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
+    r""":math:`P(a_1, a_2 \mid b) = P(a_1 \mid a_2, b) \, P(a_2 \mid b)`."""
     conditional = query._replace(target=first, given=second | query.given)
+    marginal = query._replace(target=second)
     for left in _solve(search, conditional, depth):
-        for right in _solve(search, query._replace(target=second), depth):
+        for right in _solve(search, marginal, depth):
             yield Product.of(left, right)
 
 
 def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
+    r""":math:`P(a \mid b_1, b_2) \propto P(a, b_1 \mid b_2)`."""
     names = search.graph.named(query.given)
     for moved in subsets(names, range(1, len(names) + 1)):
-        whole = query._replace(target=query.target | moved, given=query.given - moved)
-        for term in _solve(search, whole, depth):
+        joint = query._replace(target=query.target | moved, given=query.given - moved)
+        for term in _solve(search, joint, depth):
             yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
 
 
-def _summed(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
+def _summed_out(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
+    r""":math:`P(a \mid b) = \sum_z P(a, z \mid b)`, one or two variables z."""
     graph = search.graph
     for more in subsets(_helpers(graph, query.names), (1, 2)):
         yield from _standardised(search, query, more, depth)
-        for term in _split(search, query._replace(target=query.target | more), depth):
+        joint = query._replace(target=query.target | more)
+        for term in _split(search, joint, depth):
             yield SumOut(graph.named(query.target), term.given, term, do=term.do)
 
 
 def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
+    r""":math:`P(a \mid b) \propto P(a \mid b, z) / P(z \mid a, b)`, one variable z."""
     graph = search.graph
-    for more in subsets(_helpers(graph, query.names), (1,)):
-        forward = query._replace(given=query.given | more)
-        backward = query._replace(target=more, given=query.target | query.given)
+    target = graph.named(query.target)
+    given = graph.named(query.given)
+    for helper in subsets(_helpers(graph, query.names), (1,)):
+        forward = query._replace(given=query.given | helper)
+        backward = query._replace(target=helper, given=query.target | query.given)
         for above in _solve(search, forward, depth):
             for below in _solve(search, backward, depth):
-                sides = graph.named(query.target), graph.named(query.given)
-                yield Inverted(*sides, above, below, do=above.do)
+                yield Inverted(target, given, above, below, do=above.do)
 
 
-def _helpers(graph: MixedGraph, query: Names) -> tuple[str, ...]:
+def _helpers(graph: MixedGraph, names: Names) -> tuple[str, ...]:
     """The variables worth summing over: near the query's mechanisms and near the query."""
-    nodes: list[Node] = [*graph.closure(graph.mechanisms_of(query)), *query]
-    return graph.named(graph.near(nodes) - query)[:6]
+    nodes: list[Node] = [*graph.closure(graph.mechanisms_of(names)), *names]
+    return graph.named(graph.near(nodes) - names)[:MAX_HELPERS]

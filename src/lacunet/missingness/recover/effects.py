@@ -1,23 +1,34 @@
 r"""Effects :math:`P(A \mid B, do(C))` taken apart into queries without interventions.
 
-*Adjustment* comes first, since it is what people read: if Z blocks every back-door path,
+**Adjustment** comes first, since it is what people read. If Z blocks every back-door path from C to
+A, that is, if given B and Z seeing C is as good as doing it, and if doing C has no effect on Z
+given B, then
 
 .. math:: P(a \mid b, do(c)) = \sum_z P(a \mid b, c, z) \, P(z \mid b).
 
-*Districts* are general. The variables that bidirected edges join form a district D, and its
-kernel is :math:`Q[D] = P(d \mid do(pa(D)))`. The law of the ancestors of A once C is fixed is
-the product of the kernels of their districts, and each kernel is computed from that of the whole
-graph's district T around it,
+Why: the left side is :math:`\sum_z P(a \mid b, z, do(c)) \, P(z \mid b, do(c))`, and the two
+conditions rewrite one factor each.
 
-.. math:: Q[T] = \prod_{v \in T} P(v \mid v_{<}), \qquad
-    Q[A'] = \sum_{T \setminus A'} Q[T] \text{ if } A' \text{ is ancestral in } T, \qquad
-    Q[T'] = \prod_{v \in T'} \frac{Q[A'_{\le v}]}{Q[A'_{< v}]}
+**Districts** are general. The variables that bidirected edges join form a district D, and its
+*kernel* is :math:`Q[D] = P(d \mid do(pa(D)))`. The law of the ancestors of A once C is fixed is
+the product of the kernels of their districts. Each kernel is computed from that of the whole
+graph's district T around it, by steps inward:
 
-for a district T' of A'. This finds every effect that complete data give (J. Tian and J. Pearl
-2002; I. Shpitser and J. Pearl 2006). Here the factors :math:`P(v \mid v_<)` are queries to
-incomplete data, each recovered by rules of its own; and since fewer variables may be easier to
-recover, it is tried in projections of the graph too. What is sound for each factor is sound for
-the whole.
+.. math::
+    Q[T] &= \prod_{v \in T} P(v \mid v_{<}), \\
+    Q[A'] &= \sum_{T \setminus A'} Q[T] && \text{if } A' \text{ is ancestral in } T, \\
+    Q[T'] &= \prod_{v \in T'} \frac{Q[A'_{\le v}]}{Q[A'_{< v}]}
+    && \text{if } T' \text{ is a district of } A'.
+
+This finds every effect that complete data give; where no step leads further inward, the graph has
+a *hedge*, and two models that agree on complete data differ in the effect. J. Tian and J. Pearl, "A
+general identification condition for causal effects", 2002; I. Shpitser and J. Pearl,
+"Identification of joint interventional distributions in recursive semi-Markovian causal models",
+2006.
+
+Here the factors :math:`P(v \mid v_<)` are queries to incomplete data, each recovered by rules of
+its own. What is sound for each factor is sound for the whole; and since fewer variables may be
+easier to recover, it is tried in projections of the graph too.
 """
 
 from __future__ import annotations
@@ -28,6 +39,11 @@ from functools import cached_property, lru_cache, reduce
 from itertools import chain, combinations, islice
 
 from lacunet.estimands.terms import Conditioned, Kernels, OtherConditions, SumOut, Term
+from lacunet.missingness.limits import (
+    MAX_ADJUSTMENT_SETS,
+    MAX_ADJUSTMENT_SIZE,
+    MAX_PROJECTED,
+)
 from lacunet.missingness.recover.queries import (
     NOTHING,
     Names,
@@ -46,9 +62,6 @@ from lacunet.missingness.separation.mixed import (
 from lacunet.model.nodes import Node
 
 Solve = Callable[[Query], list[Term]]  # one estimand, or none
-MOST_SETS = 12  # adjustment sets tried
-LARGEST_SET = 3  # apart from the one with all ancestors
-MOST_PROJECTED = 5  # variables outside the query that are tried as hidden
 
 
 def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
@@ -58,16 +71,18 @@ def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
         wider = query._replace(given=query.given | more)
         if not is_as_observed(graph, wider, query.do):
             return False
-        return not more or not simplified(graph, query._replace(target=more)).do
+        if not more:
+            return True
+        return not simplified(graph, query._replace(target=more)).do  # P(z | b): no effect on it
 
-    below = reached(frozenset[Node](query.do), graph.children.__getitem__)
-    usable = graph.named(graph.ancestors(query.names) - below - query.names)
+    effects = reached(frozenset[Node](query.do), graph.children.__getitem__)
+    usable = graph.named(graph.ancestors(query.names) - effects - query.names)
     every = frozenset(usable)
     if not blocks(every):
-        return
-    usable = tuple(sorted(usable, key=lambda name: name in graph.partial))
-    sets = subsets(usable, range(min(len(usable), LARGEST_SET + 1)))
-    yield from islice(chain(filter(blocks, sets), [every]), MOST_SETS)
+        return  # where any set of ancestors separates, this one does
+    observed_first = sorted(usable, key=lambda name: name in graph.partial)
+    sets = subsets(observed_first, range(min(len(usable), MAX_ADJUSTMENT_SIZE + 1)))
+    yield from islice(chain(filter(blocks, sets), [every]), MAX_ADJUSTMENT_SETS)
 
 
 @lru_cache(maxsize=8192)
@@ -77,10 +92,11 @@ def is_identified(graph: MixedGraph, query: Query) -> bool:
     given, do = _as_done(graph, query)
     inside = frozenset(local.named(local.ancestors(query.target | given, do)))
     every = frozenset(local.variables)
-    return all(
-        _steps_inside(local, part, _around(local, part, every)) is not None
-        for part in _district_names(local, inside)
-    )
+    for district in _district_names(local, inside):
+        around = _around(local, district, every)
+        if _steps_inside(local, district, around) is None:  # a hedge
+            return False
+    return True
 
 
 def by_districts(graph: MixedGraph, query: Query, solve: Solve) -> Iterator[Term]:
@@ -96,7 +112,10 @@ def _above(graph: MixedGraph, query: Query) -> MixedGraph:
 
 @lru_cache(maxsize=8192)
 def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
-    """What stays given, and what is done once seeing is replaced by doing wherever it may be."""
+    """What stays given, and what is done once seeing is replaced by doing wherever it may be.
+
+    What is done cuts the graph, so fewer districts are left to recover.
+    """
     target, given, do = query
     for name in graph.named(given):
         if is_as_observed(graph, Query(target, given, do), frozenset({name})):
@@ -105,6 +124,7 @@ def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
 
 
 def _district_names(graph: MixedGraph, names: Names) -> list[Names]:
+    """The districts of some variables."""
     return [frozenset(graph.named(district)) for district in districts(graph, names)]
 
 
@@ -114,21 +134,22 @@ def _around(graph: MixedGraph, district: Names, within: Names) -> Names:
 
 
 def _projections(graph: MixedGraph, query: Query) -> Iterator[MixedGraph]:
+    """The graph of the query's ancestors, then those in which one or two more are hidden."""
     whole = _above(graph, query)
-    outside = [name for name in whole.variables if name not in query.names]
-    outside.sort(key=lambda name: name not in graph.partial)
     yield whole
+    outside = [name for name in whole.variables if name not in query.names]
+    partial_first = sorted(outside, key=lambda name: name not in graph.partial)
     for size in (1, 2):
-        for hidden in combinations(outside[:MOST_PROJECTED], size):
+        for hidden in combinations(partial_first[:MAX_PROJECTED], size):
             yield reduce(projected, hidden, whole)
 
 
 @dataclass(frozen=True)
 class _Districts:
-    """One attempt: ``local`` has the variables used, ``graph`` all of them and the mechanisms."""
+    """One attempt to put an effect together from the kernels of districts."""
 
-    graph: MixedGraph
-    local: MixedGraph
+    graph: MixedGraph  # with all variables and the mechanisms: what queries are put to
+    local: MixedGraph  # of the variables used: what districts are read off
     solve: Solve
 
     def estimands(self, query: Query) -> Iterator[Term]:
@@ -136,7 +157,8 @@ class _Districts:
         local = self.local
         given, do = _as_done(self.graph, query)
         inside = frozenset(local.named(local.ancestors(query.target | given, do)))
-        for joint in self.product(inside, map(self.kernel, _district_names(local, inside))):
+        kernels = map(self.kernel, _district_names(local, inside))
+        for joint in self.product(inside, kernels):
             term = self.conditional(joint, query.target, given)
             yield with_conditions(self.graph, term, query.given, query.do)
 
@@ -166,23 +188,28 @@ class _Districts:
             return []
         queries = []
         for index, name in enumerate(order):
-            if name in around:
-                near = _around(local, frozenset({name}), frozenset(order[: index + 1]))
-                blanket = near.union(local.variable_parents(near)) - {name}
-                queries.append(Query(frozenset({name}), blanket))
+            if name not in around:
+                continue
+            # Of all that is earlier, v depends on its district there and the parents of that.
+            near = _around(local, frozenset({name}), frozenset(order[: index + 1]))
+            blanket = near.union(local.variable_parents(near)) - {name}
+            queries.append(Query(frozenset({name}), blanket))
         terms = self.product(around, map(self.solve, queries))
         for above, inner in steps:
             terms = [self.of_part(self.summed(term, above), inner) for term in terms]
         return [self.summed(term, district) for term in terms]
 
     def of_part(self, whole: Term, around: Names) -> Term:
-        """Q[T'] from Q[A'], T' a district of the ancestral part A'."""
+        r"""Q[T'] from Q[A'], T' a district of the ancestral part A'.
+
+        Each ratio :math:`Q[A'_{\le v}] / Q[A'_{< v}]` is the conditional of v in :math:`Q[A']`.
+        """
         within = [name for name in self.order if name in whole.target]
-        factors = [
-            self.conditional(whole, frozenset({name}), frozenset(within[:index]))
-            for index, name in enumerate(within)
-            if name in around
-        ]
+        factors = []
+        for index, name in enumerate(within):
+            if name in around:
+                earlier = frozenset(within[:index])
+                factors.append(self.conditional(whole, frozenset({name}), earlier))
         return self.multiplied(around, factors)
 
     @cached_property
@@ -231,7 +258,11 @@ def with_conditions(graph: MixedGraph, term: Term, given: Names, do: Names) -> T
 def _steps_inside(
     graph: MixedGraph, district: Names, around: Names
 ) -> list[tuple[Names, Names]] | None:
-    """The steps from T to D: an ancestral part A' and a district T' of it, each; None: a hedge."""
+    """The steps from T to D: an ancestral part A' and a district T' of it, each; None: a hedge.
+
+    The ancestors of D within T are the smallest ancestral part that can be summed down to. It ends
+    at D itself, or at a district that is its own ancestral part: the hedge.
+    """
     every = frozenset(graph.variables)
     steps: list[tuple[Names, Names]] = []
     while True:

@@ -2,9 +2,12 @@
 
 Such graphs are graphs with the edge R[A] -> R[B], in which some probabilities are zero. Estimands
 that are found for the edge alone may divide by these; others, which serve, may be found only where
-A is left out of the graph. So candidates from both are held against models: an estimand is a
-rational function of what can be observed, and one that gives the query of models drawn at random,
-with the zeros in them, gives that of almost all models.
+A is left out of the graph. So candidates from both are put to models.
+
+**Why random models decide.** An estimand is a rational function of what can be observed, and so is
+its difference from the query a rational function of the weights of a model. Such a function is zero
+everywhere or almost nowhere: an estimand that gives the query of models drawn at random, with the
+zeros in them, gives that of almost all models.
 """
 
 from __future__ import annotations
@@ -16,19 +19,20 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.estimands.samples import Run, Unfounded
 from lacunet.estimands.terms import Term
-from lacunet.missingness.recover.chain import Known, TermSearch, find_term, other_terms
+from lacunet.missingness.limits import MAX_MODEL_CONFIGURATIONS
+from lacunet.missingness.recover.chain import KnownLaws, TermSearch, find_term, other_terms
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.models import models_of, random_weights
+from lacunet.missingness.refute.models import Models, models_of, random_weights
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
 from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.rows import distinct_rows
 
-MODELS = 2
-EXACT = 1e-8
-MOST_CONFIGURATIONS = 2e5
+SEEDS = (0, 1)  # of the random models; one would do but for chance
+STATES = (3, 2)  # of every variable: three where that is small enough
+EXACT = 1e-8  # an answer this close to the query is off by rounding alone
 
 
 def find_monotone_term(search: TermSearch, query: Query, asked: Asked) -> Term | None:
@@ -43,7 +47,9 @@ def find_monotone_term(search: TermSearch, query: Query, asked: Asked) -> Term |
 
 
 def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
-    graph, known = search.graph, search.known
+    """Estimands for the edge alone, then one of the graph without what comes earlier."""
+    graph = search.graph
+    known = search.known
     first = find_term(search, query)
     if first is not None:
         yield first
@@ -60,35 +66,35 @@ def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
             yield term
 
 
-def holds(graph: MixedGraph, asked: Asked, known: Known, term: Term) -> bool:
+def holds(graph: MixedGraph, asked: Asked, known: KnownLaws, term: Term) -> bool:
     """Whether an estimand gives the query of random models, from what can be observed of them."""
-    submodels = (Submodel(graph, dict.fromkeys(graph.variables, states)) for states in (3, 2))
-    small = next(
-        (submodel for submodel in submodels if submodel.configurations <= MOST_CONFIGURATIONS), None
-    )
-    if small is None:
-        return False
-    models = models_of(small)
+    for states in STATES:
+        submodel = Submodel(graph, dict.fromkeys(graph.variables, states))
+        if submodel.configurations <= MAX_MODEL_CONFIGURATIONS:
+            models = models_of(submodel)
+            return all(_holds_in(models, seed, asked, known, term) for seed in SEEDS)
+    return False
+
+
+def _holds_in(models: Models, seed: int, asked: Asked, known: KnownLaws, term: Term) -> bool:
+    """The same for one model: rows by their probability, then the estimand, then the query."""
     grid = models.grid
-    for seed in range(MODELS):
-        model = random_weights(models, seed)
-        law = models.manifest(model)
-        columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
-        rows = distinct_rows(EncodedTable(small.cardinality_of, columns, law), tuple(columns))
-        laws = {}
-        for names in map(graph.named, known):
-            groups, cells = grid.groups(names)
-            shares = added_up(groups, models.joint(model), cells)
-            laws[names] = Table(names, shares.reshape(grid.shape(names)))
-        try:
-            with np.errstate(all="ignore"):
-                answer = term.compute(Run(rows, laws)).table.aligned(asked.names)
-        except Unfounded:
-            return False
-        gap = np.abs(np.ravel(answer) - models.query(model, asked))
-        if not (gap < EXACT).all():
-            return False
-    return True
+    weights = random_weights(models, seed)
+    columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
+    table = EncodedTable(grid.submodel.cardinality_of, columns, models.manifest(weights))
+    rows = distinct_rows(table, tuple(columns))
+    laws = {}
+    for names in map(grid.submodel.graph.named, known):
+        groups, cells = grid.groups(names)
+        shares = added_up(groups, models.joint(weights), cells)
+        laws[names] = Table(names, shares.reshape(grid.shape(names)))
+    try:
+        with np.errstate(all="ignore"):  # what the zeros make of it is compared below
+            answer = term.compute(Run(rows, laws)).table.aligned(asked.names)
+    except Unfounded:
+        return False
+    gap = np.abs(np.ravel(answer) - models.query(weights, asked))
+    return bool((gap < EXACT).all())  # not where it is NaN
 
 
 def in_words(graph: MixedGraph, term: Term) -> str:

@@ -39,20 +39,21 @@ def missing_section(summary: MissingSummary) -> str:
 
 
 def _about_patterns(summary: MissingSummary) -> str:
-    shown = np.sort(summary.rows)[::-1][:MOST_PATTERNS]
-    rest = len(summary.rows) - len(shown)
+    counts = summary.patterns
+    shown = counts.rows[counts.commonest(MOST_PATTERNS)]
+    rest = counts.number - len(shown)
     return (
-        f"{counted(len(summary.rows), 'pattern')} of missing values in "
-        f"{counted(whole_rows(float(summary.rows.sum())), 'row')}; "
+        f"{counted(counts.number, 'pattern')} of missing values in "
+        f"{counted(whole_rows(summary.rows), 'row')}; "
         f"{counted(int(summary.complete_rows), 'row')} without any. Each column is a pattern, a "
         f"filled disc a missing value; the {counted(len(shown), 'commonest pattern')} shown cover "
-        f"{float(shown.sum() / summary.rows.sum()):.1%} of the rows"
+        f"{float(shown.sum() / summary.rows):.1%} of the rows"
         + (f", {counted(rest, 'other')} are not shown." if rest else ".")
     )
 
 
 def _pairs(summary: MissingSummary) -> str:
-    rows, missing = float(summary.rows.sum()), summary.missing_rows
+    rows, missing = summary.rows, summary.missing_rows
     together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
     partly = (missing > 0) & (missing < rows)
     lines_ = [
@@ -107,7 +108,7 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
 def complete_section(network: Network, summary: MissingSummary) -> str:
     """Which entries of the CPTs differ most from what complete rows say."""
     title = "Complete rows against the result"
-    if summary.complete_rows == summary.rows.sum():
+    if summary.complete_rows == summary.rows:
         return section("complete", title, paragraph("Every row is complete: nothing can move."))
     moves = largest_moves(network, summary, True, MOST_MOVES)
     among = "rows without any missing value"
