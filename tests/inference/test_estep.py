@@ -60,10 +60,10 @@ def test_expected_counts_are_those_of_enumeration(
         patch.setattr(estep_plan, "DENSE_GROUP", dense_clique)
         patch.setattr(estep_shards, "DENSE_GROUP", dense_clique)
         patch.setattr(estep_shards, "DENSE_CLIQUE", dense_clique)
-        patch.setattr(estep_shards, "FEW_CELLS", few_cells)
+        patch.setattr(estep_shards, "CELLS_WORTH_A_GROUP", few_cells)
         patch.setattr(estep_plan, "BYTES_OF_AN_INDEX", index_bytes)
         patch.setattr(estep_plan, "STEPS_OF_A_RUN", run_steps)
-        patch.setattr(batched, "MANY_CELLS", many_cells)
+        patch.setattr(batched, "SEARCH_FROM_CELLS", many_cells)
         plan = plan_of(problems, MEMORY)
     np.testing.assert_allclose(log_likelihoods(plan, cells_of(network)).sum(), expected, **EXACT)
     if np.isneginf(expected) and _a_component_is_impossible(network, table):

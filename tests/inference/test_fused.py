@@ -22,7 +22,7 @@ def test_compiled_loops_find_the_same_bits(
     problems = compile_problems(network.with_tables(None), table)
     cells = problems.layout.flat({own: network.cpt(own).table for own in network.variables})
     found = []
-    monkeypatch.setattr(shards, "FEW_CELLS", 0)  # few are not worth compiled loops
+    monkeypatch.setattr(shards, "CELLS_WORTH_A_GROUP", 0)  # few are not worth compiled loops
     for values in (-np.inf, np.inf):
         monkeypatch.setattr(fused.READ, "values", values)
         found.append(engine_of(problems, 2**30).expect(cells))

@@ -22,8 +22,8 @@ from lacunet.statistics.folds import (
     GROUPS,
     Dealing,
     Folds,
-    dealt,
-    divided,
+    deal_groups,
+    divide_rows,
     folds_of,
     row_hashes,
 )
@@ -68,7 +68,10 @@ def test_the_folds_of_each_row_add_up_to_it(
 ) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=weighted))
-    found, expected = without_folds(by_content(divided(network, table, folds))), by_content(table)
+    found, expected = (
+        without_folds(by_content(divide_rows(network, table, folds))),
+        by_content(table),
+    )
     assert found.keys() == expected.keys()
     for row, own in expected.items():
         np.testing.assert_allclose(found[row], own, rtol=1e-12)
@@ -85,7 +88,9 @@ def test_copies_in_any_order_fall_as_a_row_that_stands_for_them(
     copies = rng.integers(1, 50, table.rows).astype(float)
     once = replace(table, weights=copies, copies=Copies(copies, copies))
     copied = table.take(rng.permutation(np.repeat(np.arange(table.rows), copies.astype(int))))
-    assert by_content(divided(network, once, folds)) == by_content(divided(network, copied, folds))
+    assert by_content(divide_rows(network, once, folds)) == by_content(
+        divide_rows(network, copied, folds)
+    )
 
 
 @settings(max_examples=40, deadline=None)
@@ -96,7 +101,7 @@ def test_the_scale_of_weights_moves_no_row_to_another_fold(
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=True))
     larger = replace(table, weights=table.row_weights * scale)
-    one, two = (divided(network, own, THIRTY) for own in (table, larger))  # type: ignore[arg-type]
+    one, two = (divide_rows(network, own, THIRTY) for own in (table, larger))  # type: ignore[arg-type]
     assert (one.columns[FOLD] == two.columns[FOLD]).all()
     np.testing.assert_allclose(one.row_weights * scale, two.row_weights, rtol=1e-9)
 
@@ -106,7 +111,7 @@ def test_very_many_copies_stay_as_many() -> None:
     columns = {"A": np.array([0, 0, 1, 1], np.uint8), "B": np.array([0, 1, 0, 1], np.uint8)}
     weights = np.array([3e9, 3e9, 3e9, 1e9])
     table = EncodedTable({"A": 2, "B": 2}, columns, weights, copies=Copies(weights, weights))
-    found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    found = divide_rows(network, table, THIRTY)  # type: ignore[arg-type]
     assert found.row_count == 10_000_000_000
     assert found.total == pytest.approx(1e10, rel=1e-14)
 
@@ -128,15 +133,15 @@ def test_rows_of_strata_are_dealt_the_same_whatever_the_parts(
     assert folds is not None
     part = row_hashes(network, table) % np.uint64(3)  # equal rows in the same
     parts = [own for at in range(3) if (own := table.take(part == at)).rows]
-    whole = dealt(folds, Dealing.of(network, table, folds))
-    added = dealt(folds, reduce(add, (Dealing.of(network, own, folds) for own in parts)))
+    whole = deal_groups(folds, Dealing.of(network, table, folds))
+    added = deal_groups(folds, reduce(add, (Dealing.of(network, own, folds) for own in parts)))
     assert (added.ends == whole.ends).all()
     np.testing.assert_allclose(added.samples, whole.samples, rtol=1e-12)
     np.testing.assert_allclose(added.scales, whole.scales, rtol=1e-12)
-    expected = by_content(divided(network, table, whole))
+    expected = by_content(divide_rows(network, table, whole))
     found: Content = {}
     for own in parts:
-        found |= by_content(divided(network, own, added))
+        found |= by_content(divide_rows(network, own, added))
     assert found.keys() == expected.keys()
     for row, sums in expected.items():
         np.testing.assert_allclose(found[row], sums, rtol=1e-12)
@@ -152,8 +157,8 @@ def test_groups_of_a_stratum_differ_by_one_row_at_most_and_samples_keep_its_size
     assert table.design.strata is not None
     folds = folds_of(0, 0, Units.of(table.design))
     assert folds is not None
-    folds = dealt(folds, Dealing.of(network, table, folds))
-    rows = divided(network, table, folds)
+    folds = deal_groups(folds, Dealing.of(network, table, folds))
+    rows = divide_rows(network, table, folds)
     sizes = np.bincount(rows.columns[FOLD], rows.row_weights, minlength=folds.number)
     in_stratum = sizes.reshape(4, 25)
     assert in_stratum.sum(axis=1).tolist() == np.bincount(table.design.strata.codes).tolist()
@@ -171,7 +176,7 @@ def test_the_order_of_the_states_in_the_network_does_not_matter() -> None:
     folds = []
     for network, own in ((one, codes), (two, turned)):
         table = EncodedTable({"A": 3, "B": 2}, {"A": own, "B": other})
-        found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+        found = divide_rows(network, table, THIRTY)  # type: ignore[arg-type]
         names = [[*network.states("A"), "missing"][code] for code in found.columns["A"]]
         cells = zip(names, found.columns["B"], found.columns[FOLD], strict=True)
         folds.append(sorted(zip(cells, found.row_weights, strict=True)))
@@ -189,7 +194,7 @@ def test_folds_have_their_shares(copies: int) -> None:
     columns = {"A": (cells % 250).astype(np.uint8), "B": (cells // 250).astype(np.uint8)}
     weights = np.full(number, float(copies))
     table = EncodedTable({"A": 250, "B": 250}, columns, weights, copies=Copies(weights, weights))
-    found = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    found = divide_rows(network, table, THIRTY)  # type: ignore[arg-type]
     assert THIRTY is not None
     sums = np.bincount(found.columns[FOLD], found.row_weights, minlength=THIRTY.number)
     expected = 60_000 * np.array(THIRTY.shares)
@@ -202,7 +207,7 @@ def test_another_seed_divides_anew() -> None:
     columns = {"A": np.array([0, 1], np.uint8)}
     weights = np.array([300.0, 200.0])
     table = EncodedTable({"A": 2}, columns, weights, copies=Copies(weights, weights))
-    one, two = (divided(network, table, folds_of(30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
+    one, two = (divide_rows(network, table, folds_of(30, seed)) for seed in (1, 2))  # type: ignore[arg-type]
     assert by_content(one) != by_content(two)
 
 
@@ -219,7 +224,7 @@ def test_a_sample_is_counted_as_the_rows_that_are_in_it(
 ) -> None:
     network = data.draw(networks())
     table = data.draw(tables(network, weighted=weighted))
-    rows = divided(network, table, THIRTY)  # type: ignore[arg-type]
+    rows = divide_rows(network, table, THIRTY)  # type: ignore[arg-type]
     needs = Needs(network.families, rows=(network.variables,), folds=THIRTY)
     whole = gather(Gathering(needs, network), [table])
     problems = compile_problems(network, rows)
@@ -255,7 +260,7 @@ def test_a_sample_says_what_all_its_groups_say_though_few_are_solved_anew() -> N
     table = EncodedTable({name: network.cardinality(name) for name in columns}, columns)
     folds = folds_of(30, seed=1)
     assert folds is not None
-    rows = divided(network, table, folds)
+    rows = divide_rows(network, table, folds)
     groups, group = group_rows(rows, ("G",))
     mass = count_in_groups(rows, groups, group, (FOLD,), whole=True)
     counted = count_in_groups(rows, groups, group, ("A", "B"), whole=False, fold=(FOLD,))

@@ -28,10 +28,9 @@ Inference = Literal["exact", "bp"]
 
 @dataclass(frozen=True)
 class Engine:
-    r"""Compiled problems, laid out for expectations; ``loopy`` has those beyond the budget.
+    r"""Compiled problems, laid out for expectations.
 
-    ``loopy_families`` are the families whose expected counts are approximate. Where the rows are a
-    selection, their likelihood is that given that they were recorded,
+    Where the rows are a selection, their likelihood is that given that they were recorded,
 
     .. math:: \sum_i \log P(row_i, R_* = 1) - n \log P(R_* = 1)
 
@@ -39,9 +38,9 @@ class Engine:
     that the network has given :math:`R_* = 0`: ``unrecorded`` has one such row.
     """
 
-    plan: EvaluationPlan
-    loopy: LoopyPlan
-    loopy_families: frozenset[str]
+    plan: EvaluationPlan  # the problems that are solved exactly
+    loopy: LoopyPlan  # those beyond the budget
+    loopy_families: frozenset[str]  # whose expected counts are approximate
     unrecorded: Engine | None = None
 
     @property
@@ -75,7 +74,8 @@ class Engine:
         expected = exact + loopy_expect(self.loopy, cells, parts, deadline, messages)
         if self.unrecorded is None:
             return expected
-        lost, totals = self.unrecorded.expect(cells, deadline), self.problems.totals
+        lost = self.unrecorded.expect(cells, deadline)
+        totals = self.problems.totals  # n, for each part of the data
         share = float(np.exp(lost.log_likelihoods[0]))  # P(R_* = 0)
         return replace(
             expected,
@@ -129,8 +129,10 @@ def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
     from lacunet.inference.expectation.structure import touching
 
-    layout, components = problems.factors.layout, ascending(problems.component[chosen])
-    members, boundaries = problems.members.take(components), problems.boundaries.take(components)
+    layout = problems.factors.layout
+    components = ascending(problems.component[chosen])
+    members = problems.members.take(components)
+    boundaries = problems.boundaries.take(components)
     _, family = touching(layout, members, concatenated(members, boundaries))
     names = layout.network.variables
     return frozenset(names[index] for index in ascending(family) if index < len(names))

@@ -37,7 +37,7 @@ from lacunet.missingness.independence import DESIGN, TestResult, cramers, indepe
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.nodes import Mechanism, Node
 from lacunet.statistics.distinct import Index, grouped
-from lacunet.statistics.folds import FOLD, Dealing, dealt, divided, folds_of
+from lacunet.statistics.folds import FOLD, Dealing, deal_groups, divide_rows, folds_of
 from lacunet.statistics.units import Units
 
 MOST_CELLS = 2**22  # of the tables of all units that are held at once
@@ -75,8 +75,8 @@ class SurveyRows:
         folds = folds_of(0, seed=0, units=units)
         assert folds is not None
         if folds.is_to_deal:
-            folds = dealt(folds, Dealing.of(network, table, folds))
-        rows = divided(network, table, folds)
+            folds = deal_groups(folds, Dealing.of(network, table, folds))
+        rows = divide_rows(network, table, folds)
         unit = rows.columns[FOLD].astype(np.intp)
         return cls(rows, folds.scales, folds.degrees, unit, folds.samples[1:])
 

@@ -44,33 +44,32 @@ from lacunet.wording import counted
 FOLD = "\x00fold"  # the name of the column; no variable has it
 GROUPS = 30  # of a jackknife
 Hashes = NDArray[np.uint64]
-MISSING = 1  # stands for the hash of a state's name where there is none
-MANY_UNITS = 4096  # beyond, their number in each fold is drawn, not the fold of each
-UNITS_AT_A_TIME = 2**22
-PLACES = 2**20  # of units, in all strata
-FEWEST_PLACES = 2**6  # in one
+HASH_OF_MISSING = 1  # instead of that of a state's name
+MAX_UNITS_ONE_BY_ONE = 4096  # of a row; beyond, their number in each fold is drawn
+MAX_UNITS_AT_A_TIME = 2**22  # laid out at once
+
+# Units of a stratum are told apart by places, which are counted: as many as memory allows in all
+# strata, and enough in each for groups to be nearly equal.
+PLACES_IN_ALL_STRATA = 2**20
+MIN_PLACES_IN_A_STRATUM = 2**6
 
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    r"""How rows are divided, and the samples made of the folds.
+    """How rows are divided, and the samples made of the folds.
 
-    ``shares`` are those of the folds, in all one. ``samples`` has a line for each sample: how
-    much each fold counts in it. The first sample is of all rows; then come the replicates, whose
-    squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
-    freedom. With ``left_out``, the folds are those of each cluster of a survey, and the shares
-    are those within each. ``ends`` are the places where groups of rows end, in each stratum, once
-    these are dealt; ``lone`` is then the number of strata with one row, which are left out whole.
+    The first sample is of all rows; then come the replicates.
     """
 
-    shares: tuple[float, ...]
+    shares: tuple[float, ...]  # of the folds, in all one; with clusters, within each of them
     seed: int
-    samples: FloatArray
+    samples: FloatArray  # a line for each sample: how much each fold counts in it
+    # Of each replicate: the squared distances, times these, add up to a variance ...
     scales: FloatArray = field(default_factory=lambda: np.zeros(0))
-    degrees: float = np.inf
-    left_out: UnitsLeftOut | None = None
-    ends: Index | None = None
-    lone: int = 0
+    degrees: float = np.inf  # ... with so many degrees of freedom
+    left_out: UnitsLeftOut | None = None  # the clusters or strata of a survey; each has its folds
+    ends: Index | None = None  # the places where groups of rows end in each stratum, once dealt
+    lone: int = 0  # strata with one row, once dealt: they are left out whole
 
     @property
     def doubts(self) -> tuple[str, ...]:
@@ -103,7 +102,8 @@ class Folds:
     def places(self) -> int:
         """The number of places in each stratum."""
         assert self.left_out is not None
-        return max(FEWEST_PLACES, PLACES // len(self.left_out.number_of))
+        strata = len(self.left_out.number_of)
+        return max(MIN_PLACES_IN_A_STRATUM, PLACES_IN_ALL_STRATA // strata)
 
 
 def folds_of(groups: int, seed: int, units: Units | None = None) -> Folds | None:
@@ -119,26 +119,32 @@ def folds_of(groups: int, seed: int, units: Units | None = None) -> Folds | None
     units
         The clusters of a survey, which are left out in their place.
     """
-    left_out = units.left_out() if units is not None and units.clusters_of else None
-    if not groups and left_out is None:
-        return None
+    left_out = None
+    if units is not None and units.clusters_of:
+        left_out = units.left_out()
     if left_out is not None:
         multiples, scales = left_out.in_turn()
         each = left_out.each
-    else:
-        multiples, scales = 1.0 - np.eye(groups), np.full(groups, (groups - 1) / groups)
+        degrees = left_out.degrees
+    elif groups:
+        multiples = 1.0 - np.eye(groups)
+        scales = np.full(groups, (groups - 1) / groups)
         each = groups
+        degrees = groups - 1.0
+    else:
+        return None
+    all_rows = np.ones((1, multiples.shape[1]))
     return Folds(
         shares=(1 / each,) * each,
         seed=seed,
-        samples=np.concatenate([np.ones((1, multiples.shape[1])), multiples]),
+        samples=np.concatenate([all_rows, multiples]),
         scales=scales,
-        degrees=len(scales) - 1.0 if left_out is None else left_out.degrees,
+        degrees=degrees,
         left_out=left_out,
     )
 
 
-def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable:
+def divide_rows(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable:
     """The distinct rows, each once in every fold that units of it fall into, with the fold.
 
     Parameters
@@ -152,20 +158,22 @@ def divided(network: Network, table: EncodedTable, folds: Folds) -> EncodedTable
     >>> coin = Network({"Coin": ["head", "tail"]})
     >>> copies = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1000, np.uint8)})
     >>> halves = folds_of(2, seed=0)
-    >>> found = divided(coin, copies, halves)
-    >>> found.columns[FOLD].tolist(), found.weights.sum()
+    >>> rows = divide_rows(coin, copies, halves)
+    >>> rows.columns[FOLD].tolist(), rows.weights.sum()
     ([0, 1], np.float64(1000.0))
     >>> once = EncodedTable({"Coin": 2}, {"Coin": np.zeros(1, np.uint8)}, np.array([1000.0]),
     ...     copies=Copies(np.array([1000.0]), np.array([1000.0])))
-    >>> bool((divided(coin, once, halves).weights == found.weights).all())
+    >>> bool((divide_rows(coin, once, halves).weights == rows.weights).all())
     True
     """
     hashes, first, tally, numbers = _distinct(network, table, folds)
     units = tally.weights**2 / tally.squares
-    row, fold, inside = fallen(hashes, units, folds, numbers)
-    member = first[row]
-    if numbers is not None:
+    row, fold, inside = assign_folds(hashes, units, folds, numbers)
+    if numbers is not None:  # each cluster or stratum has folds of its own
         fold = fold + len(folds.shares) * numbers[row]
+
+    # What a row stands for is divided like its units.
+    member = first[row]
     columns: dict[str, Codes] = {name: column[member] for name, column in table.columns.items()}
     columns[FOLD] = fold.astype(code_type(folds.number))  # type: ignore[assignment]
     share = inside / np.bincount(row, inside)[row]
@@ -186,7 +194,8 @@ def _distinct(
 
     The same row in two clusters (or strata, where there are no clusters) is two.
     """
-    hashes, numbers = row_hashes(network, table), None
+    hashes = row_hashes(network, table)
+    numbers = None
     if folds.left_out is not None:
         assert table.design is not None
         numbers = folds.left_out.numbers(table.design)
@@ -204,12 +213,12 @@ def row_hashes(network: Network, table: EncodedTable) -> Hashes:
         sets = [
             "\0".join(states[code] for code in subset) for subset in table.sets_of.get(name, ())
         ]
-        codes = [*map(hash_text, states), MISSING, *map(hash_text, sets)]
+        codes = [*map(hash_text, states), HASH_OF_MISSING, *map(hash_text, sets)]
         hashes += hash64(np.array(codes, dtype=np.uint64), index)[table.columns[name]]
     return hashes
 
 
-def fallen(
+def assign_folds(
     hashes: Hashes, units: FloatArray, folds: Folds, stratum: Index | None = None
 ) -> tuple[Index, Index, FloatArray]:
     """Where the units fall: rows, ascending, folds, and how many units of the row are there.
@@ -221,21 +230,29 @@ def fallen(
     stratum
         The number of its stratum, where the rows of strata are dealt.
     """
-    pieces = []
+    rows: list[Index] = []
+    in_folds: list[Index] = []
+    sizes: list[FloatArray] = []
     for row, chance, size in _one_by_one(hashes, units, folds.seed):
         if folds.ends is None:
             fold = np.searchsorted(np.cumsum(folds.shares[:-1]), chance, "right")
         else:
             assert stratum is not None
-            fold = _dealt_to(stratum[row], chance, folds)
-        pieces.append((row, fold, size))
+            fold = _group_of(stratum[row], chance, folds)
+        rows.append(row)
+        in_folds.append(fold)
+        sizes.append(size)
     for number, drawn in _by_number(hashes, units, folds):
-        pieces.append((np.full(len(drawn), number), np.arange(len(drawn)), drawn))
-    row, fold, inside = (np.concatenate([piece[field] for piece in pieces]) for field in range(3))
-    keys, _, index = numbered(row * len(folds.shares) + fold)
-    inside = added_up(index, inside, len(keys))
+        rows.append(np.full(len(drawn), number))
+        in_folds.append(np.arange(len(drawn)))
+        sizes.append(drawn)
+
+    # Units of one row in one fold, added up.
+    each = np.concatenate(rows) * len(folds.shares) + np.concatenate(in_folds)
+    keys, _, index = numbered(each)
+    inside = added_up(index, np.concatenate(sizes), len(keys))
     row, fold = np.divmod(keys, len(folds.shares))
-    is_there = inside > 0
+    is_there = inside > 0  # none of many units may have been drawn for a fold
     return row[is_there], fold[is_there], inside[is_there]
 
 
@@ -256,12 +273,15 @@ def _one_by_one(
 ) -> Iterator[tuple[Index, FloatArray, FloatArray]]:
     """The units of rows with few: their rows, by what chance they fall, and how much they are."""
     whole = _whole(units)
-    several = np.where(whole > MANY_UNITS, 0, whole).astype(np.int64)
-    for begin, end in runs(np.cumsum(several) // UNITS_AT_A_TIME):
-        numbers = several[begin:end]
+    few = np.where(whole > MAX_UNITS_ONE_BY_ONE, 0, whole).astype(np.int64)
+    for begin, end in runs(np.cumsum(few) // MAX_UNITS_AT_A_TIME):
+        numbers = few[begin:end]
         row = np.repeat(np.arange(begin, end), numbers)
         unit = ranges(np.zeros(len(numbers), np.int64), numbers)
-        yield row, _uniform(hashes[row] + hash64(unit, 1), seed, 0), np.ones(len(row))
+        chance = _uniform(hashes[row] + hash64(unit, 1), seed, 0)
+        yield row, chance, np.ones(len(row))
+
+    # What is left of each row, less than one unit; also of rows with many.
     rest = np.flatnonzero(units - whole > ROUNDING * np.maximum(units, 1e-300))
     yield rest, _uniform(hashes[rest], seed, -1), (units - whole)[rest]
 
@@ -269,7 +289,7 @@ def _one_by_one(
 def _by_number(hashes: Hashes, units: FloatArray, folds: Folds) -> Iterator[tuple[int, FloatArray]]:
     """The rows with many units, and how many of them fall into each fold."""
     whole = _whole(units)
-    for row in np.flatnonzero(whole > MANY_UNITS):
+    for row in np.flatnonzero(whole > MAX_UNITS_ONE_BY_ONE):
         seed = int(hash64(hashes[row : row + 1], folds.seed % 2**31)[0])
         drawn = np.random.default_rng(seed).multinomial(int(whole[row]), folds.shares)
         yield int(row), drawn.astype(np.float64)
@@ -277,16 +297,11 @@ def _by_number(hashes: Hashes, units: FloatArray, folds: Folds) -> Iterator[tupl
 
 @dataclass(frozen=True, eq=False)
 class Dealing:
-    """The units in each place of each stratum; those of two parts of the rows add up.
+    """The units in each place of each stratum; those of two parts of the rows add up."""
 
-    ``keys`` are places, ascending: the stratum's number times `Folds.places`, and the place in it.
-    ``units`` are how many lie there. ``drawn`` are units of rows that stand for many, which have
-    a group already, by stratum and group.
-    """
-
-    keys: NDArray[np.int64]
-    units: FloatArray
-    drawn: FloatArray
+    keys: NDArray[np.int64]  # ascending: the stratum times `Folds.places`, plus the place in it
+    units: FloatArray  # how many lie there
+    drawn: FloatArray  # by stratum and group: those of rows with many, which have a group already
 
     @classmethod
     def of(cls, network: Network, table: EncodedTable, folds: Folds) -> Dealing:
@@ -309,7 +324,7 @@ class Dealing:
         return Dealing(keys, units, self.drawn + other.drawn)
 
 
-def dealt(folds: Folds, dealing: Dealing) -> Folds:
+def deal_groups(folds: Folds, dealing: Dealing) -> Folds:
     """The folds with the groups of each stratum, which are as equal as may be, and their samples.
 
     Parameters
@@ -318,33 +333,33 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
         Where the units of all rows lie.
     """
     assert folds.left_out is not None
-    sampled = dealing
-    for unit, rows in folds.left_out.unweighted.items():
-        if (number := folds.left_out.number_of.get(unit)) is not None:  # its stratum has others too
-            rng = np.random.default_rng([folds.seed, number])
-            drawn = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
-            places = np.flatnonzero(drawn)
-            inside = drawn[places].astype(np.float64)
-            sampled += Dealing(number * folds.places + places, inside, np.zeros(()))
-    sizes, weighted, groups, ends = sampled.drawn.copy(), dealing.drawn.copy(), folds.groups, []
-    weight_at = np.zeros(len(sampled.keys))
+    groups = folds.groups
+    sampled = _with_unweighted(folds, dealing)
+    weight_at = np.zeros(len(sampled.keys))  # the units of weighted rows at each place
     weight_at[np.searchsorted(sampled.keys, dealing.keys)] = dealing.units
+
+    sizes = sampled.drawn.copy()  # by stratum and group: the units sampled ...
+    weighted = dealing.drawn.copy()  # ... and of these the units of rows with any weight
+    ends = []
     limits = folds.places * np.arange(len(sizes) + 1)
     starts = np.searchsorted(sampled.keys, limits)
     for stratum, (start, stop) in enumerate(pairwise(starts)):
+        # In the order of their places, the first n-th part of the units is the first group.
         units = sampled.units[start:stop]
         before = np.cumsum(units) - units
         position = before / max(units.sum(), 1e-300) * groups
         group = np.minimum(np.floor(position + ROUNDING), groups - 1).astype(np.intp)
         sizes[stratum] += np.bincount(group, units, minlength=groups)
         weighted[stratum] += np.bincount(group, weight_at[start:stop], minlength=groups)
+        # A group ends where the next begins; one without places ends where the stratum does.
         keys = np.append(sampled.keys[start:stop], limits[stratum + 1])
         ends.append(keys[np.searchsorted(group, np.arange(1, groups))])
+
     totals = np.repeat(sizes.sum(axis=1), groups)
     stratum_of = np.repeat(np.arange(len(sizes)), groups)
     multiples, scales = left_out_in_turn(sizes.ravel(), totals, stratum_of)
-    used = (weighted > 0).sum(axis=1)
-    degrees = int(used.sum()) - int((used > 0).sum())
+    used_groups = (weighted > 0).sum(axis=1)
+    degrees = int(used_groups.sum()) - int((used_groups > 0).sum())
     return replace(
         folds,
         samples=np.concatenate([folds.samples[:1], multiples]),
@@ -355,18 +370,37 @@ def dealt(folds: Folds, dealing: Dealing) -> Folds:
     )
 
 
+def _with_unweighted(folds: Folds, dealing: Dealing) -> Dealing:
+    """The dealing with rows of weight zero, which lie at random places of their strata.
+
+    They were sampled like the others: groups are equal by what was sampled.
+    """
+    assert folds.left_out is not None
+    for unit, rows in folds.left_out.unweighted.items():
+        number = folds.left_out.number_of.get(unit)
+        if number is None:  # a stratum without any other row: nothing is estimated from it
+            continue
+        rng = np.random.default_rng([folds.seed, number])
+        drawn = rng.multinomial(round(rows), np.full(folds.places, 1 / folds.places))
+        places = np.flatnonzero(drawn)
+        inside = drawn[places].astype(np.float64)
+        dealing += Dealing(number * folds.places + places, inside, np.zeros(()))
+    return dealing
+
+
 def _keys(stratum: Index, chance: FloatArray, folds: Folds) -> NDArray[np.int64]:
+    """The place of each unit, by its chance, behind those of all strata before."""
     return stratum * folds.places + np.floor(chance * folds.places).astype(np.int64)
 
 
-def _dealt_to(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
+def _group_of(stratum: Index, chance: FloatArray, folds: Folds) -> Index:
     """The fold of each unit within its stratum, which is its group."""
     assert folds.ends is not None
-    group = np.searchsorted(folds.ends, _keys(stratum, chance, folds), "right")
-    return group - stratum * (folds.groups - 1)
+    ends_before = np.searchsorted(folds.ends, _keys(stratum, chance, folds), "right")
+    return ends_before - stratum * (folds.groups - 1)  # without those of the strata before
 
 
 def _uniform(hashes: Hashes, seed: int, salt: int) -> FloatArray:
     """A number from zero to one for each hash."""
     drawn = hash64(hashes ^ hash64(np.array([seed], dtype=np.uint64), salt + 1), salt + 1)
-    return (drawn >> np.uint64(11)).astype(np.float64) / 2.0**53
+    return (drawn >> np.uint64(11)).astype(np.float64) / 2.0**53  # a float has 53 bits

@@ -34,7 +34,7 @@ from lacunet.model.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.statistics.count import count
 from lacunet.statistics.counts import Counts, Tally, summed
-from lacunet.statistics.folds import FOLD, Dealing, Folds, dealt, divided
+from lacunet.statistics.folds import FOLD, Dealing, Folds, deal_groups, divide_rows
 from lacunet.statistics.groups import (
     FoldedGroups,
     GroupedCounts,
@@ -262,7 +262,9 @@ def with_dealt(gathering: Gathering, count: Callable[[Gathering], Statistics]) -
     if folds is not None and folds.is_to_deal:
         dealing = count(replace(gathering, needs=Needs((), folds=folds))).dealing
         assert dealing is not None
-        gathering = replace(gathering, needs=replace(gathering.needs, folds=dealt(folds, dealing)))
+        gathering = replace(
+            gathering, needs=replace(gathering.needs, folds=deal_groups(folds, dealing))
+        )
     return count(gathering)
 
 
@@ -281,7 +283,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
     fold: Scope = ()
     if needs.folds is not None:
-        fold, table = (FOLD,), divided(network, table, needs.folds)
+        fold, table = (FOLD,), divide_rows(network, table, needs.folds)
     sets, table = table, table.without_sets()  # what counts takes one of several states as missing
     whole = table.take(table.is_shown(network.variables)) if needs.complete else None
     reduced, grouped = _in_groups(gathering, table, progress)

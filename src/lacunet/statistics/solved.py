@@ -19,24 +19,21 @@ from lacunet.statistics.distinct import Index, Keys
 from lacunet.statistics.groups import FoldedGroups, GroupedCounts
 from lacunet.statistics.problems.ragged import Ragged
 
-MOST_CELLS = 2**17  # that are laid side by side, unless one sample changes more
+MAX_CELLS_SIDE_BY_SIDE = 2**17  # in all samples of a batch, unless one sample changes more
 
 
 @dataclass(frozen=True)
 class Reduced:
     r"""What the groups of rows say about one family :math:`Y`, added up over the groups.
 
-    ``inside`` is :math:`\sum_g n_g P_g(y_m)` over the family's cells; ``observed`` the weight of
-    all groups by :math:`y_o`; ``reached`` the weight of the groups in which a cell is estimable,
-    ``shown`` that of the groups with a row that shows all of :math:`Y_m`. All have an axis for
-    the samples of the rows, then one for each variable of the family, of length one where it does
-    not matter.
+    All tables have an axis for the samples of the rows, then one for each variable of the family,
+    of length one where it does not matter.
     """
 
-    inside: FloatArray
-    observed: FloatArray
-    reached: FloatArray
-    shown: FloatArray
+    inside: FloatArray  # the sum of n_g P_g(y_m) over the groups, for each cell
+    observed: FloatArray  # the weight of all groups with y_o
+    reached: FloatArray  # the weight of the groups in which a cell is estimable
+    shown: FloatArray  # the weight of the groups with a row that shows all of Y_m
 
     @property
     def tables(self) -> tuple[FloatArray, ...]:
@@ -56,16 +53,13 @@ class Reduced:
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """What adds up to a table: the weight of each entry, its index, and the group it is of.
-
-    ``groups`` is how many groups there are.
-    """
+    """What adds up to a table, entry by entry."""
 
     weights: FloatArray
-    index: Keys
-    group: Index
-    groups: int
-    shape: tuple[int, ...]
+    index: Keys  # the cell of the table that each entry is added to
+    group: Index  # the group that it is of
+    groups: int  # how many groups there are
+    shape: tuple[int, ...]  # of the table
 
     @cached_property
     def table(self) -> FloatArray:
@@ -86,14 +80,14 @@ class Summands:
         """
         entries = self._by_group.items_of(np.concatenate(groups))
         of_sample = [self._by_group.lengths_of(chosen).sum() for chosen in groups]
-        size, sample = prod(self.shape), np.repeat(np.arange(len(groups)), of_sample)
+        size = prod(self.shape)
+        shape = (len(groups), *self.shape)
+        sample = np.repeat(np.arange(len(groups)), of_sample)
         index = sample * size + self.index[entries]
-        taken, number = (
-            added_up(index, weights, len(groups) * size).reshape(len(groups), *self.shape)
-            for weights in (self.weights[entries], None)
-        )
-        left = added_up(self.index, None, size).reshape(self.shape) - number
-        return np.where(left > 0, np.maximum(self.table - taken, 0.0), 0.0)
+        weights_out = added_up(index, self.weights[entries], len(groups) * size).reshape(shape)
+        entries_out = added_up(index, None, len(groups) * size).reshape(shape)
+        entries_left = added_up(self.index, None, size).reshape(self.shape) - entries_out
+        return np.where(entries_left > 0, np.maximum(self.table - weights_out, 0.0), 0.0)
 
     @cached_property
     def _by_group(self) -> Ragged:
@@ -102,46 +96,47 @@ class Summands:
 
 @dataclass(frozen=True)
 class Solved:
-    r"""What each group says about the hidden part of families, :math:`Y_m`.
+    r"""What each group says about the hidden part of families, :math:`Y_m`."""
 
-    The weights of ``inside`` are :math:`n_g P_g(y_m)`, those of ``reached`` :math:`n_g` for each
-    cell that a group can estimate; None where a group with any cell can estimate all.
-    """
-
-    inside: GroupedCounts
+    inside: GroupedCounts  # weights are n_g P_g(y_m), for each cell that occurs
+    # Weights are n_g, for each cell that a group can estimate; None where a group with any cell
+    # can estimate all.
     reached: GroupedCounts | None
 
     def summands(self, family: Scope, sizes: tuple[int, ...]) -> tuple[Summands, ...]:
         """What adds up to the tables of `Reduced`, in their order."""
-        cells, groups = self.inside, self.inside.groups
+        cells = self.inside
+        groups = cells.groups
+        inside = _of_cells(cells, family, sizes)
+
+        # One entry for each group: all cells of it that differ in Y_m alone have the same weight.
         number = len(groups.weights)
-        every, has_rows = np.arange(number), np.zeros(number, dtype=bool)
-        has_rows[cells.group] = True
+        every = np.arange(number)
         shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
         index = groups.in_table([name for name in family if name not in cells.scope])
+        observed = Summands(groups.weights, index, every, number, shape)
+        has_rows = np.zeros(number, dtype=bool)
+        has_rows[cells.group] = True
         shown = Summands(np.where(has_rows, groups.weights, 0.0), index, every, number, shape)
-        return (
-            _of_cells(cells, family, sizes),
-            Summands(groups.weights, index, every, number, shape),
-            shown if self.reached is None else _of_cells(self.reached, family, sizes),
-            shown,
-        )
+
+        if self.reached is None:
+            return inside, observed, shown, shown
+        return inside, observed, _of_cells(self.reached, family, sizes), shown
 
 
 def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Summands:
-    index, number = cells.in_family(family, sizes), len(cells.groups.weights)
-    return Summands(cells.tally.weights, index, cells.group, number, sizes)
+    """The cells of all groups, each in its place in the table of a family."""
+    index = cells.in_family(family, sizes)
+    return Summands(cells.tally.weights, index, cells.group, len(cells.groups.weights), sizes)
 
 
 @dataclass(frozen=True)
 class SolvedSamples:
-    """What the groups say in all rows, and in samples of them.
-
-    ``others`` has the groups that each of some samples changes, and what they say then, side by
-    side.
-    """
+    """What the groups say in all rows, and in samples of them."""
 
     whole: Solved
+    # For each batch of samples: the groups that each sample changes, and what they say then, side
+    # by side, sample after sample.
     others: Sequence[tuple[Sequence[Index], Solved]] = ()
 
     def about(self, family: Scope, sizes: tuple[int, ...]) -> Reduced:
@@ -178,12 +173,16 @@ def solved_samples(
     """
     whole, _ = cells.whole
     cells_of = whole.entries[1]
-    changed, held, size = [], [], 0
+    batches = []
+    batch: list[Index] = []  # the groups that each of its samples changes
+    size = 0
     for end, times in enumerate(samples[1:], start=2):
-        held.append(cells.in_folds(times != 1))
-        size += int(cells_of[held[-1]].sum())
-        if size > MOST_CELLS or end == len(samples):
-            some = samples[end - len(held) : end]
-            changed.append((held, within(cells.side_by_side(held, some))))
-            held, size = [], 0
-    return SolvedSamples(within(whole), changed)
+        changed = cells.in_folds(times != 1)
+        batch.append(changed)
+        size += int(cells_of[changed].sum())
+        if size > MAX_CELLS_SIDE_BY_SIDE or end == len(samples):
+            in_batch = samples[end - len(batch) : end]
+            batches.append((batch, within(cells.side_by_side(batch, in_batch))))
+            batch = []
+            size = 0
+    return SolvedSamples(within(whole), batches)

@@ -45,62 +45,50 @@ from lacunet.model.network import FloatArray
 from lacunet.progress import Progress, silent
 
 CUT_SHORT = {"time limit": "time was up", "interrupted": "it was interrupted"}
-REMEMBERED = 6  # places, the present one among them
+# How far an extrapolation goes.
+STEPS_REMEMBERED = 6  # the present one among them
 LONGEST_AT_FIRST = 4.0  # times a plain step
 GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise
-SMALLEST = float(np.finfo(np.float64).tiny)
-NEAR = 0.1  # standard errors: what is left of the way when EM has converged
+LONGEST_LOG = 10.0  # that the logarithm of a cell may move
+
+# When EM has converged.
+NEAR = 0.1  # standard errors: what is left of the way
 NEAR_CELL = 1e-4  # by how much a cell may still move
-SAFETY = 100.0  # the last steps see up to so small a part of the square of that
-SLOWEST = 1e4  # times the last step that all further ones may be, where nothing is known of them
-ENOUGH_STEPS = 3  # to tell how many times it is
-LONGEST_LOG = 10.0  # that an extrapolation may move the logarithm of a cell
+SAFETY = 100.0  # the last steps see up to so small a part of the square of the way that is left
+MIN_STEPS_TO_TELL = 3  # how many times the last step the way is
+TIMES_UNKNOWN = 1e4  # what it is taken to be while that is not known
+SMALLEST = float(np.finfo(np.float64).tiny)  # nothing is divided by less
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: a change below ``tolerance`` near the optimum, or after ``iterations``."""
+    """When to stop."""
 
-    tolerance: float
-    iterations: int
-    accelerate: bool = True
+    tolerance: float  # near the optimum: no cell changes by more
+    iterations: int  # at most
+    accelerate: bool = True  # whether steps are extrapolated
     deadline: Deadline = NEVER
 
 
 @dataclass(frozen=True)
 class Climb:
-    """Where EM came to from one start, and how.
+    """Where EM came to from one start, and how."""
 
-    ``start`` are the cells that it started from. ``expected`` are the expected counts at ``cells``,
-    empty if it was cut short before any were known. ``log_likelihoods`` has the value at ``cells``
-    for each part of the data.
-    ``trace`` holds the log-posterior of the start and of all that was
-    kept since; its last value is that of ``cells``. It is empty if the climb was cut short before
-    any was known.
-    ``iterations`` counts the expectations after the first, those of extrapolations that were
-    not kept among them; ``messages`` are those of the last expectation.
-    """
-
-    cells: FloatArray
-    start: FloatArray
-    expected: FloatArray
-    reason: str
-    iterations: int
-    log_likelihoods: FloatArray
+    cells: FloatArray  # of all CPTs, end to end
+    start: FloatArray  # the cells that it started from
+    expected: FloatArray  # the expected counts at `cells`; empty if cut short before any were known
+    reason: str  # why it ended; empty while it goes on
+    iterations: int  # the expectations after the first, those of jumps that were not kept too
+    log_likelihoods: FloatArray  # at `cells`, for each part of the data
+    # The log-posterior of the start and of all that was kept since; the last is that of `cells`.
+    # Empty if it was cut short before any was known.
     trace: tuple[float, ...]
-    messages: tuple[FloatArray, ...] = ()
+    messages: tuple[FloatArray, ...] = ()  # of loopy propagation, in the last expectation
 
     @classmethod
     def at_start(cls, cells: FloatArray, reason: str = "") -> Climb:
         """Before the first expectation."""
         return cls(cells, cells, np.empty(0), reason, 0, np.full(1, nan), ())
-
-    def followed_by(self, later: Climb) -> Climb:
-        """Both climbs as one; the other began where this one ended."""
-        if not later.trace:
-            return replace(self, reason=later.reason)
-        done, trace = self.iterations + later.iterations, (*self.trace[:-1], *later.trace)
-        return replace(later, start=self.start, iterations=done, trace=trace)
 
     @property
     def log_posterior(self) -> float:
@@ -151,57 +139,58 @@ def climb(
 
 @dataclass(frozen=True)
 class Climbing:
-    """What stays the same from one iteration to the next.
-
-    ``maximised`` are the cells of highest posterior given expected counts.
-    """
+    """What stays the same from one iteration to the next."""
 
     engine: Engine
     rows: CptRows
     pseudo_counts: PerCell
-    maximised: Callable[[FloatArray], FloatArray]
+    maximised: Callable[[FloatArray], FloatArray]  # cells of highest posterior by expected counts
     limits: Limits
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
         """The climb after each iteration; the last has a reason."""
-        limits = self.limits
         past: list[Step] = []
-        lengths: list[float] = []
-        done, longest = 0, LONGEST_AT_FIRST
-        here = self._look(Climb.at_start(start, _limit_reached(limits, 0)))
+        times_so_far: list[float] = []  # how many times the last step the way was
+        longest = LONGEST_AT_FIRST
+        done = 0
+        here = self._look(Climb.at_start(start), start, done)
         yield here
         while not here.reason:
+            # A plain step: expected counts are there already, so it costs next to nothing.
             done += 1
-            plain = self._stepped(here, done)
-            past = remembered(past, Step.between(here.cells, plain.cells))
+            plain = self.maximised(here.expected)
+            past = remembered(past, Step.between(here.cells, plain))
             aim = Aim.of(past, here.expected + self.pseudo_counts)
-            lengths += [aim.times_step] if aim.tells else []
-            times = max(lengths[len(lengths) // 2 :]) if aim.tells else SLOWEST
-            change = float(np.abs(plain.cells - here.cells).max())
+
+            # The largest estimate in the later half: each may miss directions that are slow.
+            times = TIMES_UNKNOWN
+            if aim.tells:
+                times_so_far.append(aim.times_step)
+                times = max(times_so_far[len(times_so_far) // 2 :])
+            change = float(np.abs(plain - here.cells).max())
             if self._has_arrived(change, times, aim.step):
-                plain = replace(plain, reason="converged")
-            if limits.accelerate and len(past) > 1 and not plain.reason:
-                jump, length = extrapolated(aim, self.rows, longest)
-                try:
-                    trial = self._look(replace(plain, cells=jump))
-                except ImpossibleDataError:  # below what floating point holds
-                    trial = replace(plain, trace=())
-                is_kept = trial.log_posterior >= here.log_posterior
+                here = self._look(here, plain, done, has_arrived=True)
+                yield here
+                return
+
+            # A jump to where plain steps point at, if the log-posterior is no lower there.
+            is_last = done >= self.limits.iterations
+            if self.limits.accelerate and len(past) > 1 and not is_last:
+                cells, length = extrapolated(aim, self.rows, longest)
+                jump = self._look_if_possible(here, cells, done)
+                is_kept = jump is not None and jump.log_posterior >= here.log_posterior
                 if length == longest:
-                    longest = max(longest * (GROWTH if is_kept else 1 / GROWTH), LONGEST_AT_FIRST)
-                if is_kept:
-                    here = trial
+                    factor = GROWTH if is_kept else 1 / GROWTH
+                    longest = max(longest * factor, LONGEST_AT_FIRST)
+                if jump is not None and is_kept:
+                    here = jump
                     yield here
                     continue
-                done, past = done + 1, past[-1:]
-                plain = self._stepped(here, done)
-            here = self._look(plain)
+                # The expectation at the jump is lost; the past led astray.
+                done += 1
+                past = past[-1:]
+            here = self._look(here, plain, done)
             yield here
-
-    def _stepped(self, here: Climb, done: int) -> Climb:
-        """One plain step on, not yet looked at."""
-        after = self.maximised(here.expected)
-        return replace(here, cells=after, reason=_limit_reached(self.limits, done), iterations=done)
 
     def _has_arrived(self, change: float, times: float, step: float) -> bool:
         """Whether the last step is short, and so is the way that remains.
@@ -222,27 +211,48 @@ class Climbing:
         is_near = times * change < NEAR_CELL and SAFETY * times * step < NEAR**2
         return is_near or bool(self.engine.loopy.graphs)
 
-    def _look(self, here: Climb) -> Climb:
-        """The expectation here."""
-        outcome = self.engine.expect(here.cells, self.limits.deadline, here.messages)
-        logs = outcome.log_likelihoods
-        likelihood = float(logs.sum())
-        trace = (*here.trace, likelihood + log_prior(here.cells, self.pseudo_counts))
-        looked = replace(here, expected=outcome.counts, messages=outcome.messages)
-        return replace(looked, log_likelihoods=logs, trace=trace)
+    def _look(
+        self, before: Climb, cells: FloatArray, done: int, *, has_arrived: bool = False
+    ) -> Climb:
+        """The climb with the expectation at some cells, after so many iterations."""
+        outcome = self.engine.expect(cells, self.limits.deadline, before.messages)
+        likelihood = float(outcome.log_likelihoods.sum())
+        log_posterior = likelihood + log_prior(cells, self.pseudo_counts)
+        reason = ""
+        if has_arrived:
+            reason = "converged"
+        elif done >= self.limits.iterations:
+            reason = "iteration limit"
+        return Climb(
+            cells,
+            start=before.start,
+            expected=outcome.counts,
+            reason=reason,
+            iterations=done,
+            log_likelihoods=outcome.log_likelihoods,
+            trace=(*before.trace, log_posterior),
+            messages=outcome.messages,
+        )
+
+    def _look_if_possible(self, before: Climb, cells: FloatArray, done: int) -> Climb | None:
+        """The same; None where the data have a probability below what floating point holds."""
+        try:
+            return self._look(before, cells, done)
+        except ImpossibleDataError:
+            return None
 
 
 @dataclass(frozen=True)
 class Step:
-    """A plain step: the cells ``after`` it, their logarithms before it, how much it moves these.
+    """A plain step.
 
     A cell that is zero before or after has no logarithm, and no part in extrapolations.
     """
 
-    after: FloatArray
-    has_logs: NDArray[np.bool_]
-    logs: FloatArray
-    moves: FloatArray
+    after: FloatArray  # the cells after it
+    has_logs: NDArray[np.bool_]  # of each cell, before and after
+    logs: FloatArray  # x: of the cells before it; zero where there is none
+    moves: FloatArray  # f: how much it moves these
 
     @classmethod
     def between(cls, before: FloatArray, after: FloatArray) -> Step:
@@ -259,33 +269,33 @@ def remembered(past: list[Step], step: Step) -> list[Step]:
     """The last steps with one more; it alone if others have logarithms in other cells."""
     if past and not np.array_equal(past[-1].has_logs, step.has_logs):
         past = []
-    return [*past, step][-REMEMBERED:]
+    return [*past, step][-STEPS_REMEMBERED:]
 
 
 @dataclass(frozen=True)
 class Aim:
     r"""Where plain steps point at: how far all cells would have to move, and how far that is.
 
-    ``moves`` are those of the logarithms of cells, :math:`(I - \partial M)^{-1} f` as far as the
-    last ``steps`` tell. ``weights`` say how much each cell counts, the diagonal of :math:`W`.
+    .. math::
+        (I - \partial M)^{-1} f \approx f_k - \sum_i \gamma_i (\Delta x_i + \Delta f_i)
     """
 
-    steps: Sequence[Step]
-    weights: FloatArray
-    moves: FloatArray
+    steps: Sequence[Step]  # the last ones, the newest last
+    weights: FloatArray  # how much each cell counts: the diagonal of W
+    moves: FloatArray  # of the logarithms of cells: (I - dM)^-1 f, as far as the steps tell
 
     @classmethod
     def of(cls, steps: Sequence[Step], weights: FloatArray) -> Aim:
         """What some plain steps point at, the newest of them last."""
         last = steps[-1]
-        places = np.diff([step.logs for step in steps], axis=0)
-        changes = np.diff([step.moves for step in steps], axis=0)
-        moves = last.moves
-        if len(steps) > 1:
-            weighted = changes * weights
-            shares = np.linalg.lstsq(weighted @ changes.T, weighted @ last.moves, rcond=None)[0]
-            moves = last.moves - shares @ (places + changes)
-        return cls(steps, weights, moves)
+        if len(steps) == 1:
+            return cls(steps, weights, last.moves)
+        places = np.diff([step.logs for step in steps], axis=0)  # Delta x
+        changes = np.diff([step.moves for step in steps], axis=0)  # Delta f
+        weighted = changes * weights
+        # gamma, by the normal equations: a few steps, though there may be a million cells.
+        shares = np.linalg.lstsq(weighted @ changes.T, weighted @ last.moves, rcond=None)[0]
+        return cls(steps, weights, last.moves - shares @ (places + changes))
 
     @property
     def step(self) -> float:
@@ -302,7 +312,7 @@ class Aim:
     @property
     def tells(self) -> bool:
         """Whether there are enough steps to tell that."""
-        return len(self.steps) >= ENOUGH_STEPS and self.times_step > 0
+        return len(self.steps) >= MIN_STEPS_TO_TELL and self.times_step > 0
 
 
 def extrapolated(aim: Aim, rows: CptRows, longest: float) -> tuple[FloatArray, float]:
@@ -316,20 +326,20 @@ def extrapolated(aim: Aim, rows: CptRows, longest: float) -> tuple[FloatArray, f
         How many times the last step it may be.
     """
     before, last = aim.steps[-2:]
-    move, length = aim.moves, aim.times_step
-    if length <= 0:
-        changes, places = last.moves - before.moves, last.logs - before.logs
+    move = aim.moves
+    length = aim.times_step
+    if length <= 0:  # it points down: along the last step instead, a = |Delta x| / |Delta f|
+        changes = last.moves - before.moves
+        places = last.logs - before.logs
         bending = float(aim.weights * changes @ changes)
         straight = float(aim.weights @ places**2)
-        length = longest if bending == 0 else max(sqrt(straight / bending), 1.0)
+        length = longest
+        if bending > 0:
+            length = max(sqrt(straight / bending), 1.0)
         move = length * last.moves
     if length > longest:
-        length, move = longest, move * (longest / length)
+        move = move * (longest / length)
+        length = longest
     move = np.clip(move, last.moves - LONGEST_LOG, last.moves + LONGEST_LOG)
     cells = np.where(last.has_logs, np.exp(last.logs + move), last.after)
     return rows.normalised(cells), length
-
-
-def _limit_reached(limits: Limits, done: int) -> str:
-    """Why to stop after so many iterations, arrived or not; empty to go on."""
-    return "" if done < limits.iterations else "iteration limit"

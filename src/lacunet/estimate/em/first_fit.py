@@ -45,11 +45,14 @@ def fit_and_learn_pseudo_counts(
     is_learned
         Whether ``before`` was learned already, and is only used.
     """
-    within = Deadline.within(SHARE * fitting.deadline.left)
-    em = replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations))
     layout = fitting.engine.problems.layout
-    one_each = flat_pseudo_counts(ONE_PER_CELL, layout)
-    first = replace(fitting, pseudo_counts=one_each, em=em, deadline=within).fit(seeds)
+    first_fitting = replace(
+        fitting,
+        pseudo_counts=flat_pseudo_counts(ONE_PER_CELL, layout),
+        em=replace(fitting.em, max_iterations=round(SHARE * fitting.em.max_iterations)),
+        deadline=Deadline.within(SHARE * fitting.deadline.left),
+    )
+    first = first_fitting.fit(seeds)
     climb = first.climb
     if not climb.iterations:
         return first, before
@@ -60,10 +63,11 @@ def fit_and_learn_pseudo_counts(
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
         pseudo_counts = learn_pseudo_counts(counts, before.kept, layout.network.possible_of)
-    refitted = replace(fitting, pseudo_counts=flat_pseudo_counts(pseudo_counts, layout)).refit(
-        first
-    )
-    return (first, before.keeping(before)) if refitted is None else (refitted, pseudo_counts)
+    flat = flat_pseudo_counts(pseudo_counts, layout)
+    refitted = replace(fitting, pseudo_counts=flat).refit(first)
+    if refitted is None:
+        return first, before.keeping(before)
+    return refitted, pseudo_counts
 
 
 def flat_pseudo_counts(pseudo_counts: UsedPseudoCounts, layout: Layout) -> FloatArray:

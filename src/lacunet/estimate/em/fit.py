@@ -43,9 +43,11 @@ if TYPE_CHECKING:
 
 Visit = Callable[[Climb], None]
 
-# The starts made by themselves, by the cells that an iteration multiplies: up to 2e4 it takes about
-# a millisecond, up to 2e5 some milliseconds.
-STARTS_UP_TO = ((2e4, 10), (2e5, 3))
+# The starts made by themselves: where an iteration multiplies up to so many cells, so many.
+STARTS_UP_TO = (
+    (2e4, 10),  # an iteration takes about a millisecond
+    (2e5, 3),  # some milliseconds
+)
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 HARDLY_WORSE = 2.0  # nats below the best: an optimum that the data do not rule out
 SAME = 0.05  # change of a cell up to which two optima are taken as one
@@ -53,45 +55,35 @@ SAME = 0.05  # change of a cell up to which two optima are taken as one
 
 @dataclass(frozen=True)
 class Seeds:
-    """The cells to start from.
-
-    ``redrawn`` are the cells that hidden variables have a part in, if any: a restart draws
-    these alone. Where the seed itself ``is_random``, so is every other start. States are
-    ``unnamed`` where no row shows their variable: optima may then differ in their order alone.
-    """
+    """The cells to start from."""
 
     cells: FloatArray
+    # The cells that hidden variables have a part in, if any: a restart draws these alone.
     redrawn: NDArray[np.bool_] | None = None
-    is_random: bool = False
+    is_random: bool = False  # then every other start is random too
+    # Whether some variable is shown by no row: optima may then differ in the order of its states
+    # alone.
     unnamed: bool = False
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What EM found.
+    """What EM found."""
 
-    ``starts`` are the log-posteriors in which the starts ended, the seed's first; that of the best
-    is ``gain`` nats above the seed's. ``others`` are optima that are hardly worse and far away.
-    """
-
-    climb: Climb
-    starts: tuple[float, ...] = ()
-    gain: float = 0.0
-    others: tuple[Climb, ...] = ()
+    climb: Climb  # the best
+    starts: tuple[float, ...] = ()  # the log-posteriors in which the starts ended, the seed's first
+    gain: float = 0.0  # by how many nats the best is above the seed's
+    others: tuple[Climb, ...] = ()  # optima that are hardly worse and far away
 
 
 @dataclass(frozen=True)
 class Fitting:
-    """EM with its options, on the problems of an engine.
-
-    ``pseudo_counts`` are one number for all cells, or one for each; ``rng`` draws the
-    starts after the first.
-    """
+    """EM with its options, on the problems of an engine."""
 
     engine: Engine
     pseudo_counts: PerCell
     em: EM
-    rng: np.random.Generator
+    rng: np.random.Generator  # draws the starts after the first
     deadline: Deadline = NEVER
     progress: Progress = silent
 
@@ -103,21 +95,38 @@ class Fitting:
         climbs = [self.climb(seeds.cells)]
         number = self.number_of_starts
         enough = ENOUGH_AGREE if self.em.restarts is None else number
-        starts = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
+        further = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
         while len(climbs) < number and climbs[-1].reason not in CUT_SHORT:
             if agreed([climb.log_posterior for climb in climbs]) >= enough:
                 break
-            climbs.append(self.climb(next(starts)))
-        best = _best(climbs)
-        return best if seeds.unnamed else replace(best, others=_others(best.climb, climbs))
+            climbs.append(self.climb(next(further)))
+
+        known = [climb for climb in climbs if climb.trace] or climbs[:1]
+        starts = tuple(climb.log_posterior for climb in known)
+        best = _best(known)
+        if climbs[-1].reason in CUT_SHORT:  # the first time, no other start is made after it
+            best = replace(best, reason=climbs[-1].reason)
+        others: tuple[Climb, ...] = ()
+        if not seeds.unnamed:
+            others = _others(best, climbs)
+        return Fit(best, starts, gain=best.log_posterior - starts[0], others=others)
 
     def climb(self, start: FloatArray, done: int = 0) -> Climb:
         """One climb, after ``done`` iterations that were made before."""
-        em, progress = self.em, self.progress
-        most = em.max_iterations - done
-        limits = Limits(em.tolerance, most, accelerate=em.accelerate, deadline=self.deadline)
+        em = self.em
+        limits = Limits(
+            em.tolerance,
+            iterations=em.max_iterations - done,
+            accelerate=em.accelerate,
+            deadline=self.deadline,
+        )
         return climb(
-            self.engine, start, self.pseudo_counts, limits, progress=progress, visit=em.visit
+            self.engine,
+            start,
+            self.pseudo_counts,
+            limits,
+            progress=self.progress,
+            visit=em.visit,
         )
 
     @property
@@ -127,7 +136,10 @@ class Fitting:
             return self.em.restarts
         if self.engine.loopy.graphs:
             return 1
-        return next((most for reads, most in STARTS_UP_TO if self.engine.reads <= reads), 1)
+        for reads, starts in STARTS_UP_TO:
+            if self.engine.reads <= reads:
+                return starts
+        return 1
 
     def refit(self, before: Fit) -> Fit | None:
         """EM from where it ended under another prior; None if no time or iteration is left for it.
@@ -164,19 +176,12 @@ def _apart(climbs: Sequence[Climb]) -> tuple[Climb, ...]:
     return tuple(kept[1:])
 
 
-def _best(climbs: Sequence[Climb]) -> Fit:
-    """The climb of highest posterior; the first unless another is clearly better.
-
-    If time was up, or somebody interrupted, that is why it ended.
-    """
-    known = [climb for climb in climbs if climb.trace] or climbs[:1]
-    best = max(known, key=lambda climb: climb.log_posterior)
-    if best.log_posterior <= known[0].log_posterior + AGREEMENT:
-        best = known[0]
-    starts = tuple(climb.log_posterior for climb in known)
-    if climbs[-1].reason in CUT_SHORT:
-        best = replace(best, reason=climbs[-1].reason)
-    return Fit(best, starts=starts, gain=best.log_posterior - starts[0])
+def _best(climbs: Sequence[Climb]) -> Climb:
+    """The climb of highest posterior; the first unless another is clearly better."""
+    best = max(climbs, key=lambda climb: climb.log_posterior)
+    if best.log_posterior <= climbs[0].log_posterior + AGREEMENT:
+        return climbs[0]
+    return best
 
 
 def _starts(seeds: Seeds, rows: CptRows, rng: np.random.Generator) -> Iterator[FloatArray]:

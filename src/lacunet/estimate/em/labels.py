@@ -44,9 +44,11 @@ def with_ordered_states(
     if possible is not None:
         pseudo = np.where(possible, pseudo, IMPOSSIBLE)
     for variable in variables:
-        cells = np.arange(layout.cells)
         columns = [*_columns(layout, climb.expected, variable, {*variables})]
-        for states in _exchangeable(layout, pseudo, variable) if columns else ():
+        if not columns:
+            continue
+        cells = np.arange(layout.cells)  # where each cell comes from
+        for states in _exchangeable(layout, pseudo, variable):
             chosen = np.array(states)
             ranks = ranked([column[chosen] for column in columns])
             _rearrange(layout, cells, variable, chosen, chosen[ranks])
@@ -88,14 +90,15 @@ def _columns(
     if not sizes.any():  # no row says anything about it
         return
     yield sizes / sizes.sum()
-    safe = np.where(sizes > 0, sizes, 1.0)
+    divisors = np.where(sizes > 0, sizes, 1.0)
     for family in layout.network.families:
-        others = [name for name in family if name not in hidden]
         if variable not in family:
             continue
-        for other in others:
-            counts = _by_states(layout, counts_of[family[-1]], family[-1], (variable, other))
-            yield from (counts / safe[:, None]).T
+        child = family[-1]
+        for other in family:
+            if other not in hidden:
+                counts = _by_states(layout, counts_of[child], child, (variable, other))
+                yield from (counts / divisors[:, None]).T  # one column for each state of the other
 
 
 def _by_states(layout: Layout, counts: FloatArray, child: str, names: Scope) -> FloatArray:
@@ -110,7 +113,8 @@ def _by_states(layout: Layout, counts: FloatArray, child: str, names: Scope) -> 
 
 def _exchangeable(layout: Layout, pseudo: FloatArray, variable: str) -> list[list[int]]:
     """The states of a variable, in groups that the prior treats alike."""
-    pseudo_of, by_state = layout.tables(pseudo), []
+    pseudo_of = layout.tables(pseudo)
+    by_state = []
     for family in layout.network.families:
         if variable in family:
             table = np.moveaxis(pseudo_of[family[-1]], family.index(variable), 0)

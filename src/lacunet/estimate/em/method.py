@@ -10,7 +10,7 @@ from lacunet.estimate.deletion.forms import check_graph
 from lacunet.estimate.em.fit import Visit
 from lacunet.estimate.em.stage import climb_stage, start_stage
 from lacunet.estimate.em.start import starting_form
-from lacunet.estimate.method import RATE_MATRIX, MethodError, Plan
+from lacunet.estimate.method import RATE_MATRIX, MethodError, Plan, Stage
 from lacunet.estimate.options import LIMIT, check_options, graph_option, option
 from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
 from lacunet.inference.engine import Inference
@@ -115,13 +115,19 @@ class EM:
         closed = start_stage(starting_form(self.start).stage(network, look))
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)
-        begins = self.start if self.starts_closed else "a given network"
-        begins = "random CPTs" if self.start == "random" else begins
+        stages: tuple[Stage, ...] = (climb,)
+        if self.starts_closed:
+            stages = (closed, climb)
+            begins = self.start
+        elif self.start == "random":
+            begins = "random CPTs"
+        else:
+            begins = "a given network"
         return Plan(
             self.name,
             network,
             partially,
-            (closed, climb) if self.starts_closed else (climb,),
+            stages,
             self.bytes_per_cell,
             RATE_MATRIX,
             intention=f"{self.name} starts from {begins}",

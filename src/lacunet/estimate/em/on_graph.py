@@ -67,33 +67,31 @@ BY_FORMULA = (
 
 @dataclass(frozen=True)
 class Doubt:
-    """Why a CPT is not known to be recoverable; the columns that its identified set rests on.
-
-    These are None where the states at hand identify it, or the set is too large to follow.
-    """
+    """Why a CPT is not known to be recoverable."""
 
     words: str
     verdict: Verdict
+    # What its identified set rests on; None where the states at hand identify it, or the set is
+    # too large to follow.
     columns: Scope | None = None
 
     def warning(self, statistics: Statistics, setting: Setting) -> str:
         """The warning, with the widest of the identified sets of its entries."""
         if self.columns is None or setting.deadline.left <= 0:
             return self.words
-        graph, asked = self.verdict.graph, self.verdict.asked
+        graph = self.verdict.graph
+        asked = self.verdict.asked
         model = lifted_near(graph, asked)
         ends = ends_of(best_fit(model, statistics.distinct[self.columns]), asked)
         cell = ends.widest
         states = [graph.network.states(n)[k] for n, k in zip(asked.names, cell, strict=True)]
         low, high = ends.interval()[cell]
-        is_narrow = ends.is_narrow and self.verdict.generic is False
-        return (
-            f"{self.words}; models that fit the data as well put {asked.at(states)} "
-            f"{'' if is_narrow else 'anywhere '}"
-            f"between {ends.low[cell]:.3f} and {ends.high[cell]:.3f} "
-            f"(95% interval {low:.3f} to {high:.3f})"
-            f"{f'. This range is {NARROW}' if is_narrow else ''}"
-        )
+        put = f"{self.words}; models that fit the data as well put {asked.at(states)}"
+        between = f"between {ends.low[cell]:.3f} and {ends.high[cell]:.3f}"
+        interval = f"(95% interval {low:.3f} to {high:.3f})"
+        if ends.is_narrow and self.verdict.generic is False:
+            return f"{put} {between} {interval}. This range is {NARROW}"
+        return f"{put} anywhere {between} {interval}"
 
 
 def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) -> Plan:
@@ -107,24 +105,29 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         Graph and data do not match, or two variables share a hidden cause.
     """
     graph = graph.over(network)
-    partially = graph.partially_observed if look.partially is None else look.partially
-    notes = () if look.partially is None else graph.check_partially(partially, network.variables)
+    if look.partially is None:
+        partially = graph.partially_observed
+        notes: tuple[str, ...] = ()
+    else:
+        partially = look.partially
+        notes = graph.check_partially(partially, network.variables)
     augmentation = augmented(graph, partially)
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
     by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
     closed = FactoredMAR().stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
-    families = highest_posterior(closed.families)
-    if em.stays_closed:
-        families = {
-            name: recovery.families[name] if verdicts[name].is_recoverable else family
-            for name, family in closed.families.items()
-        }
-    families = {
-        name: replace(family, verdict=recovery.families[name].verdict)
-        for name, family in families.items()
-    }
+
+    # The families as EM answers for them, or as they start where it may make no step.
+    families = {}
+    by_em = highest_posterior(closed.families)
+    for name in closed.families:
+        family = by_em[name]
+        if em.stays_closed:
+            is_recoverable = verdicts[name].is_recoverable
+            family = recovery.families[name] if is_recoverable else closed.families[name]
+        families[name] = replace(family, verdict=recovery.families[name].verdict)
+
     recorded = augmentation.selection
     mechanism_of = {node: variable for variable, node in augmentation.name_of.items()}
     problems = Compiling(augmentation.network, mechanism_of, recorded)
@@ -137,14 +140,20 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         solve=partial(_solved, climber, augmentation, doubts, {*by_formula}),
         chosen=recovery.chosen if em.stays_closed else None,
     )
-    starts = [start_stage(stage) for stage in (recovery, closed)] if em.starts_closed else []
-    formulas = [_formula_stage(Recovery(network, by_formula), doubts)] if by_formula else []
+
+    stages = []
+    if em.starts_closed:
+        stages += [start_stage(recovery), start_stage(closed)]
+    stages.append(climb)
+    if by_formula:
+        stages.append(_formula_stage(Recovery(network, by_formula), doubts))
+    stages += mechanism_stages(graph, partially, augmentation)
     is_smooth = not recorded and not by_formula
     return Plan(
         em.name,
         network,
         partially,
-        (*starts, climb, *formulas, *mechanism_stages(graph, partially, augmentation)),
+        tuple(stages),
         FactoredMAR().bytes_per_cell,
         RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
@@ -175,9 +184,9 @@ def _solved(
     fitted = climber.solve(statistics, Learned(start, learned.families), setting)
     assert fitted.network is not None
     assert fitted.ended is not None
-    nodes = {**augmentation.name_of} | (
-        {SELECTION.variable: augmentation.selection} if augmentation.selection else {}
-    )
+    nodes = dict(augmentation.name_of)
+    if augmentation.selection:
+        nodes[SELECTION.variable] = augmentation.selection
     reports = dict(fitted.families)
     if setting.whole is None:
         whole = statistics.sample(0)
@@ -231,13 +240,15 @@ def _by_formulas(
 
     The network that replicates start from stays that of EM.
     """
-    pseudo_counts = (
-        setting.pseudo_counts if learned.pseudo_counts is None else learned.pseudo_counts
-    )
-    solved = recovery.solve(statistics, Learned(), replace(setting, pseudo_counts=pseudo_counts))
-    reports, ended = dict(learned.families), learned.ended
+    if learned.pseudo_counts is not None:
+        setting = replace(setting, pseudo_counts=learned.pseudo_counts)
+    solved = recovery.solve(statistics, Learned(), setting)
+    reports = dict(learned.families)
+    ended = learned.ended
     for name, why in solved.left.items():
-        words = [why, doubts[name].words] if name in doubts else [why]
+        words = [why]
+        if name in doubts:
+            words.append(doubts[name].words)
         reports[name] = replace(reports[name], warnings=(*words, *reports[name].warnings))
     if solved.tables and ended is not None:
         ended = replace(ended, notes=(*ended.notes, BY_FORMULA.format(listed([*solved.tables]))))
@@ -264,11 +275,12 @@ def _likelihood(augmentation: Augmented) -> str:
     """Which likelihood EM gives; those of different mechanisms do not compare."""
     given = " given that rows were recorded" if augmentation.selection else ""
     names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
-    of, more = " alone", ""
-    if names:
-        of = f" and {names}"
-        more = "; result.log_likelihood(data) is that of the values alone"
-    return f"the log-likelihood is that of the observed values{of}{given}{more}"
+    if not names:
+        return f"the log-likelihood is that of the observed values alone{given}"
+    return (
+        f"the log-likelihood is that of the observed values and {names}{given}; "
+        "result.log_likelihood(data) is that of the values alone"
+    )
 
 
 def _doubts(
@@ -289,6 +301,7 @@ def _doubts(
 
 
 def _doubt(verdict: Verdict) -> Doubt:
+    """Why one CPT is not known to be recoverable."""
     words = f"{verdict.standing}: {verdict.why}; this CPT is the likeliest that EM found"
     if verdict.generic:
         return Doubt(words, verdict)
@@ -297,5 +310,6 @@ def _doubt(verdict: Verdict) -> Doubt:
         model = lifted_near(verdict.graph, verdict.asked)
     except NotRecoverableError:  # too large to follow, or of a latent variable
         return unfollowed
-    is_small = model.grid.length <= MOST_FOLLOWED
-    return Doubt(words, verdict, model.variables) if is_small else unfollowed
+    if model.grid.length > MOST_FOLLOWED:
+        return unfollowed
+    return Doubt(words, verdict, model.variables)

@@ -47,7 +47,7 @@ from lacunet.estimate.em.start import (
     random_cells,
     tables_of,
 )
-from lacunet.estimate.families import FamilyPlan
+from lacunet.estimate.families import FamilyPlan, FamilyReport
 from lacunet.estimate.method import AGREEMENT, Ended, Learned, Setting, Stage, agreed
 from lacunet.estimate.pseudo_counts import (
     FROM_FIRST_FIT,
@@ -62,8 +62,9 @@ from lacunet.estimate.pseudo_counts import (
 )
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.model.network import FloatArray, Network, Scope
+from lacunet.statistics.folds import Folds
 from lacunet.statistics.gather import Compiling, Needs, Statistics
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.statistics.problems.compile import Problems, compile_problems
 from lacunet.statistics.problems.layout import Layout, layout_of
 from lacunet.wording import counted, first_of
 
@@ -88,32 +89,30 @@ KEPT_SMOOTHED = (
 
 @dataclass(frozen=True)
 class Climber:
-    """EM on a network: what it answers for, and where it starts.
-
-    ``partially`` are the variables with missing values, ``families`` the CPTs that are reported on.
-    ``recorded`` is the node that says whether a row was recorded, if rows are a selection.
-    """
+    """EM on a network: what it answers for, and where it starts."""
 
     em: EM
     network: Network
-    partially: Scope
-    families: Mapping[str, FamilyPlan]
-    recorded: str = ""
+    partially: Scope  # the variables with missing values
+    families: Mapping[str, FamilyPlan]  # the CPTs that are reported on
+    recorded: str = ""  # the node that says whether a row was recorded, if rows are a selection
 
     def stage(self) -> Stage:
         """EM from what the stages before have learned; what it does otherwise, by the counts."""
-        em, network = self.em, self.network
+        em = self.em
         branches: list[str] = []
         if not em.stays_closed:
-            is_bounded = isfinite(em.most_cells)
-            branches.append(TOO_DEAR_BRANCH.format(em.most_cells) if is_bounded else LOOPY_BRANCH)
+            if isfinite(em.most_cells):
+                branches.append(TOO_DEAR_BRANCH.format(em.most_cells))
+            else:
+                branches.append(LOOPY_BRANCH)
             if em.restarts is None:
                 branches.append(STARTS_BRANCH)
             branches.append(NO_STEP_BRANCH)
         return Stage(
             em.name,
             self.families,
-            Needs(network.families, problems=Compiling(network)),
+            Needs(self.network.families, problems=Compiling(self.network)),
             self.solve,
             branches=tuple(branches),
             is_replicated=False,
@@ -121,50 +120,37 @@ class Climber:
         )
 
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
-        """All CPTs, and what they rest on; the closed form's reports if EM made no step from it.
-
-        A row enters the estimate of a family if it shows any of the family's variables.
-        """
-        em, network, began = self.em, self.network, monotonic()
+        """All CPTs, and what they rest on; the closed form's reports if EM made no step from it."""
+        em = self.em
+        network = self.network
+        began = monotonic()
         layout = layout_of(network.with_tables(None))
-        fit, engine, pseudo_counts = self._climbed(layout, statistics, learned, setting)
-        climb, seconds = fit.climb, monotonic() - began
-        loopy = frozenset() if engine is None else engine.loopy_families
+        outcome = self._climbed(layout, statistics, learned, setting)
+        seconds = monotonic() - began
+
+        climb = outcome.fit.climb
         tables = layout.tables(climb.cells)
-        others = [layout.tables(other.cells) for other in fit.others]
-        expected = layout.tables(climb.expected) if climb.expected.size else None
-        has_moved = climb.iterations or not em.starts_closed
-        reports, incomplete = dict(learned.families), set(self.partially)
-        hidden = _hidden(network, self.families, statistics)
-        for name, family in self.families.items() if has_moved else ():
-            counts = statistics.counts_in_sample(network.family(name), 0)
-            is_plain = incomplete.isdisjoint(counts.scope)  # its CPT is a plain frequency
-            basis = CptBasis(
-                rows_used=None if is_plain else rows_showing_any(counts),
-                unseen=int((expected[name].sum(axis=-1) == 0).sum()) if expected else 0,
-                warnings=[
-                    *([LOOPY] if name in loopy else []),
-                    *_other_optima(tables[name], [other[name] for other in others]),
-                ],
-                hidden=hidden,
-            )
-            reports[name] = family_report(family, basis, counts, network, pseudo_counts)
-        never = statistics.never_shown if em.starts_closed else ()
-        drawn = alike_states(network, learned.tables, never)
-        notes: list[str] = []
-        if em.starts_closed and not smooths_every_cell(setting.pseudo_counts):
-            notes.append(SMOOTHED if climb.iterations else KEPT_SMOOTHED)
-        if latent := [name for name in drawn if name not in statistics.cells_of_sets]:
-            notes.append(f"no row shows {first_of(latent, 5)}: {AT_RANDOM}")
+        others = tuple(layout.tables(other.cells) for other in outcome.fit.others)
+        loopy: Collection[str] = ()
+        if outcome.engine is not None:
+            loopy = outcome.engine.loopy_families
+        reports = dict(learned.families)
+        if climb.iterations or not em.starts_closed:
+            reports |= self._reports(layout, statistics, outcome, loopy)
+
+        notes = [
+            *self._notes_on_start(statistics, learned, setting, climb),
+            *_notes(em, outcome.fit, loopy),
+        ]
         ended = Ended(
             climb.reason,
             climb.iterations,
             seconds,
-            float(climb.log_likelihoods.sum()),
-            climb.log_posterior,
-            climb.trace,
-            (*notes, *_notes(em, fit, loopy)),
-            fit.starts,
+            log_likelihood=float(climb.log_likelihoods.sum()),
+            log_posterior=climb.log_posterior,
+            trace=climb.trace,
+            notes=tuple(notes),
+            starts=outcome.fit.starts,
         )
         return replace(
             learned,
@@ -173,16 +159,60 @@ class Climber:
             notes=(*learned.notes, *_cut_short(em, ended)),
             ended=ended,
             network=network.with_tables(tables),
-            engine=engine,
+            engine=outcome.engine,
             start=climb.start,
-            others=tuple(others),
-            pseudo_counts=merged(None, pseudo_counts, ()),
+            others=others,
+            pseudo_counts=merged(None, outcome.pseudo_counts, ()),
         )
+
+    def _reports(
+        self, layout: Layout, statistics: Statistics, outcome: _Outcome, loopy: Collection[str]
+    ) -> dict[str, FamilyReport]:
+        """What each CPT rests on.
+
+        A row enters the estimate of a family if it shows any of the family's variables.
+        """
+        network = self.network
+        climb = outcome.fit.climb
+        table_of = layout.tables(climb.cells)
+        others = [layout.tables(other.cells) for other in outcome.fit.others]
+        expected = layout.tables(climb.expected) if climb.expected.size else None
+        incomplete = set(self.partially)
+        hidden = _hidden(network, self.families, statistics)
+        reports = {}
+        for name, family in self.families.items():
+            counts = statistics.counts_in_sample(network.family(name), 0)
+            rows_used = None  # its CPT is a plain frequency
+            if not incomplete.isdisjoint(counts.scope):
+                rows_used = rows_showing_any(counts)
+            unseen = 0
+            if expected is not None:
+                unseen = int((expected[name].sum(axis=-1) == 0).sum())
+            warnings = []
+            if name in loopy:
+                warnings.append(LOOPY)
+            warnings += _other_optima(table_of[name], [other[name] for other in others])
+            basis = CptBasis(rows_used=rows_used, unseen=unseen, warnings=warnings, hidden=hidden)
+            reports[name] = family_report(family, basis, counts, network, outcome.pseudo_counts)
+        return reports
+
+    def _notes_on_start(
+        self, statistics: Statistics, learned: Learned, setting: Setting, climb: Climb
+    ) -> Iterator[str]:
+        """What to know of where EM started, if that was a closed form."""
+        if not self.em.starts_closed:
+            return
+        if not smooths_every_cell(setting.pseudo_counts):
+            yield SMOOTHED if climb.iterations else KEPT_SMOOTHED
+        drawn = alike_states(self.network, learned.tables, statistics.never_shown)
+        latent = [name for name in drawn if name not in statistics.cells_of_sets]
+        if latent:
+            yield f"no row shows {first_of(latent, 5)}: {AT_RANDOM}"
 
     def _climbed(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
-    ) -> tuple[Fit, Engine | None, UsedPseudoCounts]:
-        """Run EM on what was compiled: what it found, on what, and with which pseudo-counts.
+    ) -> _Outcome:
+        """Run EM on what was compiled.
 
         Parameters
         ----------
@@ -191,47 +221,57 @@ class Climber:
             learned of the prior from the same rows.
         """
         climber = self._replicated(setting)
-        em = climber.em
         seeds = climber._seeds(layout, statistics, learned, setting)
         pseudo_counts: UsedPseudoCounts | None = learned.pseudo_counts
         if pseudo_counts is None:
             pseudo_counts = pseudo_counts_from(setting.pseudo_counts, layout.network, statistics)
+
         if statistics.problems is None:  # stopped before they were compiled
-            return Fit(Climb.at_start(seeds.cells, statistics.stopped_by)), None, pseudo_counts
+            return _Outcome.without_step(seeds, statistics.stopped_by, pseudo_counts)
         whole = None if setting.whole is None else setting.whole.ended
         if whole is not None and whole.is_cut_short and not whole.iterations:
             # Planning an expectation may take minutes, and all rows made no step either.
-            return Fit(Climb.at_start(seeds.cells, whole.reason)), None, pseudo_counts
-        deadline, progress = setting.deadline, setting.progress
+            return _Outcome.without_step(seeds, whole.reason, pseudo_counts)
+
         engine: Engine | None = None
         try:
-            deadline.check()
-            problems, folds = statistics.problems, statistics.folds
-            if folds is not None:
-                problems = problems.sampled(folds.samples[:1])  # all rows
-            engine = engine_of(
-                problems, setting.memory, em.inference, progress, deadline, em.most_cells
-            )
+            setting.deadline.check()
+            engine = climber._engine(statistics.problems, statistics.folds, setting)
             if self.recorded:
-                engine = _with_unrecorded(engine, self.recorded, setting, em)
-            flat = flat_pseudo_counts(pseudo_counts, layout)
-            fitting = Fitting(engine, flat, em, setting.rng, deadline, progress)
-            if isinstance(pseudo_counts, PseudoCounts) and _has_first_fit(
-                em, setting.pseudo_counts
-            ):
-                is_learned = setting.pseudo_counts != LEARN
-                fit, pseudo_counts = fit_and_learn_pseudo_counts(
-                    fitting, seeds, pseudo_counts, is_learned=is_learned
-                )
-            else:
-                fit = fitting.fit(seeds)
-            if setting.whole is None and not isinstance(em.start, Network):
+                engine = _with_unrecorded(engine, self.recorded, setting, climber.em)
+            fit, pseudo_counts = climber._fit(engine, seeds, pseudo_counts, setting)
+            if setting.whole is None and not isinstance(climber.em.start, Network):
                 fit = self._with_ordered_states(fit, layout, statistics, pseudo_counts)
         except OutOfTimeError:
-            fit = Fit(Climb.at_start(seeds.cells, "time limit"))
+            return _Outcome.without_step(seeds, "time limit", pseudo_counts, engine)
         except KeyboardInterrupt:
-            fit = Fit(Climb.at_start(seeds.cells, "interrupted"))
-        return fit, engine, pseudo_counts
+            return _Outcome.without_step(seeds, "interrupted", pseudo_counts, engine)
+        return _Outcome(fit, pseudo_counts, engine)
+
+    def _engine(self, problems: Problems, folds: Folds | None, setting: Setting) -> Engine:
+        """The problems of all rows, laid out for expectations."""
+        if folds is not None:
+            problems = problems.sampled(folds.samples[:1])
+        return engine_of(
+            problems,
+            setting.memory,
+            self.em.inference,
+            setting.progress,
+            setting.deadline,
+            self.em.most_cells,
+        )
+
+    def _fit(
+        self, engine: Engine, seeds: Seeds, pseudo_counts: UsedPseudoCounts, setting: Setting
+    ) -> tuple[Fit, UsedPseudoCounts]:
+        """What EM finds, and the pseudo-counts that it learns on the way, if it learns them."""
+        flat = flat_pseudo_counts(pseudo_counts, engine.problems.layout)
+        fitting = Fitting(engine, flat, self.em, setting.rng, setting.deadline, setting.progress)
+        has_first_fit = _has_first_fit(self.em, setting.pseudo_counts)
+        if isinstance(pseudo_counts, PseudoCounts) and has_first_fit:
+            is_learned = setting.pseudo_counts != LEARN
+            return fit_and_learn_pseudo_counts(fitting, seeds, pseudo_counts, is_learned=is_learned)
+        return fitting.fit(seeds), pseudo_counts
 
     def _with_ordered_states(
         self, fit: Fit, layout: Layout, statistics: Statistics, pseudo_counts: UsedPseudoCounts
@@ -249,21 +289,22 @@ class Climber:
 
     def _replicated(self, setting: Setting) -> Climber:
         """How a replicate of the rows is learned; all rows as it is."""
-        em, whole = self.em, setting.whole
+        whole = setting.whole
         if whole is None or whole.ended is None:
             return self
         assert whole.network is not None
         if whole.ended.is_cut_short:
-            em = replace(em, max_iterations=whole.ended.iterations)
+            em = replace(self.em, max_iterations=whole.ended.iterations, restarts=1)
         else:
-            em = replace(em, start=whole.network)
-        return replace(self, em=replace(em, restarts=1))
+            em = replace(self.em, start=whole.network, restarts=1)
+        return replace(self, em=em)
 
     def _seeds(
         self, layout: Layout, statistics: Statistics, learned: Learned, setting: Setting
     ) -> Seeds:
         """The cells to start from."""
-        rows, start = CptRows.of(layout), self.em.start
+        rows = CptRows.of(layout)
+        start = self.em.start
         if isinstance(start, Network):
             return Seeds(rows.normalised(layout.flat(tables_of(start, layout.network))))
         if not self.em.starts_closed:
@@ -273,8 +314,29 @@ class Climber:
         hidden = alike_states(layout.network, learned.tables, statistics.never_shown)
         if not hidden:
             return Seeds(cells)
+        # A closed form knows hidden variables by the prior alone: their part is drawn.
         redrawn = cells_about(layout, hidden)
         return Seeds(np.where(redrawn, _drawn(rows, setting), cells), redrawn, unnamed=True)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What EM found, on what, and with which pseudo-counts."""
+
+    fit: Fit
+    pseudo_counts: UsedPseudoCounts
+    engine: Engine | None = None  # None if it was not planned before EM ended
+
+    @classmethod
+    def without_step(
+        cls,
+        seeds: Seeds,
+        reason: str,
+        pseudo_counts: UsedPseudoCounts,
+        engine: Engine | None = None,
+    ) -> _Outcome:
+        """What there is where EM ended before it knew anything: where it would have started."""
+        return cls(Fit(Climb.at_start(seeds.cells, reason)), pseudo_counts, engine)
 
 
 def climb_stage(em: EM, network: Network, partially: Scope, closed: Stage) -> Stage:
@@ -305,6 +367,7 @@ def start_stage(closed: Stage) -> Stage:
 
 
 def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
+    """What a closed form learns with pseudo-counts in every cell."""
     if not smooths_every_cell(setting.pseudo_counts):
         setting = replace(setting, pseudo_counts=START_PSEUDO_COUNTS)
     return closed.solve(statistics, learned, setting)
@@ -312,15 +375,19 @@ def _smoothed(closed: Stage, statistics: Statistics, learned: Learned, setting: 
 
 def _drawn(rows: CptRows, setting: Setting) -> FloatArray:
     """What EM starts from where chance decides; replicates of the rows as all rows did."""
-    start = None if setting.whole is None else setting.whole.start
-    return random_cells(rows, setting.rng) if start is None else start
+    if setting.whole is not None and setting.whole.start is not None:
+        return setting.whole.start
+    return random_cells(rows, setting.rng)
 
 
 def _hidden(network: Network, variables: Container[str], statistics: Statistics) -> set[str]:
     """The variables that no row shows, but one of several states, or what follows from them."""
     never = set(statistics.never_shown)
-    informed = set(statistics.cells_of_sets)  # and the parents of what is shown, or informed
-    for name in reversed(network.order) if never else ():
+    if not never:
+        return set()
+    # Children before parents: what is shown, or informed, informs on its parents.
+    informed = set(statistics.cells_of_sets)
+    for name in reversed(network.order):
         if name in variables and (name not in never or name in informed):
             informed.update(network.parents(name))
     return never & informed
@@ -330,6 +397,7 @@ def _with_unrecorded(engine: Engine, recorded: str, setting: Setting, em: EM) ->
     """The engine that also expects the rows that were not recorded."""
     network = engine.problems.layout.network
     sizes = {name: network.cardinality(name) for name in network.variables}
+    # One row that shows nothing but that it was not recorded.
     columns: dict[str, Any] = {
         name: np.array([size], dtype=code_type(size)) for name, size in sizes.items()
     }

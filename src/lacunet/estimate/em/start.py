@@ -28,14 +28,11 @@ SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed star
 
 @dataclass(frozen=True)
 class CptRows:
-    """The rows of all CPTs, laid end to end: where each begins and how long it is.
+    """The rows of all CPTs, laid end to end."""
 
-    ``possible`` says which cells are not structural zeros; None where all of them are possible.
-    """
-
-    begins: Integers
-    lengths: Integers
-    possible: NDArray[np.bool_] | None = None
+    begins: Integers  # where each begins
+    lengths: Integers  # how long it is
+    possible: NDArray[np.bool_] | None = None  # cells that are not structural zeros; None: all
 
     @classmethod
     def of(cls, layout: Layout) -> CptRows:
@@ -43,9 +40,10 @@ class CptRows:
         sizes = np.diff(layout.offsets)
         lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
         possible = None
-        if possible_of := layout.network.possible_of:
+        possible_of = layout.network.possible_of
+        if possible_of:
             possible = np.ones(layout.cells, dtype=bool)
-            tables = layout.tables(possible)
+            tables = layout.tables(possible)  # views: what is written there is written here
             for name in possible_of:
                 tables[name][...] = possible_of[name]
         return cls(np.cumsum(lengths) - lengths, lengths, possible)
@@ -58,9 +56,10 @@ class CptRows:
         if self.possible is not None:
             weights = np.where(self.possible, weights, 0.0)
         sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
-        empty = sums == 0
-        if empty.any():
-            weights = np.where(empty, 1.0 if self.possible is None else self.possible, weights)
+        is_empty = sums == 0
+        if is_empty.any():
+            uniform = 1.0 if self.possible is None else self.possible
+            weights = np.where(is_empty, uniform, weights)
             sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
         rows: FloatArray = weights / sums
         return rows
@@ -125,6 +124,7 @@ def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> 
     """
     alike = []
     for name in variables:
+        # A state as all CPTs know it: its cells in the families that the variable has a part in.
         families = [family for family in network.families if name in family]
         by_state = [np.moveaxis(tables[family[-1]], family.index(name), 0) for family in families]
         rows = np.concatenate([table.reshape(len(table), -1) for table in by_state], axis=1)
@@ -135,7 +135,8 @@ def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> 
 
 def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
     """Which cells are those of families that some variables have a part in."""
-    names, network = set(variables), layout.network
+    names = set(variables)
+    network = layout.network
     touched = [not names.isdisjoint(network.family(name)) for name in network.variables]
     return np.repeat(np.array(touched, dtype=bool), np.diff(layout.offsets))
 

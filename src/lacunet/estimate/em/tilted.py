@@ -64,17 +64,14 @@ BEYOND = 200.0  # the logarithm of a ratio that no evidence of a row makes up fo
 
 @dataclass(frozen=True)
 class TiltedRows:
-    """Rows compiled for EM with the mechanism of the question's variable as the last node.
-
-    ``start`` is the network as plain EM learned it; ``near`` are cells to start from at some
-    tilts, where they are known to be close.
-    """
+    """Rows compiled for EM with the mechanism of the question's variable as the last node."""
 
     engine: Engine
-    start: Network
+    start: Network  # as plain EM learned it
     question: Question
     pseudo_counts: PerCell
     model: TiltedModel
+    # Cells to start from at some tilts, where they are known to be close.
     near: Mapping[float, FloatArray] = field(default_factory=dict)
     lost: float = 0.0  # no row is left out
 
@@ -101,24 +98,28 @@ class TiltedRows:
     ) -> FloatArray:
         """The cells of highest posterior if hidden values are tilted."""
         layout = self.engine.problems.layout
-        shows = layout.network.variables[-1]
+        variable = self.question.mechanism
+        shows = layout.network.variables[-1]  # the mechanism comes last
         shape = layout.network.shape(layout.network.family(shows))
-        size = int(np.prod(shape))  # the mechanism comes last
-        ratio = exp(min(max(delta, -BEYOND), BEYOND))
-        state = self.start.state_index(self.question.mechanism, self.question.tilted_state)
-        rule, skip = self.start.not_asked_of.get(self.question.mechanism), None
+        size = int(np.prod(shape))
+        ratio = exp(min(max(delta, -BEYOND), BEYOND))  # k
+        state = self.start.state_index(variable, self.question.tilted_state)
         rows = CptRows.of(layout)
+        rule = self.start.not_asked_of.get(variable)
+        skip = None
         if rule is not None:
-            skip = self.start.state_index(self.question.mechanism, rule.state)
+            skip = self.start.state_index(variable, rule.state)
             rows = _with_single_cells(rows, shape, skip)
 
-        bare, times = self._bare_rows(), np.ones(layout.cells)
-        layout.tables(times)[self.question.mechanism][..., state] = ratio
-        times[~bare] = 1.0
+        # In CPT rows of the variable that no row shows the pseudo-counts are tilted.
+        is_bare = self._bare_rows()
+        times = np.ones(layout.cells)
+        layout.tables(times)[variable][..., state] = ratio
+        times[~is_bare] = 1.0
         pseudo = np.broadcast_to(np.asarray(self.pseudo_counts, np.float64), times.shape).copy()
         pseudo[-size:] = 0.0
         sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
-        pseudo_counts = np.where(bare, sums * rows.normalised(pseudo * times), pseudo)
+        pseudo_counts = np.where(is_bare, sums * rows.normalised(pseudo * times), pseudo)
 
         def maximised(counts: FloatArray) -> FloatArray:
             after = maximise(counts, rows, pseudo_counts)
@@ -134,17 +135,21 @@ class TiltedRows:
 
         if delta in self.near:
             return climbed(self.near[delta]).cells
+
+        # The two explanations of a large ratio: the other states are hardly ever hidden, ...
         plain = layout.flat(self._plain_tables())
         as_at_random = rows.normalised(plain * times)
-        others_shown = as_at_random.copy()
+        # ... or the tilted one is hardly ever shown.
         odds = np.full(shape[0], min(1.0, 1 / ratio))
         odds[state] *= ratio
         hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
-        others_shown[-size:] = np.ravel(
-            np.stack([np.broadcast_to(p, shape[:-1]) for p in (hidden, 1 - hidden)], axis=-1)
-        )
-        starts = [others_shown] if isinf(delta) or ratio == 1 else [as_at_random, others_shown]
-        return max(map(climbed, starts), key=lambda end: end.log_posterior).cells
+        hidden_and_shown = [np.broadcast_to(p, shape[:-1]) for p in (hidden, 1 - hidden)]
+        others_shown = as_at_random.copy()
+        others_shown[-size:] = np.ravel(np.stack(hidden_and_shown, axis=-1))
+        if isinf(delta) or ratio == 1:
+            return climbed(others_shown).cells
+        ends = [climbed(as_at_random), climbed(others_shown)]
+        return max(ends, key=lambda end: end.log_posterior).cells
 
     def _plain_tables(self) -> dict[str, FloatArray]:
         """The CPTs that plain EM learned; those of nodes that it does not have are even."""
@@ -162,11 +167,11 @@ class TiltedRows:
     def _bare_rows(self) -> NDArray[np.bool_]:
         """The cells of the variable's CPT rows that no row of the data shows."""
         layout = self.engine.problems.layout
-        bare = np.zeros(layout.cells)
+        is_bare = np.zeros(layout.cells)
         supported = self.start.cpt(self.question.mechanism).supported
         if supported is not None:
-            layout.tables(bare)[self.question.mechanism][...] = ~supported[..., None]
-        return bare > 0
+            layout.tables(is_bare)[self.question.mechanism][...] = ~supported[..., None]
+        return is_bare > 0
 
 
 def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptRows:
@@ -180,15 +185,12 @@ def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptR
 
 @dataclass(frozen=True)
 class TiltedModel:
-    """A network whose last node is the mechanism that is tilted.
+    """A network whose last node is the mechanism that is tilted."""
 
-    ``compiling`` says what its nodes are in the rows. ``never_without`` are variables that the
-    mechanism looks at, and without which no row shows the variable. ``start`` are CPTs of nodes
-    beside those of the variables.
-    """
-
-    compiling: Compiling
+    compiling: Compiling  # what its nodes are in the rows
+    # Variables that the mechanism looks at, and without which no row shows the variable.
     never_without: Scope = ()
+    # CPTs of nodes beside those of the variables.
     start: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
@@ -232,7 +234,8 @@ def tilted_model_on_graph(
     """
     variable = question.mechanism
     augmentation = augmented(graph, partially, kept=(variable,))
-    whole, node = augmentation.network, augmentation.name_of[variable]
+    whole = augmentation.network
+    node = augmentation.name_of[variable]
     parents = dict(whole.parents_of)
     for name, other in augmentation.name_of.items():
         if name != variable and not looks_at_hidden(augmentation.graph, name, partially):
@@ -256,9 +259,15 @@ def _free_name(taken: Container[str], name: str) -> str:
 
 
 def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = None) -> FloatArray:
-    """The CPT of a mechanism that hides one state with ``ratio`` times the odds of the others.
+    r"""The CPT of a mechanism that hides one state with ``ratio`` times the odds of the others.
 
-    That of who was not asked, the state ``skip``, is one.
+    With the odds :math:`t` of the others, and of the state :math:`k t`, the expected log-likelihood
+    is highest at the positive root of
+
+    .. math::
+        k (n - h) t^2 + (k n_1 + n_0 - (1 + k) h) t - h = 0 .
+
+    Who was not asked, the state ``skip``, is hidden and shown with probability one.
 
     Parameters
     ----------
@@ -281,12 +290,13 @@ def mechanism(counts: FloatArray, state: int, ratio: float, skip: int | None = N
     shown = (every - hidden).clip(0)
     linear = ratio * tilted + (every - tilted) - (1 + ratio) * hidden
     root = np.sqrt(linear**2 + 4 * ratio * shown * hidden)
-    # 1 / t: whichever form does not subtract what is nearly the same.
+    # 2 / t: whichever form does not subtract what is nearly the same.
     with np.errstate(divide="ignore", invalid="ignore"):
-        inverse = np.where(
-            linear > 0, (linear + root) / hidden, 4 * ratio * shown / (root - linear)
-        )
-    inverse = np.where(hidden > 0, np.where(shown > 0, inverse / 2, 0.0), np.inf)
+        by_sum = (linear + root) / hidden
+        by_difference = 4 * ratio * shown / (root - linear)
+    inverse = np.where(linear > 0, by_sum, by_difference) / 2  # 1 / t
+    inverse = np.where(shown > 0, inverse, 0.0)
+    inverse = np.where(hidden > 0, inverse, np.inf)
     times = np.ones(len(counts))
     times[state] = ratio
     share = 1 / (1 + np.multiply.outer(1 / times, inverse))

@@ -26,7 +26,7 @@ NO_MAXIMUM = (
     "EM ends where the likelihood has no maximum: intervals are widened, and those of answers may "
     "still be too narrow; more starts (restarts=) may end elsewhere"
 )
-SMALL = 1e-4  # how far cells are moved, relative to themselves
+RELATIVE_STEP = 1e-4  # how far cells are moved, relative to themselves, for a derivative
 
 
 def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curvature:
@@ -62,14 +62,19 @@ def em_uncertainty(
     spreads = _spreads_at(engine, cells, pseudo, progress)
     if spreads.is_at_maximum or engine.loopy_families:
         return spreads
+
     end = climb(engine, cells, pseudo, FURTHER).cells
     spreads = _spreads_at(engine, end, pseudo, progress)
-    doubts: tuple[str, ...] = (NO_MAXIMUM,)
+    doubts: tuple[str, ...] = ()
     if spreads.is_at_maximum:
         moved = np.abs(end - cells)
         errors = ARRIVED * np.sqrt(np.diag(spreads.covariance))
-        is_far = (moved[spreads.free.cell] > errors).any()
-        doubts = (NOT_ARRIVED.format(float(moved.max())),) if is_far else ()
+        if (moved[spreads.free.cell] > errors).any():
+            doubts = (NOT_ARRIVED.format(float(moved.max())),)
+    else:
+        doubts = (NO_MAXIMUM,)
+
+    # The spreads of where it arrives, around the estimate.
     tables = engine.problems.layout.tables(cells)
     spread_of = {
         name: replace(spread, table=tables[name]) for name, spread in spreads.spread_of.items()
@@ -97,16 +102,19 @@ def row_information(engine: Engine, cells: FloatArray) -> Callable[[FloatArray],
     if engine.loopy_families:
         return None
     problems = engine.problems
-    weights, counted = problems.weights.sum(axis=1), problems.fixed.sum(axis=1)
+    weights = problems.weights.sum(axis=1)
+    complete = problems.fixed.sum(axis=1)
 
     def of_moves(moves: FloatArray) -> FloatArray:
-        slopes = quotient(moves, cells)
-        steps = SMALL / np.abs(slopes).max(axis=1)
-        information = np.square(slopes) @ counted
+        slopes = quotient(moves, cells)  # of the logarithm of each cell
+        steps = RELATIVE_STEP / np.abs(slopes).max(axis=1)
+        information = np.square(slopes) @ complete
         for batch in batches_of(problems, memory_budget(None)):
             for index, (move, step) in enumerate(zip(moves, steps, strict=True)):
-                up, down = (solve(batch, cells + signed * move).log_z for signed in (step, -step))
-                information[index] += weights[batch.problems] @ np.square((up - down) / (2 * step))
+                up = solve(batch, cells + step * move).log_z
+                down = solve(batch, cells - step * move).log_z
+                slope = (up - down) / (2 * step)
+                information[index] += weights[batch.problems] @ np.square(slope)
         return np.asarray(information)
 
     return of_moves

@@ -22,18 +22,16 @@ from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
 
 Bits = NDArray[np.uint64]
 WORD = 64
-MANY_CELLS = 2**22  # in the cliques of a component: a better order is worth searching for
+SEARCH_FROM_CELLS = 2**22  # in a component's cliques: a better order is worth searching for
 
 
 @dataclass(frozen=True)
 class Elimination:
-    """The order in which the vertices of all components go, and what each leaves behind.
+    """The order in which the vertices of all components go, and what each leaves behind."""
 
-    ``round`` says when a vertex goes, ``scope`` lists the vertices joined to it at that
-    moment (ascending): the scope of the message that its elimination gives.
-    """
-
-    round: Integers
+    round: Integers  # when each vertex goes
+    # The vertices joined to it at that moment, ascending: the scope of the message that its
+    # elimination gives.
     scope: Ragged
 
 
@@ -67,7 +65,9 @@ def eliminate(
     words = (component_sizes + WORD - 1) // WORD
     rounds = np.zeros(len(log_sizes), dtype=np.int64)
     lengths = np.zeros(len(log_sizes), dtype=np.int64)
-    pairs: list[tuple[Integers, Integers]] = []
+    pairs: list[tuple[Integers, Integers]] = []  # each vertex with each of its scope
+
+    # Components that need equally many words for their sets go together.
     for width in ascending(words).tolist():
         chosen = np.flatnonzero(words == width)
         vertices = ranges(starts[chosen], component_sizes[chosen])
@@ -76,10 +76,11 @@ def eliminate(
         row, other = graph.pairs(graph.bits, graph.first)
         lengths[vertices] = np.bincount(row, minlength=len(vertices))
         pairs.append((vertices[row], vertices[other]))
-    if len(pairs) == 1:
+    if len(pairs) == 1:  # in order already
         return Elimination(rounds, Ragged.of_lengths(lengths, pairs[0][1]))
-    items = np.concatenate([other for _, other in pairs]) if pairs else np.zeros(0, np.int64)
-    row = np.concatenate([row for row, _ in pairs]) if pairs else items
+    none = np.zeros(0, np.int64)
+    row = np.concatenate([none, *(row for row, _ in pairs)])
+    items = np.concatenate([none, *(other for _, other in pairs)])
     return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(row, len(log_sizes))]))
 
 
@@ -99,9 +100,9 @@ def improved(
         elimination.scope.owners, log_sizes[elimination.scope.items], minlength=len(log_sizes)
     )
     starts = np.concatenate([[0], np.cumsum(component_sizes)]).astype(np.int64)
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # a hopeless component has infinitely many
         cells = np.add.reduceat(np.exp(cliques + log_sizes), starts[:-1])
-    large = np.flatnonzero(cells > MANY_CELLS)
+    large = np.flatnonzero(cells > SEARCH_FROM_CELLS)
     if not len(large):
         return elimination
     rounds = elimination.round.copy()
@@ -112,12 +113,12 @@ def improved(
         near = {v: {*joined.take(sets.row(v)).items.tolist()} for v in range(start, stop)}
         graph = numbered(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
         order = best_order(graph, deadline=deadline)
-        if cells_of(graph, order) < cells[component]:
-            for turn, (vertex, left) in enumerate(
-                zip(order, cliques_of(graph, order), strict=True)
-            ):
-                rounds[start + vertex] = turn
-                scope[start + vertex] = start + np.array(sorted(left), dtype=np.int64)
+        if cells_of(graph, order) >= cells[component]:
+            continue
+        cliques_left = cliques_of(graph, order)
+        for turn, (vertex, left) in enumerate(zip(order, cliques_left, strict=True)):
+            rounds[start + vertex] = turn
+            scope[start + vertex] = start + np.array(sorted(left), dtype=np.int64)
     lengths = np.array([len(row) for row in scope], dtype=np.int64)
     return Elimination(rounds, Ragged.of_lengths(lengths, np.concatenate(scope)))
 
@@ -138,20 +139,24 @@ class _Graph:
         width: int,
     ) -> None:
         self.log_sizes = log_sizes[vertices]
-        self.component = np.repeat(np.arange(len(sizes)), sizes)
+        self.component = np.repeat(np.arange(len(sizes)), sizes)  # of each vertex
         first = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-        self.first = first[self.component]
+        self.first = first[self.component]  # the first vertex of its component
         offset = np.arange(len(self.first)) - self.first
-        self.word = offset // WORD
-        self.bit = np.uint64(1) << (offset % WORD).astype(np.uint64)
+        self.word = offset // WORD  # where its bit is in sets of its component ...
+        self.bit = np.uint64(1) << (offset % WORD).astype(np.uint64)  # ... and the bit
         self.used = 1 << (int(offset.max()) // 8).bit_length()  # bytes of each row that may be set
-        self.fill = np.zeros(len(offset), dtype=np.int64)
-        self.cost = np.zeros(len(offset))
+        self.fill = np.zeros(len(offset), dtype=np.int64)  # edges that eliminating it would add
+        self.cost = np.zeros(len(offset))  # the logarithm of the cells of its clique
+
+        # The vertices of each joined set as bits; the neighbours of a vertex are all the sets that
+        # it is in, without itself.
         number = np.full(len(log_sizes), -1)
         number[vertices] = np.arange(len(vertices))
         end = number[joined.items]
         chosen = np.flatnonzero(end >= 0)
-        end, owner = end[chosen], joined.owners[chosen]
+        end = end[chosen]
+        owner = joined.owners[chosen]
         sets = np.zeros((len(joined), width), dtype=np.uint64)
         np.add.at(sets.reshape(-1), owner * width + self.word[end], self.bit[end])
         self.bits: Bits = np.zeros((len(vertices), width), np.uint64)
@@ -195,6 +200,7 @@ class _Graph:
         self.cost[vertices] = clique + self.log_sizes[vertices]
 
     def _choose(self, alive: Integers) -> Integers:
+        """The vertices that go in this round."""
         simplicial = alive[self.fill[alive] == 0]
         sets = np.zeros((self.component[-1] + 1, self.bits.shape[1]), dtype=np.uint64)
         np.add.at(
@@ -202,6 +208,7 @@ class _Graph:
             self.component[simplicial] * sets.shape[1] + self.word[simplicial],
             self.bit[simplicial],
         )
+        # Of simplicial neighbours the last goes.
         later = sets[self.component[simplicial]] & self.bits[simplicial] & self._above(simplicial)
         free = simplicial[~later.any(axis=1)]
         has_none = np.count_nonzero(sets, axis=1) == 0
@@ -226,15 +233,18 @@ class _Graph:
     def _remove(self, going: Integers) -> Integers:
         """Join the neighbours of those that go, take these out; whose score has changed."""
         row, near = self.pairs(self.bits[going], self.first[going])
+        # The score changes of the neighbours; and, where edges were added, of their neighbours.
         changed = np.zeros(len(self.first), dtype=bool)
         changed[near] = True
         joins = self.fill[going][row] > 0
         _, beyond = self.pairs(self.bits[near[joins]], self.first[near[joins]])
         changed[beyond] = True
         changed[going] = False
-        width, gone = self.bits.shape[1], going[row]
+        width = self.bits.shape[1]
+        gone = going[row]
         for word in range(width):
             np.bitwise_or.at(self.bits[:, word], near, self.bits[gone, word])
+        # The bits of those that went are set, once for each: subtracting takes them out.
         flat = self.bits.reshape(-1)
         np.subtract.at(flat, near * width + self.word[gone], self.bit[gone])
         flat[near * width + self.word[near]] &= ~self.bit[near]

@@ -18,9 +18,8 @@ total is wanted. Variants differ below a clique in some *versions*, each of whic
 its own, on the last axis of one array; all go inwards together, and the scale of the product
 itself is right for all of them.
 
-The junction tree: which tables inference will make, and how large, before it makes any.
-
-An elimination order gives a clique for each variable: itself and the neighbours it still has.
+*The tree* says which tables inference will make, and how large, before it makes any. An elimination
+order gives a clique for each variable: itself and the neighbours it still has.
 The largest of them, joined where they overlap, form a tree in which the cliques that hold any
 one variable hang together (Lauritzen and Spiegelhalter, 1988). Whatever was connected in the
 graph, every factor and every scope asked for, lies within one clique.
@@ -34,9 +33,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 from itertools import repeat, zip_longest
-from operator import or_
 from string import ascii_letters
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -52,22 +50,27 @@ Numbers = tuple[int, ...]
 Integers = NDArray[np.int64]
 VERSION = -1  # the axis of versions, among variables
 
-# Rescale what has a largest cell below this: one more factor scaled likewise cannot push it to
-# zero.
-SMALL = 1e-100
-SMALLEST = 1e-290  # told by a message: dividing by it cannot overflow
-FAR_BELOW_ONE = 1e-20  # the peak of a message that is scaled
-FEW_CELLS = 2**16  # in all tables of a clique: one call does it
-SMALL_CLIQUE = 2**7  # cells: smaller ones are joined, as a call costs more than they do
-FEW_FACTORS = 60  # a call can multiply 63
-ORDERED_FACTORS = 16  # the search for an order of more takes longer than what it saves
+# Products are rescaled before they underflow.
+SMALL_PEAK = 1e-100  # of a product: one more factor scaled likewise cannot push it to zero
+SMALL_MESSAGE_PEAK = 1e-20  # a parent multiplies many messages
+SMALLEST_DIVISOR = 1e-290  # told by a message: dividing by it cannot overflow
+
+# How a clique is multiplied.
+MAX_CELLS_OF_ONE_CALL = 2**16  # in all tables of a clique: one call does it
+MAX_FACTORS_OF_ONE_CALL = 60  # it can multiply 63
+MAX_FACTORS_ORDERED = 16  # the search for an order of more takes longer than what it saves
+MAX_CELLS_JOINED = 2**7  # smaller cliques are joined, as a call costs more than they do
+
+# Memory.
+BYTES = 8  # of one cell
+LIVE_CLIQUES = 3  # the product, the next product and a marginal of it
 
 
 class Message(NamedTuple):
-    """What a clique tells its parent, and the logarithm of the scale that was taken out."""
+    """What a clique tells its parent."""
 
     table: FloatArray
-    log_scale: float
+    log_scale: float  # the logarithm of what the table was divided by
 
 
 NO_MESSAGES: Mapping[int, Message] = MappingProxyType({})
@@ -75,17 +78,13 @@ NO_MESSAGES: Mapping[int, Message] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Calibration:
-    """The logarithm of the sum of the product, and the marginals asked for.
+    """The sum of the product, and the marginals asked for."""
 
-    Where the product is zero everywhere there are no marginals. ``messages`` are those of cliques
-    that were told nothing in return: another calibration may begin with them. ``ratios`` are the
-    totals of the variants, relative to that of the product itself.
-    """
-
-    log_total: float
-    marginals: tuple[FloatArray, ...]
+    log_total: float  # the logarithm of the sum
+    marginals: tuple[FloatArray, ...]  # none where the product is zero everywhere
+    # Those of cliques that were told nothing in return: another calibration may begin with them.
     messages: Mapping[int, Message]
-    ratios: Sequence[float]
+    ratios: Sequence[float]  # the totals of the variants, relative to that of the product itself
 
 
 IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES, ())
@@ -117,30 +116,35 @@ def calibrate(
     >>> calibrate(plan, [np.array([1.0, 3.0])]).marginals
     (array([0.25, 0.75]),)
     """
+    # The tables that each clique multiplies: its factors, and the messages it has received so far.
     held = [[tables[factor] for factor in clique.factors] for clique in plan.cliques]
     messages = dict(known)
     log_total = _inward(plan, held, messages)
     if log_total == -math.inf:
         return IMPOSSIBLE
+
+    # Roots have heard from everybody. Trees that do not hang together multiply.
     ratios = [1.0] * plan.variants
     beliefs: dict[int, FloatArray] = {}
     for root, version_of in plan.roots.items():
         work = plan.cliques[root]
         belief, _, log_scale = _summed(plan, root, held[root])
         totals = belief.reshape(-1, work.versions).sum(axis=0).tolist()
-        if not (total := totals[0]):
+        total = totals[0]
+        if not total:
             return IMPOSSIBLE
-        ratios = [
-            ratio * totals[version] / total
-            for ratio, version in zip(ratios, version_of, strict=True)
-        ]
+        for variant, version in enumerate(version_of):
+            ratios[variant] = ratios[variant] * totals[version] / total
         log_total += log_scale + math.log(total)
         if marginals and work.is_whole:
             belief, _ = _product(plan, root, held[root])
         elif work.picks:
-            belief = belief[..., 0]
+            belief = belief[..., 0]  # the product itself
         beliefs[root] = belief
-    answers = _outward(plan, held, messages, beliefs) if marginals else ()
+
+    answers: tuple[FloatArray, ...] = ()
+    if marginals:
+        answers = _outward(plan, held, messages, beliefs)
     return Calibration(log_total, answers, messages, ratios)
 
 
@@ -150,14 +154,14 @@ def _inward(
     """Add the message of each clique to its parent, which then holds it; the scales taken out."""
     parents = plan.tree.parents
     log_scale = 0.0
-    for clique in range(len(parents) - 1, -1, -1):
+    for clique in range(len(parents) - 1, -1, -1):  # children before parents
         if parents[clique] < 0:
             continue
         if clique not in messages:
             table, peak, scale = _summed(plan, clique, held[clique])
             if not peak:
                 return -math.inf
-            if peak < FAR_BELOW_ONE:
+            if peak < SMALL_MESSAGE_PEAK:
                 table = table / peak
                 scale += math.log(peak)
             messages[clique] = Message(table, scale)
@@ -175,19 +179,20 @@ def _outward(
 ) -> tuple[FloatArray, ...]:
     """The marginals wanted, from the roots as far as somebody waits for one."""
     answers: dict[int, FloatArray] = {}
-    for number, clique in enumerate(plan.cliques):
+    for number, clique in enumerate(plan.cliques):  # parents before children
         if not (clique.readings or clique.listeners):
             continue
         if number not in beliefs:
             beliefs[number], _ = _product(plan, number, held[number])
-        held[number].clear()
+        held[number].clear()  # the memory of a clique is free as soon as its belief is read off
         sources = [beliefs.pop(number)]
         for child, read in clique.listeners:
-            sources.append(np.asarray(np.einsum(read, sources[0])))
+            separator = np.asarray(np.einsum(read, sources[0]))
+            sources.append(separator)
             message = messages.pop(child).table
             if plan.cliques[child].picks:
                 message = message[..., 0]
-            held[child].append(_without(sources[-1], message))
+            held[child].append(_without(separator, message))
         total = sources[0].sum() if clique.readings else 1.0
         for index, source, read in clique.readings:
             answers[index] = np.asarray(np.einsum(read, sources[source]) / total)
@@ -197,7 +202,7 @@ def _outward(
 def _without(marginal: FloatArray, message: FloatArray) -> FloatArray:
     """A marginal without the message that a child sent; zero where that was (nearly) zero."""
     news = np.zeros_like(marginal)
-    np.divide(marginal, message, out=news, where=message >= SMALLEST)
+    np.divide(marginal, message, out=news, where=message >= SMALLEST_DIVISOR)
     return news
 
 
@@ -209,17 +214,16 @@ def _summed(
     A small clique takes one call. In a large one, a few tables at a time are multiplied, and what
     no other has is summed out. Many tables, and those that underflow, are multiplied in turn.
     """
-    work, members = plan.cliques[clique], plan.tree.cliques[clique]
-    picks, last = work.picks, (VERSION,) if work.picks else ()
+    work = plan.cliques[clique]
+    members = plan.tree.cliques[clique]
+    picks = work.picks
     if picks:
-        tables = [
-            table if pick is None or len(pick) == table.shape[-1] else table.take(pick, axis=-1)
-            for table, pick in zip(tables, picks, strict=True)
-        ]
+        tables = _in_versions(tables, picks)
+
     message = np.zeros(())
     if work.is_small:
         message = np.asarray(np.einsum(work.formula, *tables, *work.ones))
-    elif len(tables) <= ORDERED_FACTORS:
+    elif len(tables) <= MAX_FACTORS_ORDERED:
         each = []
         for number in range(work.versions):
             factors = [*_version(tables, picks, number), *work.ones]
@@ -227,14 +231,32 @@ def _summed(
             each.append(np.asarray(np.einsum(work.formula, *factors, optimize=path)))
         message = np.stack(each, axis=-1) if picks else each[0]
     peak = float(np.maximum.reduce(message, axis=None))
-    if peak >= SMALL:
+    if peak >= SMALL_PEAK:
         return message, peak, 0.0
-    scopes, whole = _versioned(work.scopes, picks), (*members, *last)
+
+    # Not multiplied yet, or on the way to underflow: in turn, scaled whenever it is small.
+    version_axis = (VERSION,) if picks else ()
+    scopes = _versioned(work.scopes, picks)
+    whole = (*members, *version_axis)
     product, log_scale = _in_turn_scaled(list(map(aligned, tables, scopes, repeat(whole))))
     shape = [plan.tree.sizes[variable] for variable in members]
     product = np.broadcast_to(product, (*shape, *product.shape[len(members) :]))
-    message = np.asarray(np.einsum(_formula(members, [whole], (*work.kept, *last)), product))
+    formula = _formula(members, [whole], (*work.kept, *version_axis))
+    message = np.asarray(np.einsum(formula, product))
     return message, float(message.max()), log_scale
+
+
+def _in_versions(
+    tables: Sequence[FloatArray], picks: Sequence[Integers | None]
+) -> list[FloatArray]:
+    """The tables of a clique, each with the row of its last axis that goes with each version."""
+    taken = []
+    for table, pick in zip(tables, picks, strict=True):
+        if pick is None or len(pick) == table.shape[-1]:  # shared by all, or one for each in order
+            taken.append(table)
+        else:
+            taken.append(table.take(pick, axis=-1))
+    return taken
 
 
 @lru_cache(maxsize=256)
@@ -258,57 +280,57 @@ def _product(
     plan: CalibrationPlan, clique: int, tables: list[FloatArray]
 ) -> tuple[FloatArray, float]:
     """The product of tables over a clique, without variants; the logarithm of what it lacks."""
-    tree, scope, work = plan.tree, plan.tree.cliques[clique], plan.cliques[clique]
+    tree = plan.tree
+    scope = tree.cliques[clique]
+    work = plan.cliques[clique]
     if work.picks:
         tables = _version(tables, work.picks, 0)
     if work.is_small:
         product = np.asarray(np.einsum(work.product, *tables, *work.ones))
-        if float(np.maximum.reduce(product, axis=None)) >= SMALL:
+        if float(np.maximum.reduce(product, axis=None)) >= SMALL_PEAK:
             return product, 0.0
+
+    # The smallest first: products stay small as long as they can.
     scopes = (*work.scopes, tree.separators[clique])  # the parent's message is last
     in_order = sorted(map(aligned, tables, scopes, repeat(scope)), key=np.size)
     shape = tuple([tree.sizes[variable] for variable in scope])
-    product, log_scale = np.ones(()), 0.0
+    product = np.ones(())
+    log_scale = 0.0
     for table in in_order:
-        product = np.multiply(product, table, out=product if product.shape == shape else None)
-    if float(product.max()) < SMALL:
+        has_all = product.shape == shape  # then it is its own room for what follows
+        product = np.multiply(product, table, out=product if has_all else None)
+    if float(product.max()) < SMALL_PEAK:
         product, log_scale = _in_turn_scaled(in_order)
     return np.broadcast_to(product, shape), log_scale
 
 
 def _in_turn_scaled(tables: Sequence[FloatArray]) -> tuple[FloatArray, float]:
     """The product of tables, scaled whenever it becomes small; the logarithm of the scales."""
-    product, log_scale = np.ones(()), 0.0
+    product = np.ones(())
+    log_scale = 0.0
     for table in sorted(tables, key=np.size):
         product = product * table
         peak = float(product.max())
-        if 0 < peak < SMALL:
+        if 0 < peak < SMALL_PEAK:
             product /= peak
             log_scale += math.log(peak)
     return product, log_scale
-
-
-BYTES = 8  # of one cell
-LIVE_CLIQUES = 3  # the product, the next product and a marginal of it
 
 
 @dataclass(frozen=True)
 class JunctionTree:
     """Cliques, each parent before its children, with the separator towards the parent.
 
-    Cliques and separators list their variables in elimination order; ``cells`` has the size of
-    each clique, ``memory`` the bytes that inference takes at most: all messages, and the cliques
-    alive at once. A root has no parent (-1) and an empty separator. ``clique_of[v]`` holds ``v``
-    and all that comes after it in a scope.
+    Cliques and separators list their variables in elimination order.
     """
 
-    sizes: Sequence[int]
+    sizes: Sequence[int]  # the states of each variable
     cliques: tuple[Numbers, ...]
-    parents: Numbers
-    separators: tuple[Numbers, ...]
-    clique_of: dict[int, int]
-    cells: Numbers
-    memory: int
+    parents: Numbers  # of each clique; -1 for a root
+    separators: tuple[Numbers, ...]  # towards the parent; empty for a root
+    clique_of: dict[int, int]  # that of `v` holds `v` and all that comes after it in a scope
+    cells: Numbers  # the size of each clique
+    memory: int  # bytes that inference takes at most: all messages, and the cliques alive at once
 
     def home(self, scope: Sequence[int]) -> int:
         """The clique that holds all of a scope; any root for the empty scope."""
@@ -316,55 +338,42 @@ class JunctionTree:
 
 
 class CliquePlan(NamedTuple):
-    """What a clique multiplies, sums out and tells.
+    """What a clique multiplies, sums out and tells."""
 
-    It multiplies its ``factors``, then the messages of its children, the last first; ``scopes`` are
-    theirs. ``kept`` is what the rest is summed out of: the separator, in a root the first marginal
-    that is read off there. ``formula`` says so with a letter for each variable, in a clique that
-    ``is_small`` for all versions together; ``product`` is the same with nothing summed out.
-    ``ones`` stands for ``absent`` variables, which no table has.
-
-    ``listeners`` are the children that wait for a message on the way out. ``readings`` are the
-    marginals to read off: the number of each, and the table that has it, which is the belief (0)
-    or what a listener is told (1, 2, ...). ``is_whole`` says whether the belief has all variables
-    then, and not those kept alone.
-
-    Below the clique the variants differ in some ``versions``; ``picks`` has the row of each table
-    that goes with each of them, None for a table that all share, and is empty where there is but
-    one version.
-    """
-
-    factors: Sequence[int]
-    scopes: Sequence[Numbers]
+    factors: Sequence[int]  # that it multiplies, and then the messages of its children
+    scopes: Sequence[Numbers]  # of its factors and of these messages
+    # What the rest is summed out of: the separator, in a root the first marginal read off there.
     kept: Numbers
-    is_small: bool
-    formula: str
-    product: str
-    absent: Sequence[Numbers]
-    ones: Sequence[FloatArray]
-    listeners: Sequence[tuple[int, str]]
+    is_small: bool  # whether one call multiplies all tables, for all versions together
+    formula: str  # says so with a letter for each variable
+    product: str  # the same with nothing summed out
+    absent: Sequence[Numbers]  # variables that no table has ...
+    ones: Sequence[FloatArray]  # ... and a table for them
+    listeners: Sequence[tuple[int, str]]  # children that wait for a message on the way out
+    # The marginals to read off: the number of each, and the table that has it, which is the belief
+    # (0) or what a listener is told (1, 2, ...).
     readings: Sequence[tuple[int, int, str]]
-    is_whole: bool
-    versions: int
+    is_whole: bool  # whether the belief has all variables then, and not those kept alone
+    versions: int  # in which the variants differ below the clique
+    # The row of each table that goes with each version, None for a table that all share; empty
+    # where there is but one version.
     picks: Sequence[Integers | None]
 
 
 @dataclass(frozen=True)
 class CalibrationPlan:
-    """A junction tree, laid out for factors of some scopes and the marginals over others.
-
-    ``roots`` has for each root the version of what is below it that each variant has.
-    """
+    """A junction tree, laid out for factors of some scopes and the marginals over others."""
 
     tree: JunctionTree
     cliques: Sequence[CliquePlan]
-    variants: int
-    roots: Mapping[int, list[int]]
+    variants: int  # how many there are
+    roots: Mapping[int, list[int]]  # of each root, the version below it that each variant has
 
     @cached_property
     def memory(self) -> int:
         """The bytes that a calibration takes at most, with all versions of its messages."""
-        tree, more = self.tree, 0
+        tree = self.tree
+        more = 0
         for clique, separator in zip(self.cliques, tree.separators, strict=True):
             more += (clique.versions - 1) * math.prod([tree.sizes[v] for v in separator])
         return tree.memory + BYTES * more
@@ -393,57 +402,45 @@ def calibration_plan(
     ['ba,aZ->bZ', 'abZ->bZ']
     """
     numbers = range(len(tree.parents))
-    factors: list[list[int]] = [[] for _ in numbers]
-    read: list[list[int]] = [[] for _ in numbers]
-    children: list[list[int]] = [[] for _ in numbers]
-    below = [0] * len(numbers)  # the factors of a clique and of all that hangs on it
-    for factor, scope in enumerate(scopes):
-        home = tree.home(scope)
-        factors[home].append(factor)
-        below[home] |= 1 << factor
-    for index, scope in enumerate(wanted):
-        read[tree.home(scope)].append(index)
-    waits = [bool(indices) for indices in read]
-    for clique in reversed(numbers):
-        if (parent := tree.parents[clique]) >= 0:
-            children[parent].append(clique)
-            below[parent] |= below[clique]
-            waits[parent] |= waits[clique]
-    changed = reduce(or_, variants, 0)
+    factors, read, children, below, waits = _placed(tree, scopes, wanted)
+
+    # Variants that replace the same factors below a clique have one version of its message.
     versions = [[*dict.fromkeys([0, *(v & bits for v in variants)])] for bits in below]
+
     plans = []
     for clique in numbers:
-        separator, ways = tree.separators[clique], versions[clique]
+        members = tree.cliques[clique]
+        separator = tree.separators[clique]
+        ways = versions[clique]
         listeners = [child for child in children[clique] if waits[child]]
         is_root = tree.parents[clique] < 0
         is_whole = not is_root or len(read[clique]) > 1 or bool(listeners)
         kept = wanted[read[clique][0]] if is_root and read[clique] else separator
-        picks: list[Integers | None] = []
-        if len(ways) > 1:
-            picks += [
-                np.array([way >> factor & 1 for way in ways]) if changed >> factor & 1 else None
-                for factor in factors[clique]
-            ]
-            picks += [
-                np.array([versions[child].index(way & below[child]) for way in ways])
-                if len(versions[child]) > 1
-                else None
-                for child in children[clique]
-            ]
+
+        # The tables, and what each has in each version.
         inputs = [scopes[factor] for factor in factors[clique]]
         inputs += [tree.separators[child] for child in children[clique]]
-        rest = tuple(set(tree.cliques[clique]).difference(*inputs))
+        picks: list[Integers | None] = []
+        if len(ways) > 1:
+            for factor in factors[clique]:
+                picks.append(_pick([way >> factor & 1 for way in ways]))
+            for child in children[clique]:
+                picks.append(_pick([versions[child].index(way & below[child]) for way in ways]))
+
+        # The formulas. A product without any table still needs one.
+        rest = tuple(set(members).difference(*inputs))
         absent = [rest] if rest or not inputs else []
-        cells, whole = tree.cells[clique] * len(ways) * len(inputs), tree.cliques[clique]
-        is_small = cells <= FEW_CELLS and len(inputs) < FEW_FACTORS
-        together = picks if is_small else ()
+        cells = tree.cells[clique] * len(ways) * len(inputs)
+        is_small = cells <= MAX_CELLS_OF_ONE_CALL and len(inputs) < MAX_FACTORS_OF_ONE_CALL
+        together = picks if is_small else ()  # a large clique takes one version after the other
         last = (VERSION,) if together else ()
-        formula = _formula(whole, [*_versioned(inputs, together), *absent], (*kept, *last))
+        formula = _formula(members, [*_versioned(inputs, together), *absent], (*kept, *last))
         product = ""
         if is_whole and waits[clique]:
             from_parent = [] if is_root else [separator]
-            product = _formula(whole, [*inputs, *from_parent, *absent], whole)
-        tables = [tree.cliques[clique] if is_whole else kept]
+            product = _formula(members, [*inputs, *from_parent, *absent], members)
+
+        tables = [members if is_whole else kept]
         tables += [tree.separators[child] for child in listeners]
         plans.append(
             CliquePlan(
@@ -462,12 +459,50 @@ def calibration_plan(
                 picks,
             )
         )
-    roots = {
-        root: [versions[root].index(variant & below[root]) for variant in variants]
-        for root in numbers
-        if tree.parents[root] < 0
-    }
+
+    roots = {}
+    for root in numbers:
+        if tree.parents[root] < 0:
+            roots[root] = [versions[root].index(variant & below[root]) for variant in variants]
     return CalibrationPlan(tree, plans, len(variants), roots)
+
+
+class _Placed(NamedTuple):
+    """What belongs to each clique of a tree."""
+
+    factors: list[list[int]]  # that it multiplies
+    read: list[list[int]]  # the marginals that are read off there
+    children: list[list[int]]  # the last first
+    below: list[int]  # its factors and those of all that hangs on it, as bits
+    waits: list[bool]  # whether a marginal is read there, or below
+
+
+def _placed(tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numbers]) -> _Placed:
+    """Each factor and each marginal in a clique that holds it."""
+    numbers = range(len(tree.parents))
+    factors: list[list[int]] = [[] for _ in numbers]
+    read: list[list[int]] = [[] for _ in numbers]
+    children: list[list[int]] = [[] for _ in numbers]
+    below = [0] * len(numbers)
+    for factor, scope in enumerate(scopes):
+        home = tree.home(scope)
+        factors[home].append(factor)
+        below[home] |= 1 << factor
+    for index, scope in enumerate(wanted):
+        read[tree.home(scope)].append(index)
+    waits = [bool(indices) for indices in read]
+    for clique in reversed(numbers):
+        parent = tree.parents[clique]
+        if parent >= 0:
+            children[parent].append(clique)
+            below[parent] |= below[clique]
+            waits[parent] |= waits[clique]
+    return _Placed(factors, read, children, below, waits)
+
+
+def _pick(rows: list[int]) -> Integers | None:
+    """The row of a table in each version; None for a table that all versions share."""
+    return np.array(rows) if any(rows) else None
 
 
 def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, str]:
@@ -517,7 +552,8 @@ def junction_tree(
     """
     cliques, separators, up, home = _large_cliques([*scopes, *wanted], sizes)
     if wanted and wanted[0]:
-        _turned(up, separators, home[wanted[0] & -wanted[0]])
+        lowest = wanted[0] & -wanted[0]  # its home holds all that comes after it
+        _turn(up, separators, home[lowest])
     order = _outwards(up)
     number_of = {clique: number for number, clique in enumerate(order)}
     members = tuple([tuple(bits_of(cliques[clique])) for clique in order]) or ((),)
@@ -544,30 +580,31 @@ def _large_cliques(
     variable to the first, it grows the clique of its neighbours if that lies within its own, or
     if both together are small; otherwise it has a new one.
     """
+    # Each variable, as its bit, with what is joined to it when it goes.
     joined: dict[int, int] = {}
     rest = 0
     for bits in scopes:
         low = bits & -bits
         joined[low] = joined.get(low, 0) | bits
         rest |= bits
-    turns = []
+    turns = []  # each variable, and the separator that it leaves behind
     while rest:
         low = rest & -rest
         rest ^= low
         separator = joined.get(low, low) & ~low
         turns.append((low, separator))
-        if separator:
+        if separator:  # its variables are joined when the first of them goes
             after = separator & -separator
             joined[after] = joined.get(after, 0) | separator
     cliques: list[int] = []
     separators: list[int] = []
-    up: list[int] = []
+    up: list[int] = []  # the clique that each separator leads to
     cells: list[int] = []
-    home: dict[int, int] = {}
+    home: dict[int, int] = {}  # the clique of each variable
     for low, separator in reversed(turns):
         size = sizes[low.bit_length() - 1]
         parent = home[separator & -separator] if separator else -1
-        if separator and (cliques[parent] == separator or cells[parent] * size <= SMALL_CLIQUE):
+        if separator and (cliques[parent] == separator or cells[parent] * size <= MAX_CELLS_JOINED):
             cliques[parent] |= low
             cells[parent] *= size
             home[low] = parent
@@ -580,13 +617,20 @@ def _large_cliques(
     return cliques, separators, up, home
 
 
-def _turned(up: list[int], separators: list[int], root: int) -> None:
+def _turn(up: list[int], separators: list[int], root: int) -> None:
     """Turn the edges on the way from a clique to its root, so that it becomes the root."""
-    parent, separator = -1, 0
+    parent = -1
+    separator = 0
     clique = root
     while clique >= 0:
-        up[clique], parent, clique = parent, clique, up[clique]
-        separators[parent], separator = separator, separators[parent]
+        # The separator towards the next clique becomes that of the next towards this one.
+        next_clique = up[clique]
+        next_separator = separators[clique]
+        up[clique] = parent
+        separators[clique] = separator
+        parent = clique
+        separator = next_separator
+        clique = next_clique
 
 
 def _outwards(up: Sequence[int]) -> list[int]:
@@ -594,7 +638,10 @@ def _outwards(up: Sequence[int]) -> list[int]:
     children: list[list[int]] = [[] for _ in up]
     order: list[int] = []
     for clique, parent in enumerate(up):
-        (children[parent] if parent >= 0 else order).append(clique)
-    for clique in order:
+        if parent < 0:
+            order.append(clique)
+        else:
+            children[parent].append(clique)
+    for clique in order:  # which grows meanwhile
         order += children[clique]
     return order

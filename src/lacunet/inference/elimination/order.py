@@ -7,8 +7,6 @@ to find. Greedy choices do well: take next the variable with the fewest lacking 
 one whose clique has the fewest cells. Both are kept up to date edge by edge here, never
 counted anew, so that graphs of a thousand variables take a fraction of a second.
 
-The best of several elimination orders, by the cells of all their cliques.
-
 No greedy rule is best everywhere: min-fill is hard to beat on sparse, irregular networks, but
 on a 20 x 20 grid it makes cliques of 30 variables and more where sweeping from one corner to
 the other needs 21. So several are tried: greedy orders, sweeps, and greedy orders for weights
@@ -32,13 +30,21 @@ from lacunet.deadline import NEVER, Deadline
 
 Node = TypeVar("Node", bound=Hashable)
 
+# The search for an order.
+SEED = 20_240_229
+SWEEPS = 6
+SHAKEN_ROUNDS = 16
+SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
+LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
+CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a node would
+
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph on the numbers 0, 1, ...; a weight (log cardinality) for each."""
+    """An undirected graph on the numbers 0, 1, ..."""
 
     neighbours: tuple[frozenset[int], ...]
-    weights: tuple[float, ...]
+    weights: tuple[float, ...]  # the logarithm of each node's number of states
 
 
 def numbered(
@@ -46,13 +52,10 @@ def numbered(
 ) -> Graph:
     """The same graph on the numbers 0, 1, ..., in the order of the nodes."""
     number_of = {node: number for number, node in enumerate(neighbours)}
-    return Graph(
-        tuple(
-            frozenset(number_of[other] for other in near if other != node)
-            for node, near in neighbours.items()
-        ),
-        tuple(weight_of[node] for node in neighbours),
-    )
+    near_numbers = []
+    for node, near in neighbours.items():
+        near_numbers.append(frozenset(number_of[other] for other in near if other != node))
+    return Graph(tuple(near_numbers), tuple(weight_of[node] for node in neighbours))
 
 
 def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
@@ -77,17 +80,15 @@ def greedy_order(graph: Graph, dues: Sequence[int], deadline: Deadline = NEVER) 
     kept up by adding and subtracting come back to zero exactly; if all are zero, the clique weight
     alone decides.
     """
-    weights, due = graph.weights, dues.__getitem__
+    weights = graph.weights
+    due = dues.__getitem__
     around = [set(near) for near in graph.neighbours]
-    fill = [
-        sum(dues[v] * (sum(map(due, near - around[v])) - dues[v]) for v in near) // 2
-        for near in around
-    ]
-    clique = [weights[v] + sum(weights[other] for other in near) for v, near in enumerate(around)]
+    fill, clique = _first_prices(around, weights, dues)
 
     def fill_in(node: int, other: int) -> set[int]:
         """Join two nodes; give those between them, which lacked that edge."""
-        mine, theirs = around[node], around[other]
+        mine = around[node]
+        theirs = around[other]
         both = mine & theirs
         for between in both:
             fill[between] -= dues[node] * dues[other]
@@ -108,13 +109,15 @@ def greedy_order(graph: Graph, dues: Sequence[int], deadline: Deadline = NEVER) 
     order: list[int] = []
     left = set(range(len(around)))
     while heap:
-        node = (paid := heapq.heappop(heap))[-1]
+        paid = heapq.heappop(heap)
+        node = paid[-1]
         if node not in left or paid != price(node):
             continue  # an older price of a node that is gone or was pushed again
         deadline.check()
         order.append(node)
         left.remove(node)
-        changed = set(near := around[node])
+        near = around[node]
+        changed = set(near)
         for neighbour in near:
             for other in near - around[neighbour] - {neighbour}:
                 changed |= fill_in(neighbour, other)
@@ -125,6 +128,23 @@ def greedy_order(graph: Graph, dues: Sequence[int], deadline: Deadline = NEVER) 
         for other in changed - {node}:
             heapq.heappush(heap, price(other))
     return order
+
+
+def _first_prices(
+    around: Sequence[AbstractSet[int]], weights: Sequence[float], dues: Sequence[int]
+) -> tuple[list[int], list[float]]:
+    """The cost of the edges that each node would add, and the weight of its clique."""
+    fill = []
+    clique = []
+    for node, near in enumerate(around):
+        # What each neighbour lacks, without itself; every edge is found from both of its ends.
+        twice = 0
+        for other in near:
+            lacking = sum([dues[third] for third in near - around[other]])
+            twice += dues[other] * (lacking - dues[other])
+        fill.append(twice // 2)
+        clique.append(weights[node] + sum([weights[other] for other in near]))
+    return fill, clique
 
 
 def bits_of(bits: int) -> list[int]:
@@ -139,14 +159,6 @@ def bits_of(bits: int) -> list[int]:
         numbers.append(low.bit_length() - 1)
         bits ^= low
     return numbers
-
-
-SEED = 20_240_229
-SWEEPS = 6
-SHAKEN_ROUNDS = 16
-SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
-LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
-CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a node would
 
 
 def best_order(
@@ -171,12 +183,14 @@ def best_order(
     [0, 1, 2]
     """
     nodes = len(graph.weights)
-    best, fewest = list(range(nodes)), math.inf
+    best = list(range(nodes))
+    fewest = math.inf
     for tried, order in enumerate(chain(known, _candidates(graph, deadline)), start=1):
         deadline.check()
         cells = cells_of(graph, order)
         if cells < fewest:
-            best, fewest = order, cells
+            best = order
+            fewest = cells
         if fewest <= patience * nodes * tried:
             break  # more searching would cost more than it can save
     return best
@@ -206,9 +220,11 @@ def cells_of(graph: Graph, order: Sequence[int]) -> float:
 
 
 def _candidates(graph: Graph, deadline: Deadline) -> Iterator[list[int]]:
+    """Orders to try, the quickest first."""
     rng = np.random.default_rng(SEED)
     size = len(graph.weights)
-    ones, zeros = [1] * size, [0] * size
+    ones = [1] * size  # an edge costs one: minimum fill
+    zeros = [0] * size  # the smallest clique
     for dues in (zeros, ones, _whole(graph.weights)):
         yield greedy_order(graph, dues, deadline)
     for source in islice(_far_ends(graph, rng), SWEEPS):
@@ -221,6 +237,7 @@ def _candidates(graph: Graph, deadline: Deadline) -> Iterator[list[int]]:
 
 
 def _whole(weights: Sequence[float]) -> list[int]:
+    """Weights as whole numbers: minimum fill, where an edge costs the product of its ends."""
     return [round(100 * weight) for weight in weights]
 
 
@@ -240,8 +257,9 @@ def sweep(graph: Graph, source: int) -> list[int]:
 
 def _reached(graph: Graph, source: int) -> list[int]:
     """The nodes that a source reaches, by their distance, those with few neighbours first."""
-    order, seen = [source], {source}
-    for node in order:
+    order = [source]
+    seen = {source}
+    for node in order:  # which grows meanwhile
         near = graph.neighbours[node] - seen
         fresh = sorted(near, key=lambda other: (len(graph.neighbours[other]), other))
         seen.update(fresh)

@@ -33,22 +33,17 @@ from lacunet.statistics.problems.evidence import Factors
 from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges, runs
 
 CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
-CELLS_OF_A_BLOCK = 2**17  # stays in the cache
+CELLS_OF_A_BLOCK = 2**17  # of cliques of one shape: their products stay in the cache
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Steps with equal levels, sizes and numbers of inputs, of some problems.
+    """Steps with equal levels, sizes and numbers of inputs, of some problems."""
 
-    ``node`` numbers them among all steps of the problems; ``begins[i, j]`` is where input ``j``
-    of node ``node[i]`` begins, ``strides[i, j, a]`` how it moves along axis ``a`` of the clique
-    (0 the eliminated variable).
-    """
-
-    sizes: tuple[int, ...]
-    node: Integers
-    begins: Integers
-    strides: Integers
+    sizes: tuple[int, ...]  # of the eliminated variable, then of the message's axes
+    node: Integers  # the number of each among all steps of the problems
+    begins: Integers  # `begins[i, j]` is where input `j` of node `node[i]` begins
+    strides: Integers  # `strides[i, j, a]` is how it moves along axis `a` of the clique
     message_start: Integers  # where the message of each node begins
 
     def blocks(self) -> Iterator[tuple[slice, Integers]]:
@@ -63,24 +58,20 @@ class Shape:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some problems with their steps, which are numbered as nodes.
-
-    ``order`` has the nodes so that messages are computed before they are read. Beside it are where
-    the inputs of each begin, their kinds (with a row of ``strides`` for each) and the nodes that
-    eliminate the variables of its axes but the first. ``shapes`` are runs of it with equal sizes,
-    ``turns`` those with equal levels, states and numbers of inputs; the states come last.
-    """
+    """Some problems with their steps, which are numbered as nodes."""
 
     problems: Integers
     steps: ProblemSteps
     variable: Integers  # of each node
-    order: Integers
-    begins: Ragged
-    kinds: Ragged
-    strides: Integers
-    scope: Ragged
-    shapes: tuple[Shape, ...]
-    turns: tuple[tuple[int, int, int], ...]
+    order: Integers  # the nodes, so that messages are computed before they are read
+    # Beside the order:
+    begins: Ragged  # where the inputs of each node begin
+    kinds: Ragged  # their kinds ...
+    strides: Integers  # ... and how each kind moves, a row for each
+    scope: Ragged  # the nodes that eliminate the variables of the message's axes
+    # Runs of the order:
+    shapes: tuple[Shape, ...]  # with equal sizes
+    turns: tuple[tuple[int, int, int], ...]  # with equal levels, numbers of inputs, and states
     cells: int  # of the CPTs and all messages
     factors: Factors  # what is known of hidden cells
 
@@ -95,11 +86,11 @@ class Batch:
 
 @dataclass(frozen=True)
 class SolvedBatch:
-    """The messages of a batch, and the log-probability of what each problem shows around it."""
+    """The messages of a batch, all computed."""
 
     batch: Batch
-    values: FloatArray
-    log_z: FloatArray
+    values: FloatArray  # the cells of the CPTs and of all messages
+    log_z: FloatArray  # the log-probability of what each problem shows around it
 
 
 def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
@@ -125,26 +116,37 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
 
 
 def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
+    """Some problems of a run, laid out."""
     structure = run.structure
     steps = steps_of(problems, structure, run.problems[here], run.component[here])
+
+    # Where messages begin, behind the CPTs, and with them all inputs.
     cells = structure.message_size[steps.step].astype(np.int64)
     message_start = problems.factors.layout.cells + np.cumsum(cells) - cells
     starts = steps.inputs.items % LABEL
     is_message = steps.inputs.items >= MESSAGE
     starts[is_message] = message_start[steps.inputs.items[is_message] - MESSAGE]
+
+    # A shape is a run of nodes that agree in all of these, a turn of those that do but in the last.
     alike = (structure.level, structure.size, structure.inputs.lengths, structure.shape)
     columns = [column[steps.step] for column in alike]
     radices = [1 + int(column.max(initial=0)) for column in alike]
     keys, bound = ordered_keys(columns, radices, len(steps.step))
     order = stable_order(keys, bound)
-    begins, step = Ragged(steps.inputs.starts, starts).take(order), steps.step[order]
-    scope, kinds = structure.scope.take(step), structure.kinds.take(step)
+    step = steps.step[order]
+    begins = Ragged(steps.inputs.starts, starts).take(order)
+    scope = structure.scope.take(step)
+    kinds = structure.kinds.take(step)
     shapes = []
     for start, stop in runs(keys[order]):
-        node, scopes = order[start:stop], scope.matrix(start, stop)
+        node = order[start:stop]
+        scopes = scope.matrix(start, stop)
         sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
         moves = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
         shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
+    turns = []
+    for start, stop in runs(keys[order] // radices[-1]):
+        turns.append((start, stop, int(structure.size[step[start]])))
     return Batch(
         problems=run.problems[here],
         steps=steps,
@@ -155,10 +157,7 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         strides=structure.strides,
         scope=Ragged(scope.starts, scope.items + steps.shift[order][scope.owners]),
         shapes=tuple(shapes),
-        turns=tuple(
-            (start, stop, int(structure.size[step[start]]))
-            for start, stop in runs(keys[order] // radices[-1])
-        ),
+        turns=tuple(turns),
         cells=problems.factors.layout.cells + int(cells.sum()),
         factors=problems.factors,
     )
@@ -172,8 +171,12 @@ def solve(batch: Batch, cells: FloatArray, *, best: bool = False) -> SolvedBatch
     for shape in batch.shapes:
         for here, index in shape.blocks():
             product, logs = _product(values, index)
-            message = product.max(axis=1) if best else product.sum(axis=1)
-            total = message.max(axis=1) if best else message.sum(axis=1)
+            if best:
+                message = product.max(axis=1)
+                total = message.max(axis=1)
+            else:
+                message = product.sum(axis=1)
+                total = message.sum(axis=1)
             with np.errstate(divide="ignore"):
                 log_scale[shape.node[here]] = logs + np.log(total)
             scaled = message / np.where(total > 0, total, 1)[:, None]
@@ -197,9 +200,9 @@ def _product(values: FloatArray, index: Integers) -> tuple[FloatArray, FloatArra
 
 @dataclass(frozen=True)
 class Completions:
-    """The ``state`` of each ``variable`` of the problem at the place ``owner``."""
+    """A state for each variable of some problems."""
 
-    owner: Integers
+    owner: Integers  # the place of the problem among those asked for
     variable: Integers
     state: Integers
 
@@ -215,21 +218,26 @@ def completions(
         Places in the batch, with repetition: one completion for each.
     """
     batch = solved.batch
-    first, lengths = batch.steps.first[problem], batch.steps.lengths[problem]
+    first = batch.steps.first[problem]
+    lengths = batch.steps.lengths[problem]
     begin = np.cumsum(lengths) - lengths
     node = ranges(first, lengths)
     shift = np.repeat(begin - first, lengths)  # from a node to its place here
     state = np.zeros(len(node), dtype=np.int64)
     copies = Ragged.of_owners(len(batch.variable), node).take(batch.order)
     owners = copies.owners
+    # From the last step to the first: the variables of a message have their states then.
     for start, stop, states in reversed(batch.turns):
-        begins, (strides, scope) = batch.begins.matrix(start, stop), batch.padded(start, stop)
+        begins = batch.begins.matrix(start, stop)
+        strides, scope = batch.padded(start, stop)
         end = int(copies.starts[stop])
         count = max(1, CELLS_OF_A_BLOCK // (states * begins.shape[1]))
         for here in range(int(copies.starts[start]), end, count):
             block = slice(here, min(here + count, end))
-            row, position = owners[block] - start, copies.items[block]
+            row = owners[block] - start
+            position = copies.items[block]
             known = state[scope[row] + shift[position][:, None]]
+            # Where each input is at these states, and from there along the eliminated variable.
             base = begins[row] + (strides[row, :, 1:] * known[:, None]).sum(axis=2)
             index = base[..., None] + strides[row, :, :1] * np.arange(states)
             weights, _ = _product(solved.values, index[..., None])
@@ -257,14 +265,15 @@ def posteriors(solved: SolvedBatch) -> FloatArray:
 
     A problem of probability zero has NaN. Rows end with zeros, up to the largest number of states.
     """
-    batch, values = solved.batch, solved.values
+    batch = solved.batch
+    values = solved.values
     mass = np.zeros(batch.cells)
     beliefs = np.zeros((len(batch.variable), max(shape.sizes[0] for shape in batch.shapes)))
     for shape in reversed(batch.shapes):
         for here, index in shape.blocks():
             product, _ = _product(values, index)
             total = product.sum(axis=1, keepdims=True)
-            if len(shape.sizes) == 1:
+            if len(shape.sizes) == 1:  # the last step of a problem
                 belief = product / np.where(total > 0, total, np.nan)
             else:
                 cells = shape.message_start[here][:, None] + np.arange(total.shape[2])

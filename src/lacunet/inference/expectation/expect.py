@@ -31,15 +31,11 @@ from lacunet.wording import assigned
 
 @dataclass(frozen=True)
 class Expectation:
-    """Expected counts of all families, laid out end to end.
+    """What an E-step gives: the counts that complete rows would have, as far as is known."""
 
-    ``log_likelihoods`` has the observed-data log-likelihood of each part of the data, ``messages``
-    what loopy propagation ended with: where to begin next time.
-    """
-
-    counts: FloatArray
-    log_likelihoods: FloatArray
-    messages: tuple[FloatArray, ...] = ()
+    counts: FloatArray  # expected counts of all families, laid out end to end
+    log_likelihoods: FloatArray  # of what the rows show, for each part of the data
+    messages: tuple[FloatArray, ...] = ()  # what loopy propagation ended with: the next beginning
 
     def __add__(self, other: Expectation) -> Expectation:
         return added_fields(self, other)
@@ -66,18 +62,23 @@ def expect(
         The CPTs give a problem that counts the probability zero: nothing can be expected of it.
     """
     problems = plan.problems
-    parts = np.ones(problems.parts) if parts is None else parts
+    if parts is None:
+        parts = np.ones(problems.parts)
+    # Families that rows show completely are known; problems add to them.
     counts = problems.fixed @ parts
     logs = complete(problems, cells)
     weights = problems.weights @ parts
-    whole = problems.factors.behind(cells)
+    tables = problems.factors.behind(cells)  # the cells of all CPTs, and of factors behind them
     for shard in plan.shards:
         deadline.check()
-        values, products = _forward(shard, whole, logs)
+        values, products = _forward(shard, tables, logs)
         shard_weights = weights[shard.problems]
-        ruled_out = (values[shard.roots] == 0) & (shard_weights > 0)
-        if ruled_out.any():
-            raise impossible(problems, int(shard.problems[np.argmax(ruled_out)]))
+        is_impossible = (values[shard.roots] == 0) & (shard_weights > 0)  # Z = 0
+        if is_impossible.any():
+            raise impossible(problems, int(shard.problems[np.argmax(is_impossible)]))
+
+        # The mass of a problem begins at its root and goes down to the cells of CPTs; what reads
+        # a message comes behind it in the order of groups, so it is reached before it.
         mass = np.zeros(shard.cells)
         np.add.at(mass, shard.roots, shard_weights)
         for group in reversed(shard.groups):
@@ -88,6 +89,7 @@ def expect(
 
 def complete(problems: Problems, cells: FloatArray) -> FloatArray:
     r"""What the families that rows show completely add: :math:`n \log \theta`, part by part."""
+    # 0 log 0 is 0, and n log 0 is minus infinity.
     with np.errstate(divide="ignore"):
         logs = np.log(cells)[:, None]
     terms: FloatArray = np.zeros_like(problems.fixed)
@@ -100,20 +102,21 @@ def log_likelihoods(
 ) -> FloatArray:
     """The observed-data log-likelihood of each part; minus infinity if impossible."""
     logs = complete(plan.problems, cells)
-    whole = plan.problems.factors.behind(cells)
+    tables = plan.problems.factors.behind(cells)
     for shard in plan.shards:
         deadline.check()
-        _forward(shard, whole, logs)
+        _forward(shard, tables, logs)
     return logs
 
 
 def _forward(
-    shard: Shard, cells: FloatArray, logs: FloatArray
+    shard: Shard, tables: FloatArray, logs: FloatArray
 ) -> tuple[FloatArray, list[list[FloatArray]]]:
     """The values of all messages and the products behind them; adds to the log-likelihoods."""
     values = np.empty(shard.cells)
-    values[: len(cells)] = cells
-    return values, [group.forward(values, logs) for group in shard.groups]
+    values[: len(tables)] = tables
+    products = [group.forward(values, logs) for group in shard.groups]
+    return values, products
 
 
 def impossible(problems: Problems, problem: int) -> ImpossibleDataError:

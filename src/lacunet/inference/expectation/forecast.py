@@ -26,25 +26,20 @@ from lacunet.wording import counted
 # with holes: a read costs twice what it does in one long loop, a group of messages 25 us.
 READ_FACTOR = 2.0
 SECONDS_OF_A_GROUP = 25e-6
-SAMPLE = 2**16
-TRIES = 5
+SAMPLE_READS = 2**16  # that are timed at once, ...
+TRIES = 5  # ... so many times: the shortest counts
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """The size of one expectation.
-
-    ``states`` counts the cells of all cliques, equal ones once, ``reads`` those times the
-    tables multiplied in each. ``loopy_problems`` are beyond the budget and left to loopy
-    propagation.
-    """
+    """The size of one expectation."""
 
     components: int
-    largest_component: int
+    largest_component: int  # its variables
     problems: int
-    loopy_problems: int
-    states: float
-    reads: float
+    loopy_problems: int  # those beyond the budget, left to loopy propagation
+    states: float  # the cells of all cliques, equal ones once
+    reads: float  # those times the tables multiplied in each
     bytes_needed: float
     seconds: float
 
@@ -68,8 +63,9 @@ class Forecast:
         """How long it takes, in words."""
         if self.seconds < 1e-4:
             return "less than 0.1 ms"
-        is_long = self.seconds >= 1
-        return f"about {self.seconds:,.1f} s" if is_long else f"about {self.seconds * 1e3:,.1f} ms"
+        if self.seconds < 1:
+            return f"about {self.seconds * 1e3:,.1f} ms"
+        return f"about {self.seconds:,.1f} s"
 
 
 def forecast(
@@ -99,8 +95,9 @@ def forecast(
 def seconds_a_read() -> float:
     """How long this machine takes for one cell of one table, there and back."""
     rng = np.random.default_rng(0)
-    values, places = rng.random(SAMPLE), np.sort(rng.integers(0, SAMPLE, SAMPLE))
-    mass = np.zeros(SAMPLE)
+    values = rng.random(SAMPLE_READS)
+    places = np.sort(rng.integers(0, SAMPLE_READS, SAMPLE_READS))
+    mass = np.zeros(SAMPLE_READS)
     best = np.inf
     for _ in range(TRIES):
         began = perf_counter()
@@ -109,4 +106,4 @@ def seconds_a_read() -> float:
         np.add.at(mass, places, product)
         np.add.at(mass, places, product)
         best = min(best, perf_counter() - began)
-    return best / (2 * SAMPLE)
+    return best / (2 * SAMPLE_READS)

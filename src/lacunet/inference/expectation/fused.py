@@ -28,7 +28,7 @@ class CompiledLoops:
     scatter: Callable[[FloatArray, Integers, FloatArray, FloatArray], None]
 
 
-READ = SimpleNamespace(values=0.0)  # so far
+READ = SimpleNamespace(values=0.0)  # in this process so far: the one thing here that changes
 
 
 def kernels(values: int) -> CompiledLoops | None:

@@ -1,14 +1,15 @@
 r"""Messages of one level that are computed together, by a few operations on whole arrays.
 
+They are laid out in one of two ways: through an index, or as products of matrices.
+
 All values are in one array: the cells of the CPTs first, then those of the messages, group
 after group. A gathered group reads its inputs through an *index*: for input ``q``, state ``x``
 of the eliminated variable and cell ``s`` of the messages, ``index[q, x, s]`` is where the value
 is. The tables of small cliques, thousands of them, are multiplied in one go.
 
-Messages over larger cliques of one shape, each a product of matrices.
-
-The inputs are multiplied in two sides, and the axes that only one side has are never laid out
-against each other: with :math:`b` the axes of both, :math:`p` and :math:`t` those of one side,
+Messages over larger cliques of one shape are each a product of matrices. The inputs are multiplied
+in two sides, and the axes that only one side has are never laid out against each other: with
+:math:`b` the axes of both, :math:`p` and :math:`t` those of one side,
 
 .. math:: m(b, p, t) = \sum_v P(b, v, p) \, T(b, v, t)
 
@@ -32,27 +33,27 @@ from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
 from lacunet.model.network import FloatArray
 from lacunet.statistics.problems.ragged import Integers
 
-SMALLEST_SUM = float(np.finfo(np.float64).tiny)
-BYTES = np.dtype(np.float64).itemsize
-MOST_INPUTS = 8  # of which all divisions in two are tried
+SMALLEST_SUM = float(np.finfo(np.float64).tiny)  # of a message: dividing by less may overflow
+BYTES = np.dtype(np.float64).itemsize  # of a cell
+MAX_INPUTS_DIVIDED = 8  # of so many inputs all divisions in two sides are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to make the index of messages of one shape.
+    """How to make the index of messages of one shape."""
 
-    ``begins[i, q]`` is where input ``q`` of message ``i`` begins, ``strides[i, q]`` how far
-    each axis of the clique moves in it (zero for an axis that it does not have).
-    """
-
-    begins: Integers
+    begins: Integers  # `begins[i, q]` is where input `q` of message `i` begins
+    # `strides[i, q]` is how far each axis of the clique moves in it; zero along one it has not.
     strides: Integers
     sizes: tuple[int, ...]  # of the eliminated variable, then the message's axes
 
     def index(self) -> Integers:
         """The index of these messages: input, eliminated state, cell of message."""
-        begins, moves = self.begins.T, self.strides.transpose(1, 0, 2)  # input, message, axis
+        begins = self.begins.T  # input, message
+        moves = self.strides.transpose(1, 0, 2)  # input, message, axis
+        # Where a cell is, is a sum over axes. That over the first axes and that over the last are
+        # made apart, and added for all pairs: one long loop instead of one for each axis.
         head, tail = _halves(self.sizes)
         eliminated = moves[:, None, :, 0, None] * np.arange(self.sizes[0])[None, :, None, None]
         first = eliminated + cells_along(begins, moves, self.sizes, head)[:, None]
@@ -63,7 +64,8 @@ class Recipe:
 
 def _halves(sizes: tuple[int, ...]) -> tuple[range, range]:
     """Split the message's axes so that the second part is long enough to loop over."""
-    cut, cells = len(sizes), 1
+    cut = len(sizes)
+    cells = 1
     while cut > 1 and cells < CELLS_OF_A_TAIL:
         cut -= 1
         cells *= sizes[cut]
@@ -83,14 +85,14 @@ def cells_along(begins: Integers, moves: Integers, sizes: tuple[int, ...], axes:
 class Scaling:
     """Messages of a group that are divided by their sums, so that products never underflow.
 
-    ``begins`` and ``lengths`` are those of each message within the group's cells, ``mass`` has
-    the weights of the problems that it serves: the sums' logarithms, weighted by it, add up to
-    the log-likelihood of each part of the data.
+    What is divided by is a factor of the probability of every problem that a message serves: the
+    sums' logarithms, weighted by these problems, add up to the log-likelihood of each part of the
+    data. The last message of a problem is always scaled, so that they are all of it.
     """
 
-    begins: Integers
+    begins: Integers  # of each message within the group's cells
     lengths: Integers
-    mass: FloatArray
+    mass: FloatArray  # the weights of the problems that it serves, a column for each part
 
     def inverses(self, sums: FloatArray) -> tuple[FloatArray, FloatArray]:
         """What to multiply each message by, given the sums; the sums' logarithms, weighted.
@@ -98,12 +100,13 @@ class Scaling:
         A sum too small to divide by counts as zero: the message becomes zero, and so do those
         that read it.
         """
-        possible = sums >= SMALLEST_SUM
-        divisors = np.where(possible, sums, 1)
+        is_possible = sums >= SMALLEST_SUM
+        divisors = np.where(is_possible, sums, 1)
         logs: FloatArray = np.log(divisors) @ self.mass
-        if not possible.all():
-            logs[(self.mass[~possible] > 0).any(axis=0)] = -np.inf
-        return possible / divisors, logs
+        if not is_possible.all():
+            serves_part = (self.mass[~is_possible] > 0).any(axis=0)
+            logs[serves_part] = -np.inf
+        return is_possible / divisors, logs
 
     def scale(self, product: FloatArray, message: FloatArray) -> FloatArray:
         """Divide products and messages by the messages' sums; the sums' logarithms, weighted."""
@@ -116,18 +119,13 @@ class Scaling:
 
 @dataclass(frozen=True)
 class Gathered:
-    """Messages computed together through an index.
+    """Messages computed together through an index."""
 
-    The messages go to the cells from ``start`` to ``stop``. ``source`` is the index, or the
-    recipe by which it is made anew each time. Messages with more inputs come first: input ``q``
-    is one of the first ``widths[q]`` cells only.
-    """
-
-    start: int
-    stop: int
-    source: Integers | Recipe
-    widths: tuple[int, ...]
-    scaling: Scaling | None
+    start: int  # the messages go to the cells from here ...
+    stop: int  # ... to before here
+    source: Integers | Recipe  # the index, or how it is made anew each time
+    widths: tuple[int, ...]  # only the first so many cells have input `q`: most inputs come first
+    scaling: Scaling | None  # of all messages, if one of them is to be scaled
 
     @property
     def is_even(self) -> bool:
@@ -140,13 +138,16 @@ class Gathered:
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
         """Write the messages and add to the log-likelihoods; the products behind them."""
-        index, message = self.index(), values[self.start : self.stop]
+        index = self.index()
+        message = values[self.start : self.stop]
+        # The compiled loop knows neither shorter messages nor scaling on the way.
         is_plain = self.is_even and len(index) <= INPUTS_BEFORE_SCALING
         compiled = kernels(index.size) if is_plain else None
         if compiled is not None:
             product = np.empty(index.shape[1:])
             compiled.multiply(values, index, product, message)
         else:
+            # One row for each state of the eliminated variable.
             product = values.take(index[0])
             for done, places in enumerate(index[1:], start=1):
                 if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
@@ -168,7 +169,7 @@ class Gathered:
         if compiled is not None:
             compiled.scatter(mass, index, product, share)
             return
-        product *= share
+        product *= share  # B(v, s) of each cell of the cliques
         for width, places in zip(self.widths, index, strict=True):
             np.add.at(mass, places[:, :width].reshape(-1), product[:, :width].reshape(-1))
 
@@ -182,20 +183,14 @@ def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class Tables:
-    """One input of the messages of a group: a table for each.
+    """One input of the messages of a group: a table for each."""
 
-    ``begins[i]`` is where the table of message ``i`` begins, ``strides[i]`` how it moves along its
-    own axes, whose sizes are ``sizes``. With axes merged the tables have the ``shape``, of length
-    one along the ``absent`` axes, which this input does not have. ``kept`` is their index; made
-    anew each time if None.
-    """
-
-    begins: Integers
-    strides: Integers
-    sizes: tuple[int, ...]
-    shape: tuple[int, ...]
-    absent: tuple[int, ...]
-    kept: Integers | None
+    begins: Integers  # where the table of each message begins
+    strides: Integers  # how each moves along its own axes
+    sizes: tuple[int, ...]  # of these axes
+    shape: tuple[int, ...]  # of all tables with axes merged, of length one along absent ones
+    absent: tuple[int, ...]  # the axes of the shape that this input does not have
+    kept: Integers | None = None  # the index of all tables; made anew each time if None
 
     def read(self, values: FloatArray) -> FloatArray:
         """The tables."""
@@ -205,9 +200,11 @@ class Tables:
 
     def add(self, cells: FloatArray, mass: FloatArray) -> None:
         """Add the sums of some cells to the mass of those that they were made of."""
-        sums = np.add.reduce(cells, axis=self.absent) if self.absent else cells
+        sums = cells
+        if self.absent:
+            sums = np.add.reduce(cells, axis=self.absent)
         if len(self.begins) == 1:
-            target = self._view(mass)
+            target = self._view(mass)  # no cell occurs twice
             target += sums.reshape(self.sizes)
         else:
             np.add.at(mass, self.index(), sums.reshape(-1))
@@ -227,15 +224,13 @@ class Tables:
 
 @dataclass(frozen=True)
 class Side:
-    """Some inputs of messages over larger cliques, whose product is a stack of matrices.
+    """Some inputs of messages over larger cliques, whose product is a stack of matrices."""
 
-    The product has the axes of ``shape``: the message, what both sides have, the eliminated
-    variable, what this side alone has. As a ``matrix`` the first two are one, and so is the last.
-    """
-
-    inputs: tuple[Tables, ...]
+    inputs: tuple[Tables, ...]  # the smallest first
+    # Of the product: the message, the axes that both sides have, the eliminated variable, the axes
+    # that this side alone has.
     shape: tuple[int, ...]
-    matrix: tuple[int, int, int]
+    matrix: tuple[int, int, int]  # the same with the first two merged, and the last ones
 
     def product(self, values: FloatArray) -> tuple[FloatArray, FloatArray | float]:
         """The matrices, and the logarithm of what those of each message were divided by."""
@@ -265,48 +260,54 @@ class Dense:
 
     The inputs are in two sides, so that the products of both have as few cells as may be: the
     messages are products of matrices, and the cliques themselves are never laid out.
-
-    ``sizes`` and ``order`` are the messages' axes as the matrices give them, the number of messages
-    first, and the way back to their own order. If ``is_lean``, the sides' products are not kept
-    but made anew on the way back.
     """
 
-    start: int
-    stop: int
+    start: int  # the messages go to the cells from here ...
+    stop: int  # ... to before here
     left: Side
     right: Side
-    sizes: tuple[int, ...]
-    order: tuple[int, ...]
+    sizes: tuple[int, ...]  # the number of messages, then their axes as the matrices give them
+    order: tuple[int, ...]  # the way back to the messages' own order of axes
     scaling: Scaling | None
-    is_lean: bool
+    is_lean: bool  # whether the sides' products are not kept, but made anew on the way back
 
     def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
         """Write the messages and add to the log-likelihoods; their scales and the products."""
         left, left_logs = self.left.product(values)
         right, right_logs = self.right.product(values)
-        whole = left.transpose(0, 2, 1) @ right
+        whole = left.transpose(0, 2, 1) @ right  # the sum over v, for each b
         scales = np.ones(1)
         if self.scaling is not None:
-            rows = whole.reshape(self.sizes[0], -1)
+            rows = whole.reshape(self.sizes[0], -1)  # one for each message
             scales, scale_logs = self.scaling.inverses(rows.sum(axis=1))
-            logs += scale_logs + (left_logs + right_logs + np.zeros(len(rows))) @ self.scaling.mass
+            side_logs = left_logs + right_logs + np.zeros(len(rows))
+            logs += scale_logs + side_logs @ self.scaling.mass
             rows *= scales[:, None]
         message = whole.reshape(self.sizes).transpose(self.order)
         values[self.start : self.stop].reshape(message.shape)[...] = message
-        return [scales] if self.is_lean else [scales, left, right]
+        if self.is_lean:
+            return [scales]
+        return [scales, left, right]
 
     def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
         """Pass the mass of the messages on to what they were made of."""
         scales, *kept = products
-        left, right = kept or (side.product(values)[0] for side in (self.left, self.right))
+        if kept:
+            left, right = kept
+        else:
+            left, _ = self.left.product(values)
+            right, _ = self.right.product(values)
+
+        # The share of each cell of the messages, with its axes as the matrices have them. The
+        # products are those before scaling, so it is scaled in their place.
         unit = np.empty(self.sizes)
         message = unit.transpose(self.order)
-        message[...] = shares(values[self.start : self.stop], mass[self.start : self.stop]).reshape(
-            message.shape
-        )
+        share = shares(values[self.start : self.stop], mass[self.start : self.stop])
+        message[...] = share.reshape(message.shape)
         if self.scaling is not None:
             unit.reshape(len(scales), -1)[...] *= scales[:, None]
         unit = unit.reshape(len(left), left.shape[2], right.shape[2])
+        # The mass of a side's product is itself times what the other side and the share give it.
         self.left.share_out(left * (right @ unit.transpose(0, 2, 1)), mass)
         self.right.share_out(right * (left @ unit), mass)
 
@@ -315,25 +316,35 @@ def dense_of(
     start: int, stop: int, recipe: Recipe, scaling: Scaling | None, keep: bool, is_lean: bool
 ) -> Dense:
     """Merge the axes of messages whose inputs have all the same ones."""
-    holds, sizes = recipe.strides[0] != 0, recipe.sizes  # input, axis
-    chosen = _left_side(holds, sizes)
-    blocks = _merged(holds, sizes)
-    in_left, in_right = (holds[side].any(axis=0) for side in (chosen, ~chosen))
-    both = [block for block in blocks if in_left[block[0]] and in_right[block[0]]]
-    sides, order = [], [axis for block in both for axis in block]
-    for inside, other, inputs in ((in_left, in_right, chosen), (in_right, in_left, ~chosen)):
-        alone = [block for block in blocks if inside[block[0]] and not other[block[0]]]
-        order += [axis for block in alone for axis in block]
-        sides.append(_side(recipe, np.flatnonzero(inputs).tolist(), both, alone, keep))
+    sizes = recipe.sizes
+    holds = recipe.strides[0] != 0  # input, axis
+    is_left = _left_side(holds, sizes)
+    in_left = holds[is_left].any(axis=0)
+    in_right = holds[~is_left].any(axis=0)
+
+    # The axes of a block are in the same inputs: the first tells for all.
+    both = []
+    left_alone = []
+    right_alone = []
+    for block in _merged(holds, sizes):
+        if in_left[block[0]] and in_right[block[0]]:
+            both.append(block)
+        elif in_left[block[0]]:
+            left_alone.append(block)
+        elif in_right[block[0]]:
+            right_alone.append(block)
+
+    # The matrices give b, then p, then t.
+    order = [axis for block in (*both, *left_alone, *right_alone) for axis in block]
     return Dense(
         start,
         stop,
-        sides[0],
-        sides[1],
-        (len(recipe.begins), *(sizes[axis] for axis in order)),
-        (0, *(1 + np.argsort(order)).tolist()),
-        scaling,
-        is_lean,
+        left=_side(recipe, np.flatnonzero(is_left).tolist(), both, left_alone, keep),
+        right=_side(recipe, np.flatnonzero(~is_left).tolist(), both, right_alone, keep),
+        sizes=(len(recipe.begins), *(sizes[axis] for axis in order)),
+        order=(0, *(1 + np.argsort(order)).tolist()),
+        scaling=scaling,
+        is_lean=is_lean,
     )
 
 
@@ -344,33 +355,37 @@ def _left_side(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> NDArray[np.b
     """
     count = len(holds)
     logs = np.log(sizes)
-    if count <= MOST_INPUTS:
+    if count <= MAX_INPUTS_DIVIDED:  # as bits; the last input is on the right in all of them
         ways = (np.arange(2 ** (count - 1))[:, None] >> np.arange(count)) & 1 == 1
     else:
         rank = np.argsort(np.argsort(holds @ logs))
         ways = rank < np.arange(count)[:, None]
-    cells = [np.exp((side.astype(int) @ holds > 0) @ logs) for side in (ways, ~ways)]
-    best: NDArray[np.bool_] = ways[np.argmin(cells[0] + cells[1])]
+    left_cells = np.exp((ways.astype(int) @ holds > 0) @ logs)
+    right_cells = np.exp(((~ways).astype(int) @ holds > 0) @ logs)
+    best: NDArray[np.bool_] = ways[np.argmin(left_cells + right_cells)]
     return best
 
 
 def _side(
     recipe: Recipe, inputs: list[int], both: list[list[int]], alone: list[list[int]], keep: bool
 ) -> Side:
-    blocks = [*both, [0], *alone]
-    holds, count = recipe.strides[0] != 0, len(recipe.begins)
-    inputs = sorted(inputs, key=lambda q: prod(np.where(holds[q], recipe.sizes, 1).tolist()))
+    """One side: the product of some inputs, whose axes are in blocks."""
+    blocks = [*both, [0], *alone]  # the eliminated variable is the first axis of the clique
+    holds = recipe.strides[0] != 0
+    count = len(recipe.begins)
+    tables = []
+    for q in sorted(inputs, key=lambda q: prod(np.where(holds[q], recipe.sizes, 1).tolist())):
+        present = [block if holds[q, block[0]] else [] for block in blocks]
+        tables.append(_tables(recipe, q, present, keep))
     return Side(
-        tuple(
-            _tables(recipe, q, [block if holds[q, block[0]] else [] for block in blocks], keep)
-            for q in inputs
-        ),
-        (count, *(_cells(recipe, [block]) for block in blocks)),
-        (count * _cells(recipe, both), recipe.sizes[0], _cells(recipe, alone)),
+        tuple(tables),
+        shape=(count, *(_cells(recipe, [block]) for block in blocks)),
+        matrix=(count * _cells(recipe, both), recipe.sizes[0], _cells(recipe, alone)),
     )
 
 
 def _cells(recipe: Recipe, blocks: list[list[int]]) -> int:
+    """The cells of a table with the axes of some blocks."""
     return prod(recipe.sizes[axis] for block in blocks for axis in block)
 
 
@@ -383,9 +398,10 @@ def _tables(recipe: Recipe, column: int, blocks: list[list[int]], keep: bool) ->
         tuple(recipe.sizes[axis] for axis in axes),
         (len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
         tuple(1 + axis for axis, block in enumerate(blocks) if not block),
-        None,
     )
-    return replace(tables, kept=tables.index()) if keep and len(recipe.begins) > 1 else tables
+    if not keep or len(recipe.begins) == 1:  # one alone is read through a view
+        return tables
+    return replace(tables, kept=tables.index())
 
 
 def _merged(holds: NDArray[np.bool_], sizes: tuple[int, ...]) -> list[list[int]]:

@@ -23,35 +23,27 @@ LABEL = 1 << 36  # multiplies a slice's label, to tell equal beginnings apart
 
 @dataclass(frozen=True)
 class Messages:
-    """The distinct messages of some problems, inputs before those that read them.
+    """The distinct messages of some problems, inputs before those that read them."""
 
-    Message ``i`` is that of step ``step[i]`` of the structure; ``inputs`` lists where in the
-    CPT cells each slice begins, or ``~j`` for message ``j``. ``last`` is the message that holds
-    the probability of each problem, ``mass`` the weights of the problems a message serves, a
-    column for each part of the data.
-    """
-
-    step: Integers
-    inputs: Ragged
-    last: Integers
-    mass: FloatArray
+    step: Integers  # the step of the structure that each message is of
+    inputs: Ragged  # where in the CPT cells each slice begins, or `~j` for message `j`
+    last: Integers  # the message that holds the probability of each problem
+    mass: FloatArray  # the weights of the problems a message serves, a column for each part
 
 
 @dataclass(frozen=True)
 class ProblemSteps:
     """The steps of some problems, one problem after the other, equal ones as often as they occur.
 
-    ``step`` numbers them among those of the structure. Each problem has so many, ``lengths``, from
-    ``first`` on; ``shift`` leads from a step of the structure to that of the same problem here.
-    ``inputs`` are the names of slices, and `MESSAGE` + ``j`` for step ``j`` here. A name modulo
-    `LABEL` is where the slice begins in the CPT cells.
+    A slice is named by where it begins in the CPT cells, plus `LABEL` times its label: slices of
+    one beginning may have different axes. The name modulo `LABEL` is where it begins.
     """
 
-    step: Integers
-    lengths: Integers
-    first: Integers
-    shift: Integers
-    inputs: Ragged
+    step: Integers  # the number of each among those of the structure
+    lengths: Integers  # how many steps each problem has, ...
+    first: Integers  # ... and which is the first
+    shift: Integers  # leads from a step of the structure to that of the same problem here
+    inputs: Ragged  # the names of slices, and `MESSAGE + j` for step `j` here
 
 
 def steps_of(
@@ -66,7 +58,8 @@ def steps_of(
     component
         The component of each, by its place in the structure.
     """
-    of_component, slices = structure.of_component[component], structure.slices
+    of_component = structure.of_component[component]
+    slices = structure.slices
     lengths = np.diff(structure.of_component)[component]
     step = ranges(of_component, lengths)
     first = np.cumsum(lengths) - lengths
@@ -74,6 +67,8 @@ def steps_of(
     starts, kind, slice_first = slice_starts(problems, slices, chosen, component)
     names = starts + LABEL * slices.label[kind]
     slice_shift = np.repeat(slice_first - slices.of_component[component], lengths)
+
+    # Every input is named as if it were a message; then those that are slices, `~i`, are renamed.
     inputs = structure.inputs.take(step)
     items = MESSAGE + inputs.items + shift[inputs.owners]
     read = np.flatnonzero(inputs.items < 0)
@@ -90,22 +85,30 @@ def messages_of(
     number = np.full(len(step), -1)  # of the message of each step
     level = structure.level[step]
     order = stable_order(level, 1 + int(level.max(initial=0)))
+
+    # Level by level, so that messages are numbered before they are read: then two steps with equal
+    # inputs, of equal names, give the same message.
     done = 0
-    kept, read = [], []
+    kept = []
+    read = []
     for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
         inputs = steps.inputs.take(here)
         messages = np.flatnonzero(inputs.items >= MESSAGE)
         sent = number[inputs.items[messages] - MESSAGE]
-        source = inputs.items % LABEL  # says where inputs are
-        source[messages] = ~sent
-        inputs.items[messages] = MESSAGE + sent
+        source = inputs.items % LABEL  # where slices begin, ...
+        source[messages] = ~sent  # ... or which message it is
+        inputs.items[messages] = MESSAGE + sent  # the same for all steps that give it
         first, group = distinct_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
         read.append(Ragged(inputs.starts, source).take(first))
-    served = (np.repeat(weights[chosen], steps.lengths) for weights in problems.weights.T)
-    mass = np.stack([np.bincount(number, weights) for weights in served], axis=1).astype(np.float64)
+
+    by_part = []
+    for weights in problems.weights.T:
+        served = np.repeat(weights[chosen], steps.lengths)  # the weight of each step's problem
+        by_part.append(np.bincount(number, served))
+    mass = np.stack(by_part, axis=1).astype(np.float64)
     last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component
     last_step = steps.first + (last - structure.of_component[:-1])[component]
     return Messages(np.concatenate(kept), joined(read), number[last_step], mass)

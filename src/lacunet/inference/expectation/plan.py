@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +27,8 @@ from lacunet.statistics.distinct import stable_order
 from lacunet.statistics.problems.compile import Problems
 from lacunet.statistics.problems.ragged import Integers, in_runs
 
-STEPS_OF_A_RUN = 2**17
-CELLS_OF_A_SHARD = 2**24
+STEPS_OF_A_RUN = 2**17  # of all its components; a run is laid out by operations on whole arrays
+CELLS_OF_A_SHARD = 2**24  # of its cliques, whose products are alive at once
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
@@ -39,10 +40,7 @@ ALWAYS_EXACT = 2**17
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """The problems laid out for evaluation; ``left_out`` are those beyond the budget.
-
-    ``states`` counts the cells of all cliques, equal ones once, ``reads`` those times the tables
-    multiplied in each, ``kept`` the bytes of the indices.
+    """The problems laid out for evaluation.
 
     Shards are evaluated one after the other: threads were measured, and gain nothing, because
     gathering and scattering hold the interpreter's lock.
@@ -50,22 +48,19 @@ class EvaluationPlan:
 
     problems: Problems
     shards: tuple[Shard, ...]
-    left_out: Integers
-    states: float = 0.0
-    reads: float = 0.0
-    kept: float = 0.0
+    left_out: Integers  # the problems beyond the budget
+    states: float = 0.0  # the cells of all cliques, equal ones once
+    reads: float = 0.0  # those times the tables multiplied in each
+    kept: float = 0.0  # the bytes of the indices
 
 
 @dataclass(frozen=True)
 class ComponentRun:
-    """Some components with their structure, and the problems that have them.
-
-    ``component`` numbers each problem's component within the run.
-    """
+    """Some components with their structure, and the problems that have them."""
 
     structure: Structure
     problems: Integers
-    component: Integers
+    component: Integers  # that of each problem, numbered within the run
 
     @property
     def cells(self) -> FloatArray:
@@ -88,13 +83,14 @@ def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[Componen
     order = np.argsort(lengths, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    by_rank = stable_order(rank[problems.component], len(order))
+    by_rank = stable_order(rank[problems.component], len(order))  # problems by their components
     ranks = rank[problems.component[by_rank]]
     run = np.cumsum(lengths[order]) // STEPS_OF_A_RUN
     for components in in_runs(np.arange(len(order)), run):
         start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
         chosen = order[components]
-        members, boundaries = problems.members.take(chosen), problems.boundaries.take(chosen)
+        members = problems.members.take(chosen)
+        boundaries = problems.boundaries.take(chosen)
         structure = structure_of(problems.factors.layout, members, boundaries, deadline)
         yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
 
@@ -123,10 +119,13 @@ def plan_of(
     """
     shards: list[Shard] = []
     left_out: list[Integers] = []
-    cost = np.zeros(3)
+    states = 0.0
+    reads = 0.0
+    kept = 0.0
     room = most_cells
     shard_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
     for run in runs_of(problems, deadline):
+        # What is too large for all its products to be kept may still fit without them.
         is_lean = run.cells > cells_within(memory)
         too_large = is_lean & (run.lean_bytes > memory / 2)
         too_dear, room = _too_dear(run, ~too_large, room)
@@ -137,13 +136,15 @@ def plan_of(
         for part in in_runs(chosen, cells // shard_cells):
             deadline.check()
             lean = bool(is_lean[run.component[part]].any())
-            shard, shard_cost = _shard(problems, run, part, memory / 2 - float(cost[2]), lean)
-            shards.append(shard)
-            cost += shard_cost
+            laid_out = _lay_out(problems, run, part, memory / 2 - kept, lean)
+            shards.append(laid_out.shard)
+            states += laid_out.states
+            reads += laid_out.reads
+            kept += laid_out.kept
         progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
     none = np.zeros(0, dtype=np.int64)
     return EvaluationPlan(
-        problems, tuple(shards), np.concatenate([none, *left_out]), *cost.tolist()
+        problems, tuple(shards), np.concatenate([none, *left_out]), states, reads, kept
     )
 
 
@@ -151,6 +152,7 @@ def _too_dear(
     run: ComponentRun, fits: NDArray[np.bool_], room: float
 ) -> tuple[NDArray[np.bool_], float]:
     """Which of the large components of a run there is no room for, and the room that is left."""
+    # The cheapest first, until there is no more room.
     cost = run.cells * np.bincount(run.component, minlength=len(fits))
     large = np.flatnonzero(fits & (run.cells > ALWAYS_EXACT))
     large = large[np.argsort(cost[large], kind="stable")]
@@ -160,17 +162,29 @@ def _too_dear(
     return is_left, room - float(total[total <= room].max(initial=0.0))
 
 
-def _shard(
+class _LaidOut(NamedTuple):
+    """A shard, and what it costs, as in `EvaluationPlan`."""
+
+    shard: Shard
+    states: float
+    reads: float
+    kept: float
+
+
+def _lay_out(
     problems: Problems, run: ComponentRun, part: Integers, spare: float, is_lean: bool
-) -> tuple[Shard, FloatArray]:
-    """The shard of some problems of a run; its states, its reads and the bytes of its indices."""
-    messages = messages_of(problems, run.structure, run.problems[part], run.component[part])
+) -> _LaidOut:
+    """The shard of some problems of a run; indices are kept where they fit into spare bytes."""
     structure = run.structure
+    messages = messages_of(problems, structure, run.problems[part], run.component[part])
     cells = structure.cells[messages.step]
     reads = cells * messages.inputs.lengths
-    tables = structure.table_cells[messages.step]
-    indices = np.where(cells > DENSE_GROUP, tables, reads).sum() * BYTES_OF_AN_INDEX
-    keep = bool(indices <= spare) and not is_lean
+    # A large clique that is not laid out has an index for each of its tables, any other one for
+    # each of its cells.
+    indices = np.where(cells > DENSE_GROUP, structure.table_cells[messages.step], reads)
+    index_bytes = indices.sum() * BYTES_OF_AN_INDEX
+    keep = bool(index_bytes <= spare) and not is_lean
     cells_of_cpts = problems.factors.layout.cells
     shard = shard_of(messages, structure, run.problems[part], cells_of_cpts, keep, is_lean)
-    return shard, np.array([cells.sum(), reads.sum(), indices if keep else 0.0])
+    kept = float(index_bytes) if keep else 0.0
+    return _LaidOut(shard, float(cells.sum()), float(reads.sum()), kept)

@@ -16,24 +16,21 @@ from lacunet.model.network import FloatArray
 from lacunet.statistics.distinct import begins_of, ordered_keys, stable_order
 from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
 
-CELLS_OF_A_GROUP = 2**17  # more are cut, so that a group's arrays stay in the cache
-FEW_CELLS = 2**13  # of messages of one level and size: they are computed together, see `_are_few`
-DENSE_CLIQUE = 2**9  # cells; messages over larger cliques are products of matrices,
-DENSE_GROUP = 2**13  # if those of one shape have so many cells together
+CELLS_OF_A_GROUP = 2**17  # larger groups are cut, so that their arrays stay in the cache
+CELLS_WORTH_A_GROUP = 2**13  # of messages of one level and size; fewer go together, see `_are_few`
+# Messages over larger cliques are products of matrices, if those of one shape have enough cells.
+DENSE_CLIQUE = 2**9  # cells of a clique
+DENSE_GROUP = 2**13  # cells of the cliques of one shape
 
 
 @dataclass(frozen=True)
 class Shard:
-    """All groups of some problems, in the order of computation.
-
-    ``cells`` counts those of the CPTs and of all messages, ``roots`` are the cells that hold
-    the ``problems``' probabilities.
-    """
+    """All groups of some problems, in the order of computation."""
 
     groups: tuple[Gathered | Dense, ...]
-    cells: int
-    problems: Integers
-    roots: Integers
+    cells: int  # of the CPTs and of all messages
+    problems: Integers  # their numbers
+    roots: Integers  # the cells that hold their probabilities
 
 
 def shard_of(
@@ -59,28 +56,22 @@ def shard_of(
     """
     step = messages.step
     kind = _dense_kinds(structure, step, DENSE_CLIQUE if keep else DENSE_GROUP)
-    shape, inputs = structure.shape[step], messages.inputs.lengths
-    fewer = int(inputs.max(initial=0)) - inputs
-    columns = (  # messages of one group agree on all but the last
-        structure.level[step],
-        kind + 1,
-        np.where((kind >= 0) | (not keep), shape + 1, 0),
-        structure.size[step],
-        np.where(_are_few(structure, step), 0, 2 * inputs + structure.is_scaled[step]),
-        fewer * (1 + int(shape.max(initial=0))) + shape,
-    )
-    radices = [1 + int(column.max(initial=0)) for column in columns]
-    keys, bound = ordered_keys(columns, radices, len(step))
-    order = stable_order(keys, bound)
-    step, mass, is_dense = step[order], messages.mass[order], kind[order] >= 0
+    order, alike = _ordered_alike(messages, structure, kind, keep)
+    step = step[order]
+    shape = structure.shape[step]
+    mass = messages.mass[order]
+    is_dense = kind[order] >= 0
+
+    # Where each message begins, behind the CPTs, and where each input does.
     size = structure.message_size[step].astype(np.int64)
     starts = cpt_cells + np.concatenate([[0], np.cumsum(size)])  # of messages, and the last end
-    start_of = np.empty(len(order), dtype=np.int64)
+    start_of = np.empty(len(order), dtype=np.int64)  # by the messages' numbers
     start_of[order] = starts[:-1]
-    begins, kinds = messages.inputs.take(order), structure.kinds.take(step)  # of the inputs
+    begins = messages.inputs.take(order)
     is_message = begins.items < 0
     begins.items[is_message] = start_of[~begins.items[is_message]]
-    turns = (1 + np.flatnonzero(np.diff(shape[order]))).tolist()  # to another shape
+    kinds = structure.kinds.take(step)  # of the inputs
+    turns = (1 + np.flatnonzero(np.diff(shape))).tolist()  # to another shape
 
     def recipe(start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
@@ -93,8 +84,10 @@ def shard_of(
 
         Where a message has no such input it holds anything.
         """
-        begin, length = int(starts[start]), int(starts[stop] - starts[start])
-        inputs, states = len(begins.row(start)), int(structure.size[step[start]])
+        begin = int(starts[start])
+        length = int(starts[stop] - starts[start])
+        inputs = len(begins.row(start))  # the first message has most
+        states = int(structure.size[step[start]])
         index = np.empty((inputs, states, length), dtype=np.int64)
         inside = turns[bisect_right(turns, start) : bisect_left(turns, stop)]
         for left, right in pairwise([start, *inside, stop]):
@@ -105,7 +98,8 @@ def shard_of(
 
     def group(start: int, stop: int) -> Gathered | Dense:
         """Some of the messages, to be computed together."""
-        begin, end = int(starts[start]), int(starts[stop])
+        begin = int(starts[start])
+        end = int(starts[stop])
         scaling = None
         if structure.is_scaled[step[start:stop]].any():
             inside = starts[start : stop + 1] - begin
@@ -113,14 +107,44 @@ def shard_of(
         if is_dense[start]:
             return dense_of(begin, end, recipe(start, stop), scaling, keep, is_lean)
         source = index_of(start, stop) if keep else recipe(start, stop)
-        fewer = -np.diff(begins.starts[start : stop + 1])  # ascending
-        first = np.searchsorted(fewer, -np.arange(-fewer[0]))
+        # Where the messages with at most so many inputs begin: 0, 1, ...
+        negative_inputs = -np.diff(begins.starts[start : stop + 1])  # ascending
+        first = np.searchsorted(negative_inputs, -np.arange(-negative_inputs[0]))
         widths = tuple((starts[start + first] - begin).tolist())
         return Gathered(begin, end, source, widths, scaling)
 
-    bounds = _bounds(keys[order] // radices[-1], structure.cells[step])
+    bounds = _bounds(alike, structure.cells[step])
     groups = tuple(group(start, stop) for start, stop in bounds)
     return Shard(groups, int(starts[-1]), problems, start_of[messages.last])
+
+
+def _ordered_alike(
+    messages: Messages, structure: Structure, kind: Integers, keep: bool
+) -> tuple[Integers, Integers]:
+    """The order of messages, and a number for each in it: those of one group have the same.
+
+    Parameters
+    ----------
+    kind
+        The numbers that `_dense_kinds` gives.
+    """
+    step = messages.step
+    shape = structure.shape[step]
+    inputs = messages.inputs.lengths
+    fewer = int(inputs.max(initial=0)) - inputs
+    columns = (
+        structure.level[step],  # what a message reads is of a lower level
+        kind + 1,
+        # A recipe is of one shape, an index may be of several.
+        np.where((kind >= 0) | (not keep), shape + 1, 0),
+        structure.size[step],  # an axis of the index
+        np.where(_are_few(structure, step), 0, 2 * inputs + structure.is_scaled[step]),
+        fewer * (1 + int(shape.max(initial=0))) + shape,  # within a group: most inputs first
+    )
+    radices = [1 + int(column.max(initial=0)) for column in columns]
+    keys, bound = ordered_keys(columns, radices, len(step))
+    order = stable_order(keys, bound)
+    return order, keys[order] // radices[-1]
 
 
 def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
@@ -130,7 +154,7 @@ def _are_few(structure: Structure, step: Integers) -> NDArray[np.bool_]:
     whatever the number of their inputs is, and all are scaled if one is.
     """
     alike = structure.level[step] * (1 + int(structure.size.max(initial=0))) + structure.size[step]
-    few: NDArray[np.bool_] = np.bincount(alike, structure.cells[step])[alike] < FEW_CELLS
+    few: NDArray[np.bool_] = np.bincount(alike, structure.cells[step])[alike] < CELLS_WORTH_A_GROUP
     return few
 
 
@@ -149,9 +173,9 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     inputs = structure.kinds.take(step[large])
     holds = structure.strides[inputs.items] != 0
     patterns = Ragged(inputs.starts * holds.shape[1], holds.ravel().astype(np.int64))
-    together = (structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]) * (
-        1 + int(structure.level.max(initial=0))
-    ) + structure.level[step[large]]
+    levels = 1 + int(structure.level.max(initial=0))
+    shape_and_scaling = structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]
+    together = shape_and_scaling * levels + structure.level[step[large]]
     kind = distinct_rows(patterns, together)[1]
     cells = np.bincount(kind, structure.cells[step[large]])
     kinds[large] = np.where(cells[kind] >= DENSE_GROUP, kind, -1)
@@ -163,7 +187,8 @@ def _bounds(alike: Integers, cells: FloatArray) -> list[tuple[int, int]]:
     changes = begins_of(alike)
     group = np.cumsum(changes) - 1
     before = np.cumsum(cells) - cells
-    part = (before - before[np.flatnonzero(changes)][group]) // CELLS_OF_A_GROUP
+    cells_in_group = before - before[np.flatnonzero(changes)][group]
+    part = cells_in_group // CELLS_OF_A_GROUP
     changes[1:] |= part[1:] != part[:-1]
     starts = np.flatnonzero(changes)
     return list(zip(starts.tolist(), [*starts[1:].tolist(), len(cells)], strict=True))

@@ -7,13 +7,7 @@ sums :math:`v` out:
 
 An input is a *slice* (the CPT of a family that touches the component, at the observed values)
 or the message of a step before. What a step reads and in which layout depends on the component
-alone; boundary values only move the place where each slice begins.
-
-The slices of CPTs that each component is summed over.
-
-A family that touches a component enters its problems as a *slice*: the CPT at the states of the
-family's observed variables. Which axes are left is the component's, where the slice begins
-among the cells of all CPTs is the boundary value's.
+alone; boundary values only move the place where each slice begins among the cells of all CPTs.
 """
 
 from __future__ import annotations
@@ -43,7 +37,7 @@ from lacunet.statistics.problems.ragged import (
 FACTORS_BEFORE_SCALING = 8
 INPUTS_BEFORE_SCALING = 4
 
-LARGEST_LABEL = 2**24  # leaves room, in one integer, for where the slice begins
+MAX_LABEL = 2**24  # leaves room, in one integer, for where the slice begins
 
 
 @dataclass(frozen=True)
@@ -51,22 +45,21 @@ class Structure:
     """The steps of all components; step ``s`` eliminates the variable ``variable[s]``.
 
     Steps are numbered component by component, within it by number of states, then variable:
-    the order of the axes of every message. ``inputs`` lists for each step its sources: slice
-    ``i`` as ``~i``, the message of step ``j`` as ``j``. Inputs are of few ``kinds``: what is read,
-    and in which clique. ``strides`` has a row for each kind: how it moves along the axes of that
-    clique (the eliminated variable, then the message's axes), zero along one that it does not have.
+    the order of the axes of every message.
     """
 
-    of_component: Integers
-    variable: Integers
-    size: Integers  # states of the eliminated variable
+    of_component: Integers  # where the steps of each component begin; one more at the end
+    variable: Integers  # that is eliminated
+    size: Integers  # its states
     message_size: FloatArray  # cells of the message; floating, as hopeless cliques overflow
     cells: FloatArray  # of the clique
     scope: Ragged  # steps whose variables are the message's axes
-    level: Integers
-    is_scaled: NDArray[np.bool_]
-    inputs: Ragged
-    kinds: Ragged  # of the inputs
+    level: Integers  # how many steps must come before
+    is_scaled: NDArray[np.bool_]  # whether the message is divided by its sum
+    inputs: Ragged  # the sources of each step: slice `i` as `~i`, the message of step `j` as `j`
+    kinds: Ragged  # of the inputs: what is read, and in which clique; they are few
+    # A row for each kind: how it moves along the axes of that clique (the eliminated variable,
+    # then the message's axes), zero along one that it does not have.
     strides: Integers
     table_cells: FloatArray  # of all inputs of a step
     shape: Integers  # steps of one shape have equal sizes, axes and number of inputs
@@ -81,21 +74,28 @@ def structure_of(
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
     elimination = improved(members.lengths, slices.missing, np.log(size), deadline)
-    rounds, scope = elimination.round, elimination.scope
+    rounds = elimination.round
+    scope = elimination.scope
+
+    # Who reads what: each table goes to the first of its variables that is eliminated.
     reader = _first_to_go(scope, rounds)  # the step that reads each message; -1 for the last
     inputs = _inputs(reader, _first_to_go(slices.missing, rounds), slices, members.items)
     message_strides, message_size = scope.strides(size[scope.items].astype(np.float64))
+
+    # How each input moves along the axes of its clique, once for each kind.
     cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
     step = inputs.owners
     kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
-    tables, source = joined([scope, slices.missing]), inputs.items[chosen]
+    tables = joined([scope, slices.missing])  # the axes of all messages, then of all slices
     moves = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
+    source = inputs.items[chosen]
     rows = np.where(source >= 0, source, len(scope) + ~source)  # of the tables: one of each kind
     axes = tables.take(rows)
     places = _places_in_clique(axes, step[chosen], scope)
     strides = np.zeros((len(chosen), 1 + int(scope.lengths.max(initial=0))), dtype=np.int64)
     strides[axes.owners, places] = np.concatenate(moves)[tables.places(rows)]
     cells = np.multiply.reduceat(size[axes.items].astype(np.float64), axes.starts[:-1])
+
     is_slice = inputs.items < 0
     slice_counts = np.bincount(step, is_slice, minlength=len(rounds)).astype(np.int64)
     level, is_scaled = _levels(rounds, reader, inputs.lengths, slice_counts)
@@ -118,6 +118,7 @@ def structure_of(
 
 
 def _in_order_of_axes(layout: Layout, members: Ragged) -> Ragged:
+    """The members of each component, those with few states first: the last axis is the longest."""
     in_order = np.argsort(layout.cardinalities, kind="stable")  # by number of states
     rank = np.empty_like(in_order)
     rank[in_order] = np.arange(len(in_order))
@@ -198,19 +199,18 @@ def _levels(
 class Slices:
     """The families that touch each component, in the order of component, then family.
 
-    ``label`` tells families and their missing axes apart. ``missing`` lists each slice's axes,
-    by their variables' places among all components' members, with ``missing_stride`` beside
-    them; ``observed`` lists where the boundary holds the states of the other axes, with how
-    far each moves the beginning of the slice in ``observed_stride``.
+    A family enters the problems of a component as a *slice*: its CPT at the states of its observed
+    variables. Which axes are left is the component's, where the slice begins is the boundary
+    value's.
     """
 
     of_component: Integers  # where the slices of each component begin; one more at the end
     family: Integers
-    label: Integers
-    missing: Ragged
-    missing_stride: Integers
-    observed: Ragged
-    observed_stride: Integers
+    label: Integers  # tells families and their missing axes apart
+    missing: Ragged  # each slice's axes, by their variables' places among all components' members
+    missing_stride: Integers  # beside them
+    observed: Ragged  # where the boundary holds the states of the other axes
+    observed_stride: Integers  # how far each moves the beginning of the slice
 
 
 def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
@@ -224,17 +224,20 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     position = both.find(owner, axes.items) - both.starts[owner]
     seen = position - members.lengths[owner]
     is_hidden = seen < 0
-    hidden, shown = np.flatnonzero(is_hidden), np.flatnonzero(~is_hidden)
+    hidden = np.flatnonzero(is_hidden)
+    shown = np.flatnonzero(~is_hidden)
+
+    # A label has a bit for each missing axis of the family.
     bits = np.left_shift(1, np.arange(len(whose)) - axes.starts[whose]) * is_hidden
     masks = np.add.reduceat(bits, axes.starts[:-1]) if len(family) else bits
     variables = len(layout.network.variables)  # what is behind is fixed: numbered apart
     labels = np.where(family < variables, family + variables * masks, variables - 1 - family)
+    if labels.max(initial=0) >= MAX_LABEL:  # many variables, or a family of many parents
+        labels = np.unique(labels, return_inverse=True)[1]
     return Slices(
         of_component=np.searchsorted(component, np.arange(len(members) + 1)),
         family=family,
-        label=labels
-        if labels.max(initial=0) < LARGEST_LABEL
-        else np.unique(labels, return_inverse=True)[1],
+        label=labels,
         missing=_where(hidden, whose, members.starts[owner] + position, len(family)),
         missing_stride=strides[hidden],
         observed=_where(shown, whose, seen, len(family)),
