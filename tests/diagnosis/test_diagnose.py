@@ -535,7 +535,7 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
 def test_what_methods_rest_on_is_said_for_python_too() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", None, "yes", "no", None] * 2}
     told = str(lc.diagnose(rows, "Age -> Ill"))
-    assert "separator='learn'" in told
+    assert "groups='learn'" in told
     assert "missingness=..." in told
     alone = lc.diagnose({**rows, "Ill": ["no", "yes", "no", "yes", None] * 2})
     assert "0.1" in str(alone)

@@ -476,7 +476,7 @@ def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
         f"  direct-mcar: {least} family ({grounds.least_shown}); factored-mcar also rows that show "
         "a part of a family",
         f"{groups}; {_fell_back(grounds.fallback_of)}",
-        "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
+        "  informed-direct, informed-factored with groups='learn' (--groups learn): at "
         f"most {counted(grounds.informed_groups, 'group')} per family; "
         f"{_fell_back(grounds.informed_fallback_of)}",
     ]
