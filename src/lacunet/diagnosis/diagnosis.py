@@ -137,9 +137,9 @@ def diagnose(
         `lacunet.Data`, whose weights count in the tests.
     network
         Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
-        ``diagnose(data)``, all columns are looked at, and numbers with more than 50 different
-        values are cut into five intervals with equally many rows. To cut them otherwise, do so
-        before: ``diagnose(lacunet.discretise(data, {"Age": [0, 40, 65, 120]}))``.
+        ``diagnose(data)``, all columns are looked at; identifiers, free text, and dates and
+        numbers with more than 50 different values are refused in one error, which says what to
+        give: ``diagnose(lacunet.Data(data, bins={"Age": 5}, without=["Id"]))``.
     rng
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
