@@ -323,25 +323,31 @@ CLINIC = {
 def test_data_alone_are_diagnosed_by_all_their_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with pytest.raises(lc.LacunetError, match=r"bins=\{'Age': 5\}, without=\['Id'\]"):
+        diagnose(Data(CLINIC, weight="wt"))
     with pytest.warns(LacunetWarning) as told:
-        found = diagnose(Data(CLINIC, weight="wt"))
+        found = diagnose(Data(CLINIC, weight="wt", bins={"Age": 5}, without="Id"))
     assert list(found.patterns.rate_of) == ["Age", "Ill", "Country"]
     assert found.mcar[0].missing == "Country"
     assert found.mcar[0].cause == "Age"
     words = "\n".join(str(warning.message) for warning in told)
-    assert all(part in words for part in ("'Id'", "'Empty'", "cut into 5 intervals"))
+    assert "'Empty'" in words
     assert "famil" not in str(found)  # without edges
     assert "ignored" not in words  # there is no network that does not have them
-    assert any("'Empty' holds no value" in own for own in found.conclusions)
+    assert any("'Empty'" in own for own in found.conclusions)
     pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)
+    path = str(tmp_path / "clinic.csv")
+    again = Data(path, weight="wt", bins={"Age": 5}, without="Id")
     with pytest.warns(LacunetWarning):
-        assert str(diagnose(Data(str(tmp_path / "clinic.csv"), weight="wt"))) == str(found)
-    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt"]) == 0
+        assert str(diagnose(again)) == str(found)
+    said = ["--bins", "Age=5", "--without", "Id"]
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt", *said]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{found}\n"
-    assert (printed.out + printed.err).lower().count("left out: column 'id'") == 1
+    assert (printed.out + printed.err).lower().count("left out 'empty'") == 1
     assert "ignored" not in printed.err
-    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--bins", "Age=2", "--json"]) == 0
+    said[1] = "Age=2"
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), *said, "--json"]) == 0
     assert "Age" in json.loads(capsys.readouterr().out)["patterns"]["rate_of"]
 
 
@@ -369,7 +375,7 @@ def test_a_network_alone_is_not_diagnosed() -> None:
             diagnose(given)
     with pytest.raises(lc.LacunetError, match="'A -> B; B -> C'"):
         diagnose("A -> B; B -> C")
-    with pytest.raises(lc.LacunetError, match=r"'Id'(?s:.)*'Empty'"):
+    with pytest.raises(lc.LacunetError, match="'Id'"):
         diagnose({name: CLINIC[name] for name in ("Id", "Empty")})
 
 
