@@ -15,9 +15,7 @@ from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     LEVEL,
@@ -31,22 +29,23 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, from_few_rows, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, Progress, as_progress
+from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.groups import group_rows
 from lacunet.statistics.missing import MissingSummary
-from lacunet.statistics.observations import missing_in, observations, rows_within
+from lacunet.statistics.observations import missing_in, rows_within
+from lacunet.statistics.opened import open_rows
 from lacunet.wording import assigned, counted, finite, first_of, sentence
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
@@ -89,7 +88,7 @@ FLUX = (
 
 
 @dataclass(frozen=True, repr=False)
-class Diagnosis:
+class Diagnosis(Displayed):
     """What is missing from data, and what can be said about why.
 
     ``patterns`` describe; ``mcar`` tests whether values are missing completely at random,
@@ -110,8 +109,8 @@ class Diagnosis:
     def __repr__(self) -> str:
         return f"<Diagnosis: {self.conclusions[0]}>"
 
-    def __str__(self) -> str:
-        return as_text(self)
+    def _parts(self) -> list[object]:
+        return shown(self)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""
@@ -138,9 +137,9 @@ def diagnose(
         `lacunet.Data`, whose weights count in the tests.
     network
         Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
-        ``diagnose(data)``, all columns are looked at, and numbers with more than 50 different
-        values are cut into five intervals with equally many rows. To cut them otherwise, do so
-        before: ``diagnose(lacunet.discretise(data, {"Age": [0, 40, 65, 120]}))``.
+        ``diagnose(data)``, all columns are looked at; identifiers, free text, and dates and
+        numbers with more than 50 different values are refused in one error, which says what to
+        give: ``diagnose(lacunet.Data(data, bins={"Age": 5}, without=["Id"]))``.
     rng
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
@@ -178,7 +177,6 @@ def diagnose(
     >>> print(diagnose(rows, network).conclusions[0])
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
-    progress = as_progress(progress)
     data = data_given(rows_first(data, "diagnose"))
     left_out: Iterable[str] = ()
     if network is None:
@@ -190,17 +188,16 @@ def diagnose(
 
 
 def rows_to_diagnose(
-    network: NetworkOrEdges, data: Data, memory: Memory, progress: Progress
+    network: NetworkOrEdges, data: Data, memory: Memory, progress: AskedProgress
 ) -> tuple[Network, MissingSummary, EncodedTable]:
     """The network with the codes of the data, what is missing, and rows that stand for all."""
-    network = network_beside(network, data, "diagnose").with_tables(None)
-    budget = memory_budget(memory)
-    with observations(data, network, budget, progress=progress) as rows:
-        table, _ = rows_within(rows, network, budget, ReadReport())
+    opened = open_rows("diagnose", network, data, memory, progress)
+    with opened.rows() as rows:
+        table, _ = rows_within(rows, opened.network, opened.budget, ReadReport())
         read_report = ReadReport()
         summary = missing_in(rows, (), read_report)
         notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
-    return with_data_codes(network, data), summary, replace(table, notes=(*notes,))
+    return opened.network, summary, replace(table, notes=(*notes,))
 
 
 def diagnosed(
@@ -376,20 +373,21 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
 
-def as_text(diagnosis: Diagnosis) -> str:
-    """The diagnosis for people to read."""
+def shown(diagnosis: Diagnosis) -> list[object]:
+    """The diagnosis for people to read: lines, and a table."""
     described, grounds = diagnosis.patterns, diagnosis.grounds
     share = described.missing_cells / max(described.cells, 1)
     partially = [name for name, rate in described.rate_of.items() if rate > 0]
     shape = "monotone" if described.is_monotone else "not monotone"
-    lines = [
+    lines: list[object] = [
         f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
         f"cells missing ({share:.1%}), in {len(partially)} of {len(described.rate_of)} variables",
     ]
     if partially:
         number = counted(described.number, "pattern")
-        shown = _variables(described, partially, "family shown" if grounds.has_edges else "shown")
-        lines += [f"{number} of missing values, {shape}", "", shown]
+        what = "family shown" if grounds.has_edges else "shown"
+        lines += [f"{number} of missing values, {shape}", ""]
+        lines += _variables(described, partially, what)
         lines += ["", "commonest patterns:", _commonest(described)]
         lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
         clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
@@ -397,7 +395,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
         lines += _list("also given what is always shown:", map(_tested, clear))
         lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]
-    return "\n".join([*lines, "", *diagnosis.conclusions])
+    return [*lines, "", *diagnosis.conclusions]
 
 
 def _list(title: str, items: Any) -> list[str]:
@@ -408,7 +406,7 @@ def _list(title: str, items: Any) -> list[str]:
     return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
 
 
-def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str:
+def _variables(described: Patterns, partially: Sequence[str], what: str) -> list[object]:
     ordered = sorted(partially, key=lambda name: -described.rate_of[name])
     rows = [
         [
@@ -420,9 +418,9 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         ]
         for name in ordered[: 2 * SHOWN]
     ]
-    more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    table = TextTable(["variable", "missing", shown, "influx", "outflux"], rows)
-    return f"{table}{more}\n{FLUX}"
+    table = TextTable(["variable", "missing", what, "influx", "outflux"], rows)
+    more = [f"and {len(ordered) - len(rows)} more"] if len(ordered) > len(rows) else []
+    return [table, *more, FLUX]
 
 
 def _commonest(described: Patterns) -> str:
@@ -479,7 +477,7 @@ def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
         f"  direct-mcar: {least} family ({grounds.least_shown}); factored-mcar also rows that show "
         "a part of a family",
         f"{groups}; {_fell_back(grounds.fallback_of)}",
-        "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
+        "  informed-direct, informed-factored with groups='learn' (--groups learn): at "
         f"most {counted(grounds.informed_groups, 'group')} per family; "
         f"{_fell_back(grounds.informed_fallback_of)}",
     ]

@@ -166,7 +166,7 @@ def learn(
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     options
-        The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
+        The options of the method, such as ``restarts=5`` for "em" or ``groups=["Age"]`` for
         "informed-direct".
 
     Returns
@@ -188,7 +188,7 @@ def learn(
 
     >>> rows = {"Age": ["old", "old", "old", "young"], "Ill": ["yes", None, "no", "no"]}
     >>> result = learn("Age -> Ill", rows, "direct-mcar", pseudo_counts=0)
-    >>> result.cpt("Ill")
+    >>> print(result.cpt("Ill"))
     P(Ill | Age)
     Age        no     yes
     old    0.5000  0.5000

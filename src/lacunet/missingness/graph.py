@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from lacunet.building.network import network_of_edges
 from lacunet.data.errors import DataWarning
-from lacunet.data.given import Data, data_given
-from lacunet.data.network_or_edges import network_beside
-from lacunet.data.reading import with_data_codes
+from lacunet.data.given import data_given
 from lacunet.errors import warn
 from lacunet.formats.edges import is_edges
 from lacunet.formats.files import (
@@ -31,7 +29,6 @@ from lacunet.formats.files import (
     NetworkOrEdges,
     as_network,
 )
-from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
     Drawing,
@@ -45,7 +42,8 @@ from lacunet.missingness.text import Statement, parse_statements, write_statemen
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import writing_to
-from lacunet.statistics.observations import observations
+from lacunet.statistics.opened import open_rows
+from lacunet.wording import counted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.effect import Effect
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class MissingnessGraph(Drawing):
     """Why values are missing: what decides whether each variable is recorded.
 
@@ -157,26 +155,30 @@ class MissingnessGraph(Drawing):
                 f"the text of a missingness graph is needed, not {type(text).__name__}.",
                 "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
             )
-        data = None if data is None else data_given(data)
-        network = _network_given(network, data)
-        statements = list(parse_statements(text, source, variables=network.variables))
+        opened = None
+        if data is not None:
+            data = data_given(data)
+            with_cpts = not data.not_asked  # which CPTs that know of no rule would break
+            opened = open_rows("MissingnessGraph.parse", network, data, with_cpts=with_cpts)
+        known = _network_without_data(network) if opened is None else opened.network
+        statements = list(parse_statements(text, source, variables=known.variables))
         nodes = [node for part in statements for node in (*part.left, *part.right)]
         edges = [
             (left, part.arrow, right)
             for part in statements
             for left, right in product(part.left, part.right)
         ]
-        graph = cls._of_edges(network, nodes, edges, () if data is None else data.latent)
+        graph = cls._of_edges(known, nodes, edges, () if opened is None else opened.latent)
         if not graph.causes_of and not graph.hidden:
             raise MissingnessGraphError(
                 f"{source}: no mechanism R[X] is named.",
                 "name at least one: Age -> R[X] if Age decides whether X is recorded, R[X] if X is "
                 "missing completely at random.",
             )
-        if data is not None:  # verdicts without these mechanisms would be of other data
+        if opened is not None:  # verdicts without these mechanisms would be of other data
             quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
-            with quiet, observations(data, network, memory_budget()) as rows:
-                graph.check_partially(rows.look().hidden(network), ())
+            with quiet, opened.rows() as rows:
+                graph.check_partially(rows.look().hidden(known), ())
         return graph
 
     @classmethod
@@ -229,6 +231,16 @@ class MissingnessGraph(Drawing):
         """Write the graph to a text file."""
         with writing_to(path, MissingnessGraphError) as file:
             file.write(f"{self}\n".encode())
+
+    def __repr__(self) -> str:
+        mechanisms = counted(len(self.causes_of), "mechanism")
+        variables = counted(len(self.network.variables), "variable")
+        return f"<{type(self).__name__}: {mechanisms} over {variables}>"
+
+    def _repr_html_(self) -> str:
+        from lacunet.figures.in_notebooks import graph_html
+
+        return graph_html(self, repr(self)[1:-1])
 
     def __str__(self) -> str:
         return write_statements(self._statements(self.causes_of))
@@ -483,11 +495,8 @@ class MissingnessGraph(Drawing):
         return recover_families(self, effort)
 
 
-def _network_given(value: NetworkOrEdges, data: Data | None) -> Network:
-    """The network, or that of edges; without data its variables are taken to have two states."""
-    if data is not None:
-        network = network_beside(value, data, "MissingnessGraph.parse")
-        return with_data_codes(network.with_tables(None) if data.not_asked else network, data)
+def _network_without_data(value: NetworkOrEdges) -> Network:
+    """The network, or that of edges, whose variables are taken to have two states each."""
     if not is_edges(value):
         return as_network(value)
     network, assumed = network_of_edges(value)

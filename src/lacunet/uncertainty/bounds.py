@@ -17,32 +17,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import names_and_states, split_query
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.observations import replicates
+from lacunet.statistics.opened import open_rows
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
-from lacunet.wording import conditional
+from lacunet.wording import conditional, counted
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
 
 @dataclass(frozen=True, repr=False)
-class WorstCase:
+class WorstCase(Displayed):
     """The lowest and highest value of every cell of P(target | given), axes given... then target.
 
     It unpacks into ``low`` and ``high``, and prints with its ``states``. Their standard errors are
@@ -60,11 +58,14 @@ class WorstCase:
     degrees: float = np.inf
 
     def __repr__(self) -> str:
+        return f"<WorstCase: {self.title}, {counted(self.low.size, 'range')}>"
+
+    def _parts(self) -> Iterator[object]:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
         cells = zip(product(*self.states), ends, strict=True)
         rows = [[*states, *map(probability, pair)] for states, pair in cells]
-        table = TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
-        return f"{self.title}, whatever the missing values are\n{table}"
+        yield f"{self.title}, whatever the missing values are"
+        yield TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.low, self.high))
@@ -114,35 +115,34 @@ def worst_case(
 
     >>> from lacunet import Network
     >>> rows = {"Ill": ["no"] * 3 + ["yes"] + [None] * 4}
-    >>> worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
+    >>> print(worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill"))
     P(Ill), whatever the missing values are
     Ill     low    high
     no   0.3750  0.8750
     yes  0.1250  0.6250
     """
-    described = data_given(data)
-    network = network_beside(network, described, "worst_case").with_tables(None)
+    opened = open_rows("worst_case", network, data, memory)
+    network = opened.network
     left, right = _asked(network, query)
     scope: Scope = (*right, *left)
     if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
         network.known(name)
-    with observations(described, network, memory_budget(memory)) as rows:
+    with opened.rows() as rows:
         look = rows.look()
         folds = folds_of(0, 0, look.units)
-        known = with_data_codes(network, described)
-        columns = known.with_rule_variables(scope)
+        columns = network.with_rule_variables(scope)
         needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
         gathering = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(gathering)
-        whole = bounds(statistics.sample(0).distinct[columns], known, left, right)
+        whole = bounds(statistics.sample(0).distinct[columns], network, left, right)
         if look.units is None:
             return whole
         again = replicates(
             look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
         )
-        parts = [bounds(sample.distinct[columns], known, left, right) for sample in again.samples]
+        parts = [bounds(sample.distinct[columns], network, left, right) for sample in again.samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         return np.sqrt(replicate_variance(np.array(values), again.scales, centre))
