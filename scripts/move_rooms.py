@@ -172,6 +172,7 @@ MOVES: dict[str, str] = {
     "pages": "show.pages",
     "pages.live": "show.pages.live_network",
     "figures": "show.figures",
+    "figures.in_notebooks": "show.figures.notebook_figures",
     "figures.layout": "show.figures.node_layout",
     "figures.network": "show.figures.network_figure",
     "studio": "show.studio",
@@ -398,7 +399,7 @@ is, or two side by side), `diagnosis_page`, `evaluation_text`, `formula_text`, `
 Read in this order: `shapes` (lines, boxes, discs and words with a style each, and the picture
 they make: SVG by itself, PDF and PNG by matplotlib), `charts` (lines, ranges, patterns of
 missing values, heat maps, forest plots), `node_layout` (where the nodes of a graph go),
-`network_figure` (a network with what is missing of it).
+`network_figure` (a network with what is missing of it), `notebook_figures` (nouns in a notebook).
 """,
     "show.pages": """Pages: what one self-contained HTML file is made of, whatever it tells.
 
@@ -535,6 +536,7 @@ exhaustive_ignores = ["__main__"]
 ignore_imports = [
   "lacunet.network.network -> lacunet.data.network_from_data",  # Network.from_data
   "lacunet.network.network -> lacunet.structure.cpdag",  # Network.cpdag
+  "lacunet.network.network -> lacunet.show.figures.notebook_figures",  # a network in a notebook
   "lacunet.network.askable -> lacunet.inference.query",  # Network.query, marginals
   "lacunet.network.askable -> lacunet.inference.likelihood",  # Network.log_likelihood
   "lacunet.network.askable -> lacunet.ask.effect",  # Network.effect
@@ -545,10 +547,12 @@ ignore_imports = [
   "lacunet.network.read_options -> lacunet.data.data",  # what methods refuse beside Data
   "lacunet.network.formats.files -> lacunet.learning.result",  # a result's file as a network
   "lacunet.missingness.graph -> lacunet.ask.effect",  # MissingnessGraph.effect
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",  # a graph in a notebook
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",  # Verdict.estimate
   "lacunet.learning.result -> lacunet.ask.worst_case",  # Result.worst_case
   "lacunet.learning.result -> lacunet.show.results.*",  # Result.show, report, table, methods_text
   "lacunet.structure.learn_structure -> lacunet.show.structure_text",  # print of a structure
+  "lacunet.structure.learn_structure -> lacunet.show.figures.notebook_figures",  # in a notebook
 ]
 layers = [
   "cli",
@@ -574,6 +578,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
   "lacunet.learning.result -> lacunet.ask.worst_case",
   "lacunet.learning.result -> lacunet.show.results.*",
@@ -606,6 +611,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -628,6 +634,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -653,6 +660,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -673,10 +681,12 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
   "lacunet.learning.result -> lacunet.ask.worst_case",
   "lacunet.learning.result -> lacunet.show.results.*",
   "lacunet.structure.learn_structure -> lacunet.show.structure_text",
+  "lacunet.structure.learn_structure -> lacunet.show.figures.notebook_figures",
 ]
 layers = ["studio", "results : verdicts", "pages", "figures"]
 

@@ -128,6 +128,14 @@ class LearnedStructure(Askable):
         edges = counted(self.cpdag.edges, "edge")
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
 
+    def _repr_html_(self) -> str:
+        from lacunet.figures.in_notebooks import structure_html
+        from lacunet.report.structured import edges_as_text
+
+        return structure_html(
+            self.network, self.cpdag.reversible, repr(self)[1:-1], edges_as_text(self)
+        )
+
     def __str__(self) -> str:
         if self.strengths:
             from lacunet.report.structured import edges_as_text

@@ -21,13 +21,13 @@ partially identified parameters", 2004.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
@@ -42,6 +42,7 @@ from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
+from lacunet.wording import counted
 
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
@@ -60,8 +61,8 @@ NARROW = (
 )
 
 
-@dataclass(frozen=True)
-class IdentifiedSet:
+@dataclass(frozen=True, repr=False)
+class IdentifiedSet(Displayed):
     """The lowest and highest value of every cell of a query, axes do..., given..., target....
 
     ``low_error`` and ``high_error`` are the standard errors of these ends, with so many ``degrees``
@@ -106,7 +107,10 @@ class IdentifiedSet:
         cell = np.unravel_index(int((self.high - self.low).round(6).argmax()), self.low.shape)
         return tuple(map(int, cell))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<IdentifiedSet of {self.asked}: {counted(self.low.size, 'cell')}>"
+
+    def _parts(self) -> Iterator[object]:
         """A line for each cell: its states, both ends, and the interval of the parameter."""
         what, ends = "lowest and highest values that fit the data", ["lowest", "highest"]
         values = [self.low, self.high]
@@ -123,7 +127,8 @@ class IdentifiedSet:
         ]
         names = [*map(named, self.asked.names)]
         header = [*names, *ends, "95% interval"]
-        return f"{self.asked}: {what}\n{TextTable(header, rows, left=len(names))}"
+        yield f"{self.asked}: {what}"
+        yield TextTable(header, rows, left=len(names))
 
 
 def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:
