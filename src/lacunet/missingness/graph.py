@@ -379,7 +379,7 @@ class MissingnessGraph(Drawing):
         -------
         A `Verdict`. Its ``status`` is "recoverable", "not recoverable" (there is a proof that no
         formula works for every model of the graph) or "undecided", its ``why`` says the reason. If
-        it is recoverable, ``estimand`` is the formula, and ``estimate(data, interval=True)``
+        it is recoverable, ``estimand`` is the formula, and ``estimate(data, intervals=True)``
         computes it. If not, ``generic`` says whether the data determine it all the same for the
         numbers of states of this network; then `lacunet.learn` with ``method="em"`` estimates it.
         ``identified_set(data)`` gives the lowest and the highest value that fit the data.

@@ -295,7 +295,8 @@ class Verdict(_WithEstimand):
         self,
         data: object,
         *,
-        interval: bool | float = False,
+        intervals: bool = False,
+        level: float = 0.95,
         population: object = None,
     ) -> Answer:
         """The probabilities asked for, estimated from data; no pseudo-counts are added.
@@ -306,10 +307,10 @@ class Verdict(_WithEstimand):
 
         Parameters
         ----------
-        data, weight
-            As `lacunet.learn` takes them.
-        interval
-            Whether to compute intervals, or their level (True: 0.95).
+        data
+            As `lacunet.learn` takes it.
+        intervals, level
+            Whether to compute intervals, and their level.
         population
             Where the formula needs a distribution among everyone that `MissingnessGraph.recover`
             was told is known: rows that are not selected, or the probabilities of the states of
@@ -335,7 +336,9 @@ class Verdict(_WithEstimand):
         """
         from lacunet.uncertainty.recovered import answer_to
 
-        answer, warnings = answer_to(self, data_given(data), interval, population)
+        answer, warnings = answer_to(
+            self, data_given(data), level if intervals else None, population
+        )
         for text in warnings:
             warn(f"{self.query}: {text}.")
         return answer
