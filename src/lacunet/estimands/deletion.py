@@ -19,19 +19,18 @@ from lacunet.estimands.terms import Factor, Product, SumOut, Term
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism
 
-ALL_ORDERS = 3
+MAX_IN_ALL_ORDERS = 3  # variables of which all orders are written down, 3! of them
 
 
 @dataclass(frozen=True)
 class Orders(Term):
     """One law by several products, one for each order of the chain rule.
 
-    How their estimates are merged is up to the method. There are ``number`` of them; where that is
-    more than ``ALL_ORDERS``!, only the first two are in ``products``.
+    How their estimates are merged is up to the method.
     """
 
-    products: tuple[Term, ...]
-    number: int
+    products: tuple[Term, ...]  # one for each order, or the first two where there are too many
+    number: int  # of orders
 
     def written(self, writer: Writer) -> str:
         """The first product, and of how many it is one."""
@@ -41,10 +40,10 @@ class Orders(Term):
 
 @dataclass(frozen=True)
 class Estimand(Readable):
-    """The ``term`` of ``P(left)`` that a closed form estimates, in rows grouped by ``given``."""
+    """What a closed form estimates: the law of some variables, as a term over the rows."""
 
     term: Term
-    given: Scope = ()
+    given: Scope = ()  # what rows are grouped by
 
     def written(self, notation: Notation) -> str:
         """The estimand in some notation."""
@@ -103,12 +102,17 @@ def _chain_rule(left: Scope, given: Scope, partially: Collection[str]) -> list[T
     """The orders of the chain rule: all of them, or the first two where there are too many."""
 
     def chained(order: Scope) -> Term:
-        first, rest = order[:1], order[1:]
+        first = order[:1]
+        rest = order[1:]
         factor = _factor(first, (*rest, *given), _among(order, partially))
-        return Product.of(factor, chained(rest)) if rest else factor
+        if not rest:
+            return factor
+        return Product.of(factor, chained(rest))
 
-    most = None if len(left) <= ALL_ORDERS else 2
-    return [*map(chained, islice(permutations(left), most))]
+    orders = permutations(left)
+    if len(left) > MAX_IN_ALL_ORDERS:
+        return [chained(order) for order in islice(orders, 2)]
+    return [chained(order) for order in orders]
 
 
 def _among(names: Sequence[str], partially: Collection[str]) -> Scope:

@@ -33,7 +33,7 @@ from lacunet.wording import counted
 
 Mechanisms = tuple[Mechanism, ...]
 MANY_ROWS = 5.0  # expected and not seen: not by chance
-LARGE_SHARE = 0.01  # the same of weights that are not whole numbers
+LARGE_SHARE = 0.01  # of the weight, the same where weights are not whole numbers
 
 
 class Unfounded(Exception):  # noqa: N818
@@ -42,13 +42,17 @@ class Unfounded(Exception):  # noqa: N818
 
 @dataclass
 class Run:
-    """One computation of one estimand: its rows, the tables done so far, what it met."""
+    """One computation of one estimand."""
 
     rows: Rows
-    population: Mapping[Scope, Table] = field(default_factory=dict)
-    tables: dict[Propensity, PropensityTable] = field(default_factory=dict)
+    population: Mapping[Scope, Table] = field(default_factory=dict)  # laws known from elsewhere
+    tables: dict[Propensity, PropensityTable] = field(default_factory=dict)  # done so far
     notes: dict[str, None] = field(default_factory=dict)  # a set that keeps its order
-    chosen: dict[Sample, Sample] = field(default_factory=dict)
+    chosen: dict[Sample, Sample] = field(default_factory=dict)  # of the samples that serve as well
+
+    def note(self, words: str) -> None:
+        """Say something about the data, once."""
+        self.notes[words] = None
 
     @property
     def are_counts(self) -> bool:
@@ -64,16 +68,12 @@ class Run:
 
 @dataclass
 class Writer:
-    """Writes one estimand; gathers the parts it names, to define each below it.
-
-    ``visible`` are the names in use around what is being written: a sum over one of them gives
-    it a prime, ``primes`` counts these.
-    """
+    """Writes one estimand; gathers the parts it names, to define each below it."""
 
     notation: Notation
-    labels: dict[Hashable, str] = field(default_factory=dict)
-    visible: set[str] = field(default_factory=set)
-    primes: dict[str, int] = field(default_factory=dict)
+    labels: dict[Hashable, str] = field(default_factory=dict)  # of the parts that are named
+    visible: set[str] = field(default_factory=set)  # names in use around what is being written
+    primes: dict[str, int] = field(default_factory=dict)  # of a visible name that is summed over
 
     def label(self, propensity: Propensity) -> str:
         """The name of a propensity."""
@@ -83,8 +83,9 @@ class Writer:
     def named(self, part: Hashable, labelled: Callable[[int], str]) -> str:
         """The name of a part of the formula; dashes tell namesakes apart."""
         if part not in self.labels:
+            in_use = set(self.labels.values())
             labels = map(labelled, count())
-            self.labels[part] = next(label for label in labels if label not in self.labels.values())
+            self.labels[part] = next(label for label in labels if label not in in_use)
         return self.labels[part]
 
     def name(self, variable: str) -> str:
@@ -103,7 +104,8 @@ class Writer:
     @contextmanager
     def summing(self, variables: Sequence[str], free: Mechanisms = ()) -> Iterator[str]:
         """Within it, names stand for what a sum runs over; gives the sign of the sum."""
-        before = set(self.visible), dict(self.primes)
+        visible_before = set(self.visible)
+        primes_before = dict(self.primes)
         for name in variables:
             if name in self.visible:
                 self.primes[name] = self.primes.get(name, 0) + 1
@@ -111,14 +113,16 @@ class Writer:
         listed = self.names(variables) if variables else []
         listed += [self.notation.shown(mechanism, "") for mechanism in free]
         yield self.notation.summed(listed)
-        self.visible, self.primes = before
+        self.visible = visible_before
+        self.primes = primes_before
 
     def definitions(self) -> Iterator[str]:
         """One line for each part that was named, and for those that these name."""
         defined = 0
-        while defined < len(self.labels):
+        while defined < len(self.labels):  # writing a definition may name more parts
             part, label = list(self.labels.items())[defined]
-            self.visible, self.primes = {*part.filled}, {}  # type: ignore[attr-defined]
+            self.visible = {*part.filled}  # type: ignore[attr-defined]
+            self.primes = {}
             written = part.written(self)  # type: ignore[attr-defined]
             yield f"{label}{self.notation.equal}{written}"
             defined += 1
@@ -128,13 +132,13 @@ class Writer:
 class Sample:
     r"""The rows with :math:`R_H = 1`, each weighted by :math:`\prod_{j \in F} 1/\pi_j`.
 
-    ``selected`` is H, ``weights`` are the propensities of F. ``others`` are samples that
-    serve as well; the one with the largest weighted sample size on the data is taken.
+    Of several samples that serve as well the one with the largest weighted sample size on the data
+    is taken.
     """
 
-    selected: Mechanisms
-    weights: tuple[Propensity, ...] = ()
-    others: tuple[Sample, ...] = ()
+    selected: Mechanisms  # H
+    weights: tuple[Propensity, ...] = ()  # of F, a part of H
+    others: tuple[Sample, ...] = ()  # that serve as well
 
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the sample to stand for all rows."""
@@ -153,8 +157,11 @@ class Sample:
 
     def unseen(self, scope: Sequence[str]) -> tuple[Scope, Mechanisms]:
         """What the weights need beside ``scope``, to be summed over."""
-        extra = dict.fromkeys(n for w in self.weights for n in w.parents if n not in scope)
-        free = dict.fromkeys(m for w in self.weights for m in w.free if m not in self.selected)
+        extra: dict[str, None] = {}  # sets that keep their order
+        free: dict[Mechanism, None] = {}
+        for weight in self.weights:
+            extra.update(dict.fromkeys(name for name in weight.parents if name not in scope))
+            free.update(dict.fromkeys(m for m in weight.free if m not in self.selected))
         return tuple(extra), tuple(free)
 
     def written(self, writer: Writer, scope: Sequence[str], summed: Sequence[str] = ()) -> str:
@@ -174,7 +181,7 @@ class Sample:
                 options = (Sample(self.selected, self.weights), *self.others)
                 run.chosen[self] = max(options, key=lambda sample: sample.size(run))
             return run.chosen[self].weigh(run)
-        where = run.rows.shows(self.selected)
+        where = run.rows.shows(self.selected)  # R_H = 1
         factors = np.ones(int(np.count_nonzero(where)))
         for propensity in self.weights:
             factors /= propensity.at_rows(run, where)
@@ -191,11 +198,11 @@ class Sample:
 
 @dataclass(frozen=True)
 class Weighted:
-    """The rows of a sample and the factor by which each weighs more than in the data."""
+    """The rows of a sample, and by how much each weighs more than in the data."""
 
     rows: Rows
-    where: Where
-    factors: FloatArray
+    where: Where  # the rows of the sample among these
+    factors: FloatArray  # one for each row of the sample
 
     def among(self, where: Where) -> Weighted:
         """Those rows of the sample that are among some rows."""
@@ -210,9 +217,12 @@ class Weighted:
     @property
     def weighted_size(self) -> float:
         r""":math:`(\sum w)^2 / \sum w^2`, a row of weight n counting as n rows of one factor."""
-        weights, factors = self.rows.weights[self.where], self.factors
-        squares = float((weights * factors**2).sum())
-        return float((weights * factors).sum()) ** 2 / squares if squares > 0 else 0.0
+        weights = self.rows.weights[self.where]
+        total = float((weights * self.factors).sum())
+        squares = float((weights * self.factors**2).sum())
+        if squares <= 0:
+            return 0.0
+        return total**2 / squares
 
     def tabled(self, scope: Scope) -> Table:
         """The weights added up over ``scope``."""
@@ -221,15 +231,11 @@ class Weighted:
 
 @dataclass(frozen=True)
 class PropensityTable:
-    """A propensity over its parents' states and its free mechanism parents (0, 1).
-
-    ``is_empty`` marks the cells without data, which hold the backed-off value; ``weights`` is
-    the weight of the rows of each cell, shown or not.
-    """
+    """A propensity over its parents' states and its free mechanism parents (0, 1)."""
 
     values: FloatArray
-    is_empty: NDArray[np.bool_]
-    weights: FloatArray
+    is_empty: NDArray[np.bool_]  # cells without data, which hold the backed-off value
+    weights: FloatArray  # of the rows of each cell, shown or not
 
 
 @dataclass(frozen=True)
@@ -239,10 +245,10 @@ class Propensity:
     Its other mechanism parents are at 1.
     """
 
-    mechanism: Mechanism
-    parents: Scope
-    free: Mechanisms
-    sample: Sample
+    mechanism: Mechanism  # i
+    parents: Scope  # pa_i, the variables among them
+    free: Mechanisms  # its mechanism parents that may be 0
+    sample: Sample  # the rows it is estimated in
 
     @property
     def filled(self) -> Scope:
@@ -274,32 +280,39 @@ class Propensity:
         empty = table.is_empty.reshape(-1)[index]
         if empty.any():
             rows = whole_rows(float(run.rows.counts[where][empty].sum()))
-            run.notes[
+            run.note(
                 f"positivity: the propensity of {self.mechanism} has no data of its own for "
                 f"{rows} of the rows used, and backed off"
-            ] = None
+            )
         return table.values.reshape(-1)[index]
 
     def note_lost(self, run: Run, sample: Sample, used: Where) -> None:
         """Say which share of the weight is in cells that have rows, but none that is used."""
         table = self.table(run)
-        reached = np.zeros(table.weights.size, dtype=bool)
-        reached[run.rows.cells(self.parents, used, self.free)] = True
-        is_one: Any = (..., *(slice(1 if m in sample.selected else 0, 2) for m in self.free))
-        weights = table.weights[is_one]
-        lost = (table.is_empty & ~reached.reshape(table.weights.shape))[is_one]
-        lost = lost & (weights > 0)
+        is_reached = np.zeros(table.weights.size, dtype=bool)
+        is_reached[run.rows.cells(self.parents, used, self.free)] = True
+        lost = table.is_empty & ~is_reached.reshape(table.weights.shape)
+        # Free mechanisms that the sample selects are 1 in all its rows: the cells at 0 are not its.
+        selected: list[Any] = [Ellipsis]
+        for mechanism in self.free:
+            selected.append(slice(1 if mechanism in sample.selected else 0, 2))
+        weights = table.weights[tuple(selected)]
+        lost = lost[tuple(selected)] & (weights > 0)
         if lost.any():
             share = float(weights[lost].sum() / weights.sum())
-            parents = ", ".join([*map(quoted, self.parents), *map(str, self.free)])
-            count = int(np.count_nonzero(lost))
-            hold, it = ("holds", "it") if count == 1 else ("hold", "them")
-            where = (
-                f" in {counted(count, 'configuration')} of {parents}, which {hold} {share:.1%} of "
-                f"the weight; the estimate leaves {it} out"
-            )
-            words = f"positivity: {self.mechanism} is never 1{where if parents else ''}"
-            run.notes[words] = None
+            run.note(self._lost_in_words(int(np.count_nonzero(lost)), share))
+
+    def _lost_in_words(self, cells: int, share: float) -> str:
+        words = f"positivity: {self.mechanism} is never 1"
+        parents = ", ".join([*map(quoted, self.parents), *map(str, self.free)])
+        if not parents:
+            return words
+        hold = "holds" if cells == 1 else "hold"
+        them = "it" if cells == 1 else "them"
+        return (
+            f"{words} in {counted(cells, 'configuration')} of {parents}, which {hold} {share:.1%} "
+            f"of the weight; the estimate leaves {them} out"
+        )
 
 
 @dataclass(frozen=True)
@@ -318,14 +331,15 @@ class Share(Propensity):
 
     def computed(self, run: Run) -> PropensityTable:
         r""":math:`\Pr_w(R_i = 1 \mid pa_i)` in the sample."""
-        rows, sample = run.rows, self.sample.weigh(run)
+        rows = run.rows
+        sample = self.sample.weigh(run)
         shape = (*rows.shape(self.parents), *(2 for _ in self.free))
         index = rows.cells(self.parents, sample.where, self.free)
         size = int(np.prod(shape, dtype=np.int64))
         shown = rows.shows([self.mechanism])[sample.where]
         every = added_up(index, sample.weights, size).reshape(shape)
         seen = added_up(index[shown], sample.weights[shown], size).reshape(shape)
-        unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)
+        unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)  # of one row
         return filled(seen, every, unit)
 
 
@@ -338,13 +352,12 @@ class Odds(Propensity):
         {\sum_{D \setminus pa_i} A(x_D) \prod_{k \in K} \pi_k(R_i = 0, \cdot)}, \qquad
         A(x_D) = \Pr(x_D, R_i = 1 \mid do(R_F = 1))
 
-    ``sample`` gives A, ``others`` the propensities of K, ``scope`` is D. No mechanism is free:
-    the odds hold where all of K is 1. K must be shown in some of the rows with
-    :math:`R_i = 0`.
+    No mechanism is free: the odds hold where all of K is 1. K must be shown in some of the rows
+    with :math:`R_i = 0`. Why it holds: `missingness.recover.propensity`. The ``sample`` gives A.
     """
 
-    scope: Scope
-    others: tuple[Propensity, ...]
+    scope: Scope  # D
+    others: tuple[Propensity, ...]  # of K
 
     @property
     def filled(self) -> Scope:
@@ -372,13 +385,15 @@ class Odds(Propensity):
         """One over one plus the odds; refused where rows lack what the odds need."""
         rows = run.rows
         base = self.sample.weigh(run).tabled(self.scope)  # A(x_D)
-        product, lost = base, 0.0
+        product = base
+        lost = 0.0  # weight of A in cells that no row with R_i = 0 tells of
         for other in self.others:
             table = other.table(run)  # at R_i = 0, the other free mechanisms at 1
             index = (..., *(0 if mechanism == self.mechanism else 1 for mechanism in other.free))
-            seen = table.weights[index] > 0
-            values = np.where(table.is_empty[index] & seen, 0.0, table.values[index])
-            lost += float((base * Table(other.parents, (~seen).astype(float))).array.sum())
+            has_rows = table.weights[index] > 0
+            # Rows of which none shows k: there the propensity is zero, not the backed-off value.
+            values = np.where(table.is_empty[index] & has_rows, 0.0, table.values[index])
+            lost += float((base * Table(other.parents, (~has_rows).astype(float))).array.sum())
             product = product * Table(other.parents, values)
         below = product.marginal(self.parents).array
         is_empty = below <= 0
@@ -407,7 +422,10 @@ def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
 
 def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
     """Laplace's estimate of seen/every; of a cell without rows, that with one parent less."""
-    laplace = (seen + unit) / (every + 2 * unit) if unit > 0 else np.full(seen.shape, 0.5)
+    if unit > 0:
+        laplace = (seen + unit) / (every + 2 * unit)
+    else:
+        laplace = np.full(seen.shape, 0.5)
     lacking = every <= 0
     if not lacking.any() or seen.ndim == 0:
         return np.asarray(laplace)
@@ -419,7 +437,8 @@ def _backed_off(seen: FloatArray, every: FloatArray, unit: float) -> FloatArray:
 def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
     """The mutual information between one parent and the mechanism, up to a constant."""
     others = tuple(other for other in range(seen.ndim) if other != axis)
-    shown, both = seen.sum(axis=others), every.sum(axis=others)
+    shown = seen.sum(axis=others)
+    both = every.sum(axis=others)
     parts = np.stack([shown, both - shown])
     share = np.divide(parts, both, out=np.ones_like(parts), where=(both > 0) & (parts > 0))
     return float((parts * np.log(share)).sum())
@@ -455,6 +474,9 @@ def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
     """A term, or a part of one, with every sample replaced by the one chosen for it."""
 
     def choice(inner: Any) -> Any:
-        return replace(chosen.get(inner, inner), others=()) if isinstance(inner, Sample) else inner
+        if not isinstance(inner, Sample):
+            return inner
+        sample = chosen.get(inner, inner)
+        return Sample(sample.selected, sample.weights)
 
     return rebuilt(part, choice)

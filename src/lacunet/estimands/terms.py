@@ -25,11 +25,11 @@ LARGEST_TABLE = 50_000_000
 
 @dataclass(frozen=True)
 class Basis:
-    """What an estimate rests on: weighted sample size, rows used, the largest weight of a row."""
+    """What an estimate rests on."""
 
-    weighted_size: float
-    rows_used: float
-    largest_weight: float
+    weighted_size: float  # (sum of weights)^2 / sum of squared weights
+    rows_used: float  # whatever their weight
+    largest_weight: float  # of one row, beside its weight in the data
 
     @classmethod
     def of(cls, sample: Weighted) -> Basis:
@@ -48,16 +48,15 @@ class Basis:
 
 @dataclass(frozen=True)
 class Conditional:
-    """A table of P(target | given), axes given... then target, and what it rests on.
+    """A table of P(target | given) and what it rests on.
 
-    ``given`` has what is done first, then what is seen. Where ``mass``, the share of each
-    configuration of ``given``, is zero the data say nothing and the table holds NaN.
+    Where ``mass`` is zero the data say nothing and the table holds NaN.
     """
 
     target: Scope
-    given: Scope
-    table: Table
-    mass: Table
+    given: Scope  # what is done first, then what is seen
+    table: Table  # axes given..., then target...
+    mass: Table  # the share of each configuration of ``given``
     basis: Basis
 
     @classmethod
@@ -77,8 +76,8 @@ class Conditional:
         A row with b then weighs q(b) / m(b) times as much: the weighted sample size falls by
         :math:`\sum_b q(b)^2 / m(b)`.
         """
-        wanted, mass = law.marginal(self.given).array, self.mass.array
-        ratio = quotient(wanted, mass)
+        wanted = law.marginal(self.given).array  # q(b)
+        ratio = quotient(wanted, self.mass.array)
         spread = float((wanted * ratio).sum())
         return Basis(
             self.basis.weighted_size / max(spread, 1.0),
@@ -108,11 +107,12 @@ class Term:
         return notation.block([first, *writer.definitions()])
 
     def _left(self, writer: Writer) -> str:
+        """The left side: what is asked for."""
         notation = writer.notation
-        done = [notation.done(writer.names(self.do))] if self.do else []
-        return notation.probability(
-            map(writer.name, self.target), [*done, *writer.names(self.given)]
-        )
+        conditions = writer.names(self.given)
+        if self.do:
+            conditions = [notation.done(writer.names(self.do)), *conditions]
+        return notation.probability(map(writer.name, self.target), conditions)
 
     @property
     def is_exact(self) -> bool:
@@ -126,7 +126,8 @@ class Term:
 
     def inner(self, writer: Writer) -> str:
         """The term inside another: in brackets, with what it is, if it is only proportional."""
-        written, notation = self.written(writer), writer.notation
+        notation = writer.notation
+        written = self.written(writer)
         if self.is_exact:
             return written
         return notation.bracketed(f"{self._left(writer)}{notation.proportional}{written}")
@@ -238,8 +239,8 @@ class InPopulation(Term):
 class Product(Term):
     """P(A1, A2 | B) = P(A1 | A2, B) P(A2 | B)."""
 
-    first: Term
-    second: Term
+    first: Term  # P(A1 | A2, B)
+    second: Term  # P(A2 | B)
 
     @classmethod
     def of(cls, first: Term, second: Term) -> Product:
@@ -254,11 +255,15 @@ class Product(Term):
         """The product; an empty row of the first factor backs off to fewer conditions."""
         first, second = (part.compute(run) for part in self.parts)
         scope = (*self.conditions, *self.target)
-        left, right = first.table.aligned(scope), second.table.aligned(scope)
+        left = first.table.aligned(scope)
+        right = second.table.aligned(scope)
         if (np.isnan(left) & (right > 0)).any():
             kept = tuple(name for name in first.given if name in self.conditions)
-            left = _backed_off(run, first, left, scope, (kept,) if self.do else (kept, ()))
-        table = np.where(right == 0, 0.0, left * right)
+            fewer = [kept]
+            if not self.do:  # an effect must keep what is done
+                fewer.append(())
+            left = _backed_off(run, first, left, scope, fewer)
+        table = np.where(right == 0, 0.0, left * right)  # zero although the other may be NaN
         basis = first.standardised(second.joint).joined(second.basis)
         return Conditional(self.target, self.conditions, Table(scope, table), second.mass, basis)
 
@@ -267,10 +272,10 @@ def _backed_off(
     run: Run, part: Conditional, array: FloatArray, scope: Scope, fewer: Sequence[Scope]
 ) -> FloatArray:
     """A factor where the data say nothing: given fewer conditions, the average over the others."""
-    run.notes[
+    run.note(
         f"positivity: P({', '.join(part.target)} | {', '.join(part.given)}) has cells "
         "without data, which backed off to the average over the others"
-    ] = None
+    )
     for names in fewer:
         average = part.joint.marginal((*names, *part.target)).given(names)
         array = np.where(np.isnan(array), average.aligned(scope), array)
@@ -280,12 +285,13 @@ def _backed_off(
 def _joined(parts: Sequence[Term], writer: Writer) -> str:
     """The factors of a product; sums among them in brackets."""
     notation = writer.notation
-    return notation.times.join(
-        notation.bracketed(part.inner(writer))
-        if part.is_sum and part.is_exact
-        else part.inner(writer)
-        for part in parts
-    )
+    factors = []
+    for part in parts:
+        factor = part.inner(writer)
+        if part.is_sum and part.is_exact:  # else it has brackets already
+            factor = notation.bracketed(factor)
+        factors.append(factor)
+    return notation.times.join(factors)
 
 
 @dataclass(frozen=True)
@@ -320,11 +326,11 @@ class Kernels(Term):
         is_zero = np.any([array == 0 for array in arrays], axis=0)
         product = np.ones(shape)
         for result, array in zip(results, arrays, strict=True):
-            kept = tuple(name for name in result.given if name in self.conditions)
-            is_empty = bool((np.isnan(array) & ~is_zero).any())
-            product = product * (
-                _backed_off(run, result, array, scope, (kept,)) if is_empty else array
-            )
+            factor = array
+            if (np.isnan(array) & ~is_zero).any():
+                kept = tuple(name for name in result.given if name in self.conditions)
+                factor = _backed_off(run, result, array, scope, (kept,))
+            product = product * factor
         basis = reduce(Basis.joined, [result.basis for result in results])
         table = Table(scope, np.where(is_zero, 0.0, product))
         mass = shown_share(run, self.conditions)
@@ -340,7 +346,8 @@ class SumOut(Term):
 
     def written(self, writer: Writer) -> str:
         """The sum."""
-        with writer.summing([name for name in self.term.target if name not in self.target]) as sign:
+        summed = [name for name in self.term.target if name not in self.target]
+        with writer.summing(summed) as sign:
             return sign + self.term.inner(writer)
 
     def compute(self, run: Run) -> Conditional:
@@ -363,7 +370,8 @@ class Conditioned(Term):
 
     def compute(self, run: Run) -> Conditional:
         """The joint with B2, divided by its marginal."""
-        term, given = self.term.compute(run), self.conditions
+        term = self.term.compute(run)
+        given = self.conditions
         table = term.table.marginal((*given, *self.target))
         shares = table.marginal(given)  # P(B1 | B2)
         mass = Table(shares.scope, np.nan_to_num(shares.array)) * term.mass
@@ -404,19 +412,26 @@ class OtherConditions(Term):
         The average over the values without effect, weighted by their shares among the rows.
         """
         term = self.term.compute(run)
-        table, kept = term.table, tuple(name for name in term.given if name in self.conditions)
+        kept = tuple(name for name in term.given if name in self.conditions)
+        table = term.table
         if kept != term.given:
-            weights = term.mass.aligned(table.scope) * np.isfinite(table.array)
-            both = np.nan_to_num(table.array) * weights, weights
-            above, below = (
-                Table(table.scope, part).marginal((*kept, *self.target)) for part in both
-            )
-            table = Table(above.scope, quotient(above.array, below.array, np.nan))
+            table = _averaged(term, (*kept, *self.target))
         scope = (*self.conditions, *self.target)
         array = np.broadcast_to(table.aligned(scope), run.rows.shape(scope)).copy()
-        is_part = {*self.do} <= {*self.term.do} and {*self.given} <= {*self.term.given}
-        mass = term.mass.marginal(self.conditions) if is_part else shown_share(run, self.conditions)
+        if {*self.do} <= {*self.term.do} and {*self.given} <= {*self.term.given}:
+            mass = term.mass.marginal(self.conditions)
+        else:  # conditions that the term does not know of
+            mass = shown_share(run, self.conditions)
         return Conditional(self.target, self.conditions, Table(scope, array), mass, term.basis)
+
+
+def _averaged(term: Conditional, scope: Scope) -> Table:
+    """A table with fewer conditions: the average over the others where it is known."""
+    table = term.table
+    weights = term.mass.aligned(table.scope) * np.isfinite(table.array)
+    above = Table(table.scope, np.nan_to_num(table.array) * weights).marginal(scope)
+    below = Table(table.scope, weights).marginal(scope)
+    return Table(above.scope, quotient(above.array, below.array, np.nan))
 
 
 @dataclass(frozen=True)
@@ -428,8 +443,8 @@ class Inverted(Term):
         \frac{1}{P(z \mid b)} = \sum_a \frac{P(a \mid b, z)}{P(z \mid a, b)}
     """
 
-    first: Term
-    second: Term
+    first: Term  # P(A | B, z)
+    second: Term  # P(z | A, B)
     is_exact = False
 
     @property
@@ -467,10 +482,10 @@ class Inverted(Term):
         if usable.all():
             average = np.where(fits, above, 0.0)
         else:
-            run.notes[
+            run.note(
                 f"positivity: some values of {', '.join(self.helper)} do not go with every value "
                 f"of {', '.join(self.target)}, and are left out"
-            ] = None
+            )
         basis = first.basis.joined(second.basis)
         table = Table(scope, average * share)
         result = Conditional.normalised(table, self.target, self.conditions, basis)

@@ -33,3 +33,9 @@ MAX_KEPT_VARIABLES = 3  # partially observed ones that are kept beside those of 
 
 # An estimand put to random models (`recover.monotone`).
 MAX_MODEL_CONFIGURATIONS = 2e5  # of all nodes
+
+# One verdict (`recover.answers`), in steps along edges, times the effort asked for.
+MAX_ESTIMAND_STEPS = 8e5  # of the search for an estimand
+MAX_MECHANISM_STEPS = 3e5  # of that with mechanisms as variables
+MAX_CHOICE_STEPS = 4e6  # for other estimands and samples, once data are to choose
+MAX_WITNESS_STATES = 10  # of a variable that hides itself, in the two models that show it

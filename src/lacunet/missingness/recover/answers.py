@@ -1,15 +1,19 @@
 """The engine's answers: recoverable with an estimand, not recoverable with a reason, undecided.
 
-"Not recoverable" is said only on a theorem (a variable left of the bar that is joined to its
-own mechanism; Mohan and Pearl 2014) or on a pair of models that agree on everything that can
-be observed and differ in the query. A search that fails leaves the query undecided.
+"Recoverable" is said on an estimand: a formula that holds in every model of the graph. "Not
+recoverable" is said only on a theorem (a variable left of the bar that is joined to its own
+mechanism; K. Mohan and J. Pearl, "Graphical models for recovering probabilistic and causal queries
+from missing data", 2014) or on a pair of models that agree on everything that can be observed and
+differ in the query. A search that fails leaves the query undecided.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache, partial
+from itertools import chain
 from math import inf
+from typing import NamedTuple
 
 from lacunet.data.typed import is_query, names_and_states, split_query
 from lacunet.estimands.patterns import NoSelfCensoring
@@ -25,6 +29,12 @@ from lacunet.estimands.terms import (
     Term,
 )
 from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.limits import (
+    MAX_CHOICE_STEPS,
+    MAX_ESTIMAND_STEPS,
+    MAX_MECHANISM_STEPS,
+    MAX_WITNESS_STATES,
+)
 from lacunet.missingness.recover.chain import (
     KnownLaws,
     TermSearch,
@@ -52,11 +62,18 @@ from lacunet.missingness.verdict import (
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, named, quoted
 
-QUERY_WORK = 8e5  # for one query, in steps along edges
-MECHANISM_WORK = 3e5  # of the search with mechanisms as variables, likewise
-STAGES = ((0.05, 0.15), (1.0, 0.85))  # of it, then of the search for two models that look the same
-MOST_STATES = 10  # of a variable that hides itself, in the models that show it
-CHOICES_WORK = 4e6  # for the samples that serve as well
+
+class SearchStage(NamedTuple):
+    """The shares of the effort that a stage of the search may take."""
+
+    searching: float  # for an estimand
+    refuting: float  # for two models that look the same
+
+
+# A proof that there is none often comes cheaper than a full search for one, so both are tried in
+# turn: a little of each first, then the rest.
+FIRST = SearchStage(searching=0.05, refuting=0.15)
+LAST = SearchStage(searching=1.0, refuting=0.85)
 
 
 def recover(
@@ -95,12 +112,14 @@ def recover(
     'P(Y | do(X)) = P(Y | X, R[X]=1)'
     """
     asked = _checked_query(graph, target, given, do)
-    return _verdict(graph, asked, _checked_population(graph, population), _checked_effort(effort))
+    known = _checked_population(graph, population)
+    return _verdict(graph, asked, known, _checked_effort(effort))
 
 
 @lru_cache(maxsize=512)
 def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> Verdict:
-    return _decide(graph, graph.mixed.metered(Meter()), asked, known, effort, effort)
+    mixed = graph.mixed.metered(Meter())  # no other query changes how far this one gets
+    return _decide(graph, mixed, asked, known, effort, effort)
 
 
 def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
@@ -114,14 +133,16 @@ def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
 
 @lru_cache(maxsize=64)
 def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
-    families = {name: graph.network.parents(name) for name in graph.network.variables}
-    partial = sum(bool(graph.mixed.mechanisms_of((x, *u))) for x, u in families.items())
-    mixed = graph.mixed.metered(Meter())
-    refuting = effort * min(0.4, 1.5 / max(partial, 1))
-    return tuple(
-        _decide(graph, mixed, Asked((name,), parents), (), effort, refuting)
-        for name, parents in families.items()
-    )
+    network = graph.network
+    mixed = graph.mixed.metered(Meter())  # one for all: what one CPT takes helps the next
+    incomplete = sum(bool(mixed.mechanisms_of(network.family(name))) for name in network.variables)
+    # About one and a half times the effort for a single query, shared by the CPTs.
+    refuting = effort * min(0.4, 1.5 / max(incomplete, 1))
+    verdicts = []
+    for name in network.variables:
+        asked = Asked((name,), network.parents(name))
+        verdicts.append(_decide(graph, mixed, asked, (), effort, refuting))
+    return tuple(verdicts)
 
 
 def _decide(
@@ -137,30 +158,38 @@ def _decide(
     refused = _refused_at_once(graph, asked, laws)
     if refused is not None:
         return refused
+
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
-    submodels = candidates(graph.mixed, asked, known)
-    for searching, refuted in STAGES:  # a proof that there is none often comes cheaper
-        mixed.meter.allow(QUERY_WORK * effort * searching)
+    submodels = candidates(graph.mixed, asked, known)  # the last stage goes on where the first ends
+    for stage in (FIRST, LAST):
+        mixed.meter.allow(MAX_ESTIMAND_STEPS * effort * stage.searching)
         search = TermSearch(mixed, known)
-        term = (
-            find_monotone_term(search, query, asked) if mixed.monotone else find_term(search, query)
-        )
-        if term is None and searching == STAGES[-1][0] and not mixed.monotone:
-            mixed.meter.allow(MECHANISM_WORK * effort)
-            term = _by_mechanisms(search, query, asked)
+        if mixed.monotone:
+            term = find_monotone_term(search, query, asked)
+        else:
+            term = find_term(search, query)
+            if term is None and stage == LAST:
+                mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
+                term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + in_words(mixed, term)
-            more = None if mixed.monotone else partial(_terms, graph, term, known, effort)
+            more = None
+            if not mixed.monotone:
+                more = partial(_terms, graph, term, known, effort)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
-        witness = first_witness(submodels, asked, refuting * refuted)
+        witness = first_witness(submodels, asked, refuting * stage.refuting)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
             return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
-    mixed.meter.allow(inf)
-    large = None if asked.do or mixed.monotone else too_large_term(mixed, query)
-    if large is not None:
-        why = _why_recoverable(large) + too_large_in_words(large.odds)
-        return Verdict(graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws)
+
+    if not asked.do and not mixed.monotone:
+        mixed.meter.allow(inf)
+        large = too_large_term(mixed, query)
+        if large is not None:
+            why = _why_recoverable(large) + too_large_in_words(large.odds)
+            return Verdict(
+                graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws
+            )
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 
 
@@ -176,14 +205,16 @@ def _by_mechanisms(search: TermSearch, query: Query, asked: Asked) -> Term | Non
     graph = search.graph
     names = term.columns | query.names
     near = graph.among(graph.ancestors([*names, *graph.mechanisms_of(names)]))
-    return term if holds(near, asked, search.known, term) else None
+    if not holds(near, asked, search.known, term):
+        return None
+    return term
 
 
 @lru_cache(maxsize=512)
 def _terms(graph: Drawing, term: Term, known: KnownLaws, effort: float) -> tuple[Term, ...]:
     """The estimand and others of the same query, with the samples that serve as well."""
     mixed = graph.mixed.metered(Meter())
-    mixed.meter.allow(CHOICES_WORK * effort)
+    mixed.meter.allow(MAX_CHOICE_STEPS * effort)
     return with_choices(mixed, term), *other_terms(mixed, term, known)
 
 
@@ -195,19 +226,21 @@ def _refused_at_once(graph: Drawing, asked: Asked, laws: tuple[Scope, ...]) -> V
     """
     for name in asked.target:
         if name in graph.latent:
-            alone = MixedGraph.of({name: ()}, partial=frozenset({name}))
             why = f"{_is_latent(name)}, so its states could change places"
+            alone = MixedGraph.of({name: ()}, partial=frozenset({name}))
         elif not laws and censors_itself(graph.mixed, name):
-            alone = graph.mixed.among([name, Mechanism(name)])
             why = _self_censoring(graph.mixed, name)
+            alone = graph.mixed.among([name, Mechanism(name)])
         else:
             continue
         states = graph.network.cardinality(name)
-        submodel = Submodel(alone, {name: states if states <= MOST_STATES else 2})
-        witness = next(in_submodel(submodel, asked), None)
+        if states > MAX_WITNESS_STATES:
+            states = 2  # states may coincide: models of two are models of many
+        witness = next(in_submodel(Submodel(alone, {name: states}), asked), None)
         return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
-    for name in (name for name in asked.conditions if name in graph.latent):
-        return Verdict(graph, asked, UNDECIDED, _is_latent(name), population=laws)
+    for name in asked.conditions:
+        if name in graph.latent:
+            return Verdict(graph, asked, UNDECIDED, _is_latent(name), population=laws)
     return None
 
 
@@ -224,7 +257,7 @@ def _checked_effort(effort: float) -> float:
 def _checked_query(
     graph: Drawing, target: Iterable[str], given: Iterable[str], do: Iterable[str]
 ) -> Asked:
-    parts: Iterable[Iterable[str]] = (target, given, do)
+    parts: list[Iterable[str]] = [target, given, do]
     if isinstance(target, str) and target not in graph.network.states_of and is_query(target):
         if given or do:
             raise MissingnessGraphError(
@@ -232,7 +265,7 @@ def _checked_query(
                 "say all of it in the text, or none.",
             )
         parts = [names_and_states(part, graph.network)[0] for part in split_query(target)]
-    asked = Asked(*((part,) if isinstance(part, str) else tuple(part) for part in parts))
+    asked = Asked(*(_as_scope(part) for part in parts))
     if not asked.target:
         raise MissingnessGraphError(
             "the query has no variable left of the bar.",
@@ -247,13 +280,28 @@ def _checked_query(
     return asked
 
 
+def _as_scope(names: Iterable[str]) -> Scope:
+    """Several names, or the one that a text is."""
+    if isinstance(names, str):
+        return (names,)
+    return tuple(names)
+
+
 def _checked_population(
     graph: Drawing, population: Iterable[str] | Iterable[Iterable[str]]
 ) -> KnownLaws:
-    listed = [population] if isinstance(population, str) else list(population)
-    plain = [entry for entry in listed if isinstance(entry, str)]
-    sets = [entry for entry in listed if not isinstance(entry, str)] + ([plain] if plain else [])
-    for name in (name for names in sets for name in names):
+    if isinstance(population, str):
+        population = [population]
+    sets: list[Iterable[str]] = []
+    names_alone: list[str] = []  # they are one set together
+    for entry in population:
+        if isinstance(entry, str):
+            names_alone.append(entry)
+        else:
+            sets.append(entry)
+    if names_alone:
+        sets.append(names_alone)
+    for name in chain.from_iterable(sets):
         if name in graph.latent:
             raise MissingnessGraphError(f"population names {name!r}: {_is_latent(name)}.")
         if name not in graph.mixed.parents:
@@ -263,29 +311,38 @@ def _checked_population(
 
 def _why_recoverable(term: Term) -> str:
     """What makes the query recoverable, and what each form of the estimand assumes."""
-    plain = term
-    while isinstance(plain, OtherConditions):
-        plain = plain.term
-    done, left = (", ".join(map(quoted, names)) for names in (term.do, term.target))
-    form = (
+    form = _form_in_words(term)
+    assumptions = list(dict.fromkeys(term.assumptions()))
+    if not assumptions:
+        return form
+    return f"{form}; it assumes that {', and that '.join(assumptions)}"
+
+
+def _form_in_words(term: Term) -> str:
+    """The form of an estimand, as a reason."""
+    core = term
+    while isinstance(core, OtherConditions):
+        core = core.term
+    done = ", ".join(map(quoted, term.do))
+    target = ", ".join(map(quoted, term.target))
+    if not core.do:
+        form = _plain_form(core)
+        return f"seeing {done} is as good as doing it, and {form}" if done else form
+    if isinstance(core, SumOut) and isinstance(core.term, Product):
+        adjusted = core.term.second.target
+        verb = "blocks" if len(adjusted) == 1 else "block"
+        return (
+            f"{', '.join(map(quoted, adjusted))} {verb} every back-door path from {done} to "
+            f"{target}, and both factors of the adjustment are recoverable"
+        )
+    return (
         f"the law under do({done}) is a product of kernels of districts, and each factor is "
         "recoverable"
     )
-    if not plain.do:
-        seen = f"seeing {done} is as good as doing it, and " if done else ""
-        form = f"{seen}{_plain_form(plain)}"
-    elif isinstance(plain, SumOut) and isinstance(plain.term, Product):
-        more = plain.term.second.target
-        form = (
-            f"{', '.join(map(quoted, more))} {'blocks' if len(more) == 1 else 'block'} every "
-            f"back-door path from {done} to {left}, and both factors of the adjustment are "
-            "recoverable"
-        )
-    assumed = list(dict.fromkeys(term.assumptions()))
-    return f"{form}; it assumes that {', and that '.join(assumed)}" if assumed else form
 
 
 def _plain_form(term: Term) -> str:
+    """The form of an estimand without interventions."""
     if isinstance(term, InPopulation):
         return "its law in the population is known"
     if isinstance(term, NoSelfCensoring):
@@ -304,51 +361,78 @@ def _plain_form(term: Term) -> str:
             "taking mechanisms as variables, which every row tells, leaves queries that are each "
             "recoverable"
         )
-    if not isinstance(term, Factor):
-        return "the chain rule takes it apart into queries that are each recoverable"
-    shown = ", ".join(map(quoted, term.shown))
-    rows = f"the rows that {f'show {shown}' if shown else 'were recorded'} are a fair sample of it"
+    if isinstance(term, Factor):
+        return _sample_in_words(term)
+    return "the chain rule takes it apart into queries that are each recoverable"
+
+
+def _sample_in_words(term: Factor) -> str:
+    """The rows that an estimand by fix and select uses."""
+    if not term.sample.selected:
+        return "its variables are always observed"
+    rows = "were recorded"
+    if term.shown:
+        rows = f"show {', '.join(map(quoted, term.shown))}"
+    words = f"the rows that {rows} are a fair sample of it"
+    if not term.sample.weights:
+        return words
     weighted = ", ".join(str(weight.mechanism) for weight in term.sample.weights)
-    if weighted:
-        rows += " once they are weighted by the inverse propensities of "
-        rows += f"{weighted}, which the data tell"
-    return rows if term.sample.selected else "its variables are always observed"
+    return (
+        f"{words} once they are weighted by the inverse propensities of {weighted}, which the "
+        "data tell"
+    )
 
 
 def _self_censoring(graph: MixedGraph, name: str) -> str:
     mechanism = Mechanism(name)
-    arrow = "->" if mechanism in graph.children[name] else "<->"
+    if mechanism in graph.children[name]:
+        arrow = "->"
+        cause = "its own value"
+    else:
+        arrow = "<->"
+        cause = "a hidden cause of its value"
     return (
         f"{quoted(name)} {arrow} {mechanism}: whether a row shows {quoted(name)} depends on "
-        f"{'its own value' if arrow == '->' else 'a hidden cause of its value'}, and the values "
-        "shown do not tell by themselves what the others are"
+        f"{cause}, and the values shown do not tell by themselves what the others are"
     )
 
 
 def _two_models(graph: MixedGraph, witness: Witness) -> str:
-    states = ", ".join(f"{quoted(n)}: {k}" for n, k in witness.submodel.cardinality_of.items())
-    is_all = len(witness.submodel.cardinality_of) == len(graph.variables)
-    others = "" if is_all else "; the other variables independent of them"
+    """What a pair of models proves, and the colluder that they live on, if the graph has one."""
+    cardinality_of = witness.submodel.cardinality_of
+    states = ", ".join(f"{quoted(name)}: {count}" for name, count in cardinality_of.items())
+    others = ""
+    if len(cardinality_of) < len(graph.variables):
+        others = "; the other variables independent of them"
     words = (
         "two models of this graph agree on everything that can be observed and differ in "
         f"{witness.asked} by {witness.query_difference:.2g} "
         f"(number of states {states}{others})"
     )
-    colluders = [
-        f"{quoted(k.variable)} -> {named(m)} <- {named(k)}"
-        for m in witness.submodel.graph.mechanisms
-        for k in graph.sorted(witness.submodel.graph.mechanism_parents[m])
-        if isinstance(k, Mechanism) and k.variable in witness.submodel.graph.parents[m]
-    ]
-    return words + (f"; the graph has the colluder {colluders[0]}" if colluders else "")
+    colluders = _colluders(witness.submodel.graph)
+    if colluders:
+        words += f"; the graph has the colluder {colluders[0]}"
+    return words
+
+
+def _colluders(graph: MixedGraph) -> list[str]:
+    """The paths X -> R[Y] <- R[X]."""
+    colluders = []
+    for mechanism in graph.mechanisms:
+        for other in graph.sorted(graph.mechanism_parents[mechanism]):
+            if isinstance(other, Mechanism) and other.variable in graph.parents[mechanism]:
+                path = f"{quoted(other.variable)} -> {named(mechanism)} <- {named(other)}"
+                colluders.append(path)
+    return colluders
 
 
 def _tried(search: TermSearch) -> str:
-    cut = "; the search was cut short (effort= or --effort raises it)"
     words = (
         f"no estimand was found and no proof that there is none: {search.steps} queries were tried "
         "by fix and select, the odds of patterns and latent projections, joined by the chain "
         "rule, also with mechanisms as variables, and small submodels were searched for two models "
         "that look the same"
     )
-    return words + cut if search.is_cut_short else words
+    if search.is_cut_short:
+        words += "; the search was cut short (effort= or --effort raises it)"
+    return words

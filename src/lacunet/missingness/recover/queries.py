@@ -30,8 +30,8 @@ class Query(NamedTuple):
     """P(target | given, do(do))."""
 
     target: Names
-    given: Names = NOTHING
-    do: Names = NOTHING
+    given: Names = NOTHING  # seen
+    do: Names = NOTHING  # intervened on
 
     @property
     def names(self) -> Names:
@@ -49,21 +49,27 @@ def is_as_observed(graph: MixedGraph, query: Query, names: Names) -> bool:
 
     They may be among what is given or what is done; the others stay as they are.
     """
-    given, do = query.given - names, query.do - names
-    return cut(graph, out_of=frozenset(names)).separated(query.target, names, given, do)
+    given = query.given - names
+    do = query.do - names
+    without_effects = cut(graph, out_of=frozenset(names))
+    return without_effects.separated(query.target, names, given, do)
 
 
 def has_no_effect(graph: MixedGraph, query: Query, name: str) -> bool:
     """Whether ``name`` may be dropped from what is done: the third rule."""
     do = query.do - {name}
-    above = graph.ancestors(query.given, do)
-    local = graph if name in above else cut(graph, into=frozenset({name}))
+    local = graph
+    if name not in graph.ancestors(query.given, do):  # it is in X(B), so no path leads into it
+        local = cut(graph, into=frozenset({name}))
     return local.separated(query.target, [name], query.given, do)
 
 
 @lru_cache(maxsize=8192)
 def simplified(graph: MixedGraph, query: Query) -> Query:
-    """The same quantity with as few interventions as these rules leave."""
+    """The same quantity with as few interventions as these rules leave.
+
+    All at once first, for two that are as observed together need not be so one by one.
+    """
     if query.do and is_as_observed(graph, query, query.do):
         return Query(query.target, query.given | query.do)
     for name in graph.named(query.do):
