@@ -135,7 +135,7 @@ CASES: dict[str, Callable[[], object]] = {
     "factored-mcar, 10^6": held("factored-mcar", 10**6),
     "direct-mar, 10^6": held("direct-mar", 10**6),
     "factored-mar, 10^6": held("factored-mar", 10**6),
-    "informed-direct, 10^5": held("informed-direct", 10**5, separator="learn"),
+    "informed-direct, 10^5": held("informed-direct", 10**5, groups="learn"),
     "em, 10^3": held("em", 10**3),
     "em, 10^4": held("em", 10**4),
     "em, 10^5": held("em", 10**5),

@@ -14,7 +14,7 @@ from lacunet.bridges import to_pyagrum
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.display import TextTable
-from lacunet.estimate.deletion.forms import FactoredMAR
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.learn import learn
 from lacunet.formats.catalogue import example
@@ -38,7 +38,7 @@ def main(sizes: list[int]) -> None:
             lambda table=table: engine_of(compile_problems(network, table), MEMORY), repeats
         )
         seeding = seconds(
-            lambda t=table: learn(network, t, FactoredMAR(), pseudo_counts=1), repeats
+            lambda t=table: learn(network, t, Deletion("factored"), pseudo_counts=1), repeats
         )
         one, several = (
             seconds(lambda t=table, em=em: learn(network, t, em, pseudo_counts=1), repeats)

@@ -114,7 +114,7 @@ def with_intervals(result: lc.Result) -> Quantities:
 
 def options_for(method: str, case: str) -> dict[str, Any]:
     if method.startswith("informed"):
-        return {"separator": list(separator_of(case))}
+        return {"groups": list(separator_of(case))}
     return dict(EM) if method in ("em", "em-bp") else {}
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
-from lacunet.estimate.deletion.forms import DirectMCAR
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.fit import Visit
 from lacunet.estimate.method import Learned, Method
 from lacunet.missingness.graph import MissingnessGraph
@@ -16,8 +16,7 @@ from studies.problems.learners import Learner
 
 
 @dataclass(frozen=True)
-class Odd(DirectMCAR):
-    name = "odd"
+class Odd(Deletion):
     what: str = ""
     time_limit: float | None = None
 
@@ -34,10 +33,8 @@ class Odd(DirectMCAR):
 
 
 @dataclass(frozen=True)
-class Dawdler(DirectMCAR):
+class Dawdler(Deletion):
     """A closed form: it has no option for a time limit."""
-
-    name = "dawdler"
 
     def solve(self, *given: Any) -> Learned:
         work_for(0.3)
@@ -54,7 +51,9 @@ class OddLearner(Learner):
         visit: Visit | None = None,
     ) -> Method:
         del separator, graph, visit
-        return Dawdler() if self.method == "dawdles" else Odd(self.method, limit)
+        if self.method == "dawdles":
+            return Dawdler("direct", groups=None)
+        return Odd("direct", groups=None, what=self.method, time_limit=limit)
 
 
 def work_for(seconds: float) -> None:

@@ -27,7 +27,7 @@ def learned(
     name: str, network: Network, table: EncodedTable, pseudo_counts: float = 1.0, **options: Any
 ) -> Learned:
     if name.startswith("informed"):
-        options["separator"] = table.fully_observed
+        options["groups"] = table.fully_observed
     if name in ITERATIVE and name != "auto":  # random starts know no order of states
         options["restarts"] = 1
     if name == "mgraph" and not options:  # missing completely at random

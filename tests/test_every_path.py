@@ -63,7 +63,7 @@ class Case:
         """What the method is told."""
         options: dict[str, Any] = {"rng": 3}
         if self.method.startswith("informed"):
-            options["separator"] = list(self.table.fully_observed[:1])
+            options["groups"] = list(self.table.fully_observed[:1])
         if self.method == "mgraph":
             partially = self.table.partially_observed
             options["missingness"] = MissingnessGraph(self.network, dict.fromkeys(partially, ()))

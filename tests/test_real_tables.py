@@ -82,7 +82,7 @@ def _learn_by_every_method(name: str, frame: Any, edges: str, bins: dict[str, An
     figures = {}
     for method in METHODS:
         always = [name for name in network.variables if rows[name].notna().all()]
-        options: dict[str, Any] = {"separator": always[:2]} if method.startswith("informed") else {}
+        options: dict[str, Any] = {"groups": always[:2]} if method.startswith("informed") else {}
         start = time.perf_counter()
         result = lc.learn(network, training, method, **options)
         seconds = time.perf_counter() - start

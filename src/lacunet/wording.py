@@ -72,6 +72,18 @@ def separated(text: str) -> list[str]:
     return [_QUOTED.sub(lambda match: match[1] + match[2].replace('""', '"'), p) for p in parts]
 
 
+def typed_list(words: Iterable[str]) -> str:
+    """Words as they are typed behind an option that takes several.
+
+    >>> typed_list(["no", "yes, a lot"])
+    'no,"yes, a lot"'
+    """
+    return ",".join(
+        word if word == word.strip() and not set(word) & set(',|"()') else in_quotes(word)
+        for word in words
+    )
+
+
 def keyed(name: str, sign: str) -> str:
     """A name as it is typed before a sign: in quotes if it holds the sign.
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.estimate.deletion.forms import FORMS, Informed
+from lacunet.estimate.deletion.forms import DELETIONS
 from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Method
 from lacunet.estimate.pseudo_counts import AskedPseudoCounts
@@ -34,8 +34,8 @@ from lacunet.simulation.simulate import simulate
 from studies.comparison.parallel import parallel_map
 from studies.comparison.summary import Difference, Summary, difference_of, summary_of
 
-INFORMED = tuple(form.name for form in FORMS if issubclass(form, Informed))
-CLOSED = tuple(form.name for form in FORMS if not issubclass(form, Informed))
+INFORMED = tuple(name for name, form in DELETIONS.items() if form.is_informed)
+CLOSED = tuple(name for name, form in DELETIONS.items() if not form.is_informed)
 USUAL = (*CLOSED, "em", "auto")
 YARDSTICK = "complete"  # plain frequencies of the rows before anything was hidden
 TEST_ROWS = 20_000
@@ -196,7 +196,7 @@ def _trial(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # those of simulated rows say nothing of the user's
-            method = timed_method(plain, limit, separator=separator)
+            method = timed_method(plain, limit, groups=separator)
             began = perf_counter()
             network = case.truth.with_tables(None)
             result = learn(

@@ -93,7 +93,7 @@ def appendix_table() -> EncodedTable:
 
 
 def _line(printed: Printed, table: EncodedTable) -> Line:
-    method = method_named(printed.method, separator=printed.separator)
+    method = method_named(printed.method, groups=printed.separator)
     estimand, orders = explain_rows(NETWORK, method, Held(table), printed.query)
     if printed.by_factor:
         pairs = [pair for order in orders for pair in order.rows_of.items()]

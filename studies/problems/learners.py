@@ -53,7 +53,7 @@ class Learner:
         if self.needs == "separator":
             if separator is None:
                 raise StudyError(f"{self.name} needs a separator, and none is known here.")
-            options["separator"] = separator
+            options["groups"] = separator
         if self.needs == "missingness":
             options["missingness"] = graph
         method = timed_method(self.method, limit, **options)

@@ -98,9 +98,9 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
             "direct-mar": {"method": "direct-mar"},
             "informed-direct, true separator": {
                 "method": "informed-direct",
-                "separator": few.separator,
+                "groups": few.separator,
             },
-            "informed-direct, learned": {"method": "informed-direct", "separator": "learn"},
+            "informed-direct, learned": {"method": "informed-direct", "groups": "learn"},
             "em": {"method": "em"},
             "factored-mar": {"method": "factored-mar"},
         },

@@ -88,7 +88,7 @@ def measured(problem: str, method: str, sets: int, first: int) -> dict[str, str]
     """The coverage of entries, of answers and of effects, in words."""
     kind, seed, number, hidden = PROBLEMS[problem]
     network = network_of(kind, seed)
-    options = {"separator": [*{*hidden.values()}]} if method.startswith("informed") else {}
+    options = {"groups": [*{*hidden.values()}]} if method.startswith("informed") else {}
     entries, supports, answers, effects = [], [], [], []
     for index in range(first, first + sets):
         rows = rows_of(network, number, hidden, np.random.default_rng([seed, index]))

@@ -30,8 +30,8 @@ def divergences(setting: str, rows: int, seed: int) -> list[float]:
     rng = np.random.default_rng([13, rows, seed])
     drawn = simulate(alarm, rows, InformedMAR(beta=SETTINGS[setting]), rng=rng)
     informed = [
-        {"separator": drawn.missingness.separator},
-        {"separator": "learn"},
+        {"groups": drawn.missingness.separator},
+        {"groups": "learn"},
         {"missingness": drawn.graph},
     ]
     networks = [

@@ -344,8 +344,9 @@ def test_codes_may_come_with_the_data() -> None:
     given = Data(SURVEY, codes=CODES, not_asked=RULES)
     network = find_network(given, "Ever -> Now").network
     assert network.states("Now") == ("daily", "sometimes", "not_asked")
+    assert lc.Data(given, codes=CODES).codes == given.codes  # the same, said again
     with pytest.raises(lc.LacunetError, match="said twice"):
-        lc.Network.from_data(lc.Data(given, codes=CODES), "Ever -> Now")
+        lc.Data(given, codes={name: {5: None} for name in CODES})
 
 
 def test_codes_are_proposed_among_words_and_for_columns_that_are_cut() -> None:

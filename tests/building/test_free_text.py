@@ -43,11 +43,14 @@ def peak_of(call: Callable[[], object]) -> int:
         tracemalloc.stop()
 
 
-def test_free_text_is_left_out_and_takes_little_memory(essays: Path) -> None:
-    held = []
-    assert peak_of(lambda: held.append(network_of_columns(data_given(essays)))) < READ_AHEAD
-    assert held[0].network.variables == ("Passed", "Year")
-    assert "free text" in held[0].left_out["Essay"]
+def test_free_text_is_refused_and_takes_little_memory(essays: Path) -> None:
+    def refused() -> None:
+        with pytest.raises(IdentifierError, match="'Essay'"):
+            network_of_columns(data_given(essays))
+
+    assert peak_of(refused) < READ_AHEAD
+    kept = network_of_columns(lc.Data(essays, without="Essay"))
+    assert kept.network.variables == ("Passed", "Year")
 
 
 def test_the_look_of_the_studio_proposes_to_leave_free_text_out(essays: Path) -> None:
@@ -82,7 +85,8 @@ def test_few_long_labels_are_states(tmp_path: Path) -> None:
 def test_the_word_none_is_no_state_of_free_text(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"A,B\n{'x' * 5000},0\nNone,1\n,1\n,0\n")
-    assert network_of_columns(data_given(path)).network.variables == ("B",)
+    with pytest.raises(IdentifierError, match="'A'"):
+        network_of_columns(data_given(path))
 
 
 def test_a_header_of_too_many_names_is_refused_by_their_number(tmp_path: Path) -> None:

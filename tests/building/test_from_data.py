@@ -17,7 +17,14 @@ import lacunet as lc
 from lacunet.building.bins import BinsError
 from lacunet.building.edges import EdgesError
 from lacunet.building.network import find_network
-from lacunet.building.states import IdentifierError, NestedError, SpellingsError, StatesError
+from lacunet.building.states import (
+    DatesError,
+    IdentifierError,
+    NestedError,
+    NumbersError,
+    SpellingsError,
+    StatesError,
+)
 from lacunet.data.errors import UnknownStateError
 from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetError
@@ -118,7 +125,7 @@ def test_only_a_name_unlike_every_column_is_taken_for_a_hidden_variable() -> Non
 def test_all_columns_that_cannot_be_variables_are_named_at_once() -> None:
     numbers = np.linspace(1.5, 2.0, 200).tolist()
     rows = {"Height": numbers, "Id": [*range(200)], "Size": numbers, "Ill": ["yes", "no"] * 100}
-    with pytest.raises(StatesError, match=r"(?s)'Height' has .*'Id'.*'Size'") as refusal:
+    with pytest.raises(StatesError, match=r"(?s)'Id'.*'Height'.*'Size'") as refusal:
         find_network(rows, "Height, Id, Size -> Ill")
     assert "bins={'Height': 5, 'Size': 5}) (--bins Height=5 --bins Size=5)" in refusal.value.hint
 
@@ -137,7 +144,6 @@ def test_a_column_with_too_many_values_is_sent_to_be_cut() -> None:
     with pytest.raises(StatesError, match="200") as refusal:
         find_network(rows, "Height -> Ill")
     assert "(--bins Height=5)" in refusal.value.hint
-    assert "lacunet.discretise" in refusal.value.hint
 
 
 def test_a_name_with_an_arrow_is_answered_with_quotes() -> None:
@@ -434,7 +440,7 @@ def test_numbers_with_words_or_commas_among_them_are_to_be_cut() -> None:
     halves = [f"{number},5" for number in range(60)] * 3
     for column in (ages, halves):
         rows = {"X": column, "Ill": (["no", "yes"] * 99)[: len(column)]}
-        with pytest.raises(StatesError, match="intervals"):
+        with pytest.raises(NumbersError, match="'X'"):
             lc.Network.from_data(rows, "X -> Ill")
     whole = {"X": [*range(4097), *[7] * 9], "Ill": ["no", "yes"] * 2053}
     with pytest.raises(StatesError) as refused:
@@ -447,15 +453,13 @@ def test_numbers_with_words_or_commas_among_them_are_to_be_cut() -> None:
 def test_what_is_no_column_of_numbers_is_not_to_be_cut() -> None:
     visits = [date(2023, 1, 1) + timedelta(days=number % 300) for number in range(600)]
     rows = {"Visit": visits, "Ill": ["no", "yes"] * 300}
-    with pytest.raises(StatesError) as refused:
+    with pytest.raises(DatesError, match="'Visit'"):
         lc.Network.from_data(rows, "Visit -> Ill")
-    str(refused.value)
-    assert "bins" not in str(refused.value)
     with pytest.raises(BinsError, match="dates"):
         lc.Network.from_data(lc.Data(rows, bins={"Visit": 4}), "Visit -> Ill")
     with pytest.raises(LacunetError) as several:
         lc.learn_structure(rows | {"Age": [number % 90 + 0.5 for number in range(600)]})
-    assert "bins={'Age': 5}) (--bins Age=5)" in str(several.value)
+    assert "bins={'Visit': 'month', 'Age': 5})" in str(several.value)
 
 
 def test_a_formula_is_answered_with_edges() -> None:

@@ -60,7 +60,7 @@ def test_the_golden_cpts_come_through_files(
     write_network(case.network, network)
     data = write_csv(tmp_path / "data.csv", case.texts())
     for method in case.expected["cpts"]:
-        more = ["--separator", ",".join(case.expected["separator"])] if "informed" in method else []
+        more = ["--groups", ",".join(case.expected["separator"])] if "informed" in method else []
         command = [
             "learn",
             str(network),
@@ -135,11 +135,11 @@ def test_an_unknown_method_lists_the_known(rain: tuple[str, str], capsys: Captur
 
 def test_an_informed_method_asks_for_its_separator(rain: tuple[str, str], capsys: Captured) -> None:
     assert main(["learn", *rain, "--method", "informed-direct"]) == 1
-    assert "--separator" in capsys.readouterr().err
+    assert "--groups" in capsys.readouterr().err
 
 
 def test_a_separator_with_holes_is_refused(rain: tuple[str, str], capsys: Captured) -> None:
-    assert main(["learn", *rain, "--method", "informed-direct", "--separator", "Wet"]) == 1
+    assert main(["learn", *rain, "--method", "informed-direct", "--groups", "Wet"]) == 1
     assert "'Wet'" in capsys.readouterr().err
 
 
@@ -171,9 +171,9 @@ def test_a_query_is_explained_by_the_separator_that_is_learned(
     (tmp_path / "rows.csv").write_text("\n".join(["A,B,C", *rows]))
     asked = ["explain", "A -> B; C -> B", str(tmp_path / "rows.csv"), "--method", "informed-direct"]
     for separator in ("learn", "C"):
-        assert main([*asked, "--separator", separator, "--query", "A=0,B=1"]) == 0
+        assert main([*asked, "--groups", separator, "--query", "A=0,B=1"]) == 0
         assert "sum over C of P(B | A, C, R[B]=1) P(A, C)" in capsys.readouterr().out
-    assert main([*asked, "--separator", "B", "--query", "A=0,B=1"]) == 1
+    assert main([*asked, "--groups", "B", "--query", "A=0,B=1"]) == 1
     assert "'B'" in capsys.readouterr().err
 
 

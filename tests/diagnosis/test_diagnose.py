@@ -323,25 +323,31 @@ CLINIC = {
 def test_data_alone_are_diagnosed_by_all_their_columns(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    with pytest.raises(lc.LacunetError, match=r"bins=\{'Age': 5\}, without=\['Id'\]"):
+        diagnose(Data(CLINIC, weight="wt"))
     with pytest.warns(LacunetWarning) as told:
-        found = diagnose(Data(CLINIC, weight="wt"))
+        found = diagnose(Data(CLINIC, weight="wt", bins={"Age": 5}, without="Id"))
     assert list(found.patterns.rate_of) == ["Age", "Ill", "Country"]
     assert found.mcar[0].missing == "Country"
     assert found.mcar[0].cause == "Age"
     words = "\n".join(str(warning.message) for warning in told)
-    assert all(part in words for part in ("'Id'", "'Empty'", "cut into 5 intervals"))
+    assert "'Empty'" in words
     assert "famil" not in str(found)  # without edges
     assert "ignored" not in words  # there is no network that does not have them
-    assert any("'Empty' holds no value" in own for own in found.conclusions)
+    assert any("'Empty'" in own for own in found.conclusions)
     pd.DataFrame(CLINIC).to_csv(tmp_path / "clinic.csv", index=False)
+    path = str(tmp_path / "clinic.csv")
+    again = Data(path, weight="wt", bins={"Age": 5}, without="Id")
     with pytest.warns(LacunetWarning):
-        assert str(diagnose(Data(str(tmp_path / "clinic.csv"), weight="wt"))) == str(found)
-    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt"]) == 0
+        assert str(diagnose(again)) == str(found)
+    said = ["--bins", "Age=5", "--without", "Id"]
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--weight", "wt", *said]) == 0
     printed = capsys.readouterr()
     assert printed.out == f"{found}\n"
-    assert (printed.out + printed.err).lower().count("left out: column 'id'") == 1
+    assert (printed.out + printed.err).lower().count("left out 'empty'") == 1
     assert "ignored" not in printed.err
-    assert main(["diagnose", str(tmp_path / "clinic.csv"), "--bins", "Age=2", "--json"]) == 0
+    said[1] = "Age=2"
+    assert main(["diagnose", str(tmp_path / "clinic.csv"), *said, "--json"]) == 0
     assert "Age" in json.loads(capsys.readouterr().out)["patterns"]["rate_of"]
 
 
@@ -369,7 +375,7 @@ def test_a_network_alone_is_not_diagnosed() -> None:
             diagnose(given)
     with pytest.raises(lc.LacunetError, match="'A -> B; B -> C'"):
         diagnose("A -> B; B -> C")
-    with pytest.raises(lc.LacunetError, match=r"'Id'(?s:.)*'Empty'"):
+    with pytest.raises(lc.LacunetError, match="'Id'"):
         diagnose({name: CLINIC[name] for name in ("Id", "Empty")})
 
 
@@ -403,13 +409,14 @@ sys.exit(status)
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("command", ["diagnose", "structure"])
+@pytest.mark.parametrize(("rows", "width", "cardinality"), [(3_000_000, 6, 40), (600_000, 37, 4)])
 def test_rows_that_are_nearly_all_different_are_kept_within_the_budget(
-    tmp_path: Path, command: str
+    tmp_path: Path, rows: int, width: int, cardinality: int, command: str
 ) -> None:
     rng = np.random.default_rng(11)
-    rows, states = 3_000_000, [f"s{k}" for k in range(40)]
-    names = [f"V{k}" for k in range(6)]
-    cells = rng.integers(0, 40, (len(names), rows)).astype(np.int8)
+    states = [f"s{k}" for k in range(cardinality)]
+    names = [f"V{k}" for k in range(width)]
+    cells = rng.integers(0, cardinality, (len(names), rows)).astype(np.int8)
     columns = {
         name: pa.DictionaryArray.from_arrays(
             pa.array(column, mask=rng.random(rows) < 0.2), pa.array(states)
@@ -528,7 +535,7 @@ def test_cells_of_several_states_are_taken_as_missing_and_said(
 def test_what_methods_rest_on_is_said_for_python_too() -> None:
     rows = {"Age": ["old", "young"] * 5, "Ill": ["no", None, "yes", "no", None] * 2}
     told = str(lc.diagnose(rows, "Age -> Ill"))
-    assert "separator='learn'" in told
+    assert "groups='learn'" in told
     assert "missingness=..." in told
     alone = lc.diagnose({**rows, "Ill": ["no", "yes", "no", "yes", None] * 2})
     assert "0.1" in str(alone)

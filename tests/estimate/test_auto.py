@@ -12,7 +12,7 @@ from examples import TWINS, twins_with
 from golden import golden
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.forms import DirectMCAR, FactoredMAR
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.stage import LOOPY
 from lacunet.estimate.method import Learned
@@ -37,7 +37,7 @@ def test_without_holes_it_gives_the_frequencies() -> None:
     assert learned.why == (
         "No value is missing. Chosen: the frequencies, with pseudo-counts added."
     )
-    assert_same(learned, learned_by(DirectMCAR(), replace(TASK, table=table)))
+    assert_same(learned, learned_by(Deletion("direct", groups=None), replace(TASK, table=table)))
     plain = learned_by(Auto(), replace(TASK, table=table, pseudo_counts=0.0))
     assert plain.why == "No value is missing. Chosen: the plain frequencies."
 
@@ -94,7 +94,7 @@ def test_a_few_rows_are_left_to_the_closed_form() -> None:
     few = replace(TASK, table=CASE.table.take(slice(0, 9)))
     learned = learned_by(Auto(), few)
     assert learned.why.endswith("Chosen: factored-mar alone: 9 rows, too few for EM.")
-    assert_same(learned, learned_by(FactoredMAR(), few))
+    assert_same(learned, learned_by(Deletion("factored"), few))
 
 
 def test_out_of_time_before_the_first_step_the_closed_form_stands(
@@ -103,7 +103,7 @@ def test_out_of_time_before_the_first_step_the_closed_form_stands(
     monkeypatch.setattr("lacunet.statistics.gather.GRACE", np.inf)  # for its groups, on any machine
     learned = learned_by(Auto(time_limit=1e-6), TASK)
     assert learned.why.endswith("factored-mar alone: time was up before the first EM step.")
-    assert_same(learned, learned_by(FactoredMAR(), TASK))
+    assert_same(learned, learned_by(Deletion("factored"), TASK))
 
 
 def test_a_time_limit_of_zero_is_refused_in_words() -> None:

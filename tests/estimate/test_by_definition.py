@@ -32,7 +32,7 @@ def test_every_cpt_follows_its_definition(method: str, data: st.DataObject) -> N
         if (method.startswith("informed") and table.fully_observed)
         else []
     )
-    options = {"separator": separator} if method.startswith("informed") else {}
+    options = {"groups": separator} if method.startswith("informed") else {}
     learned = learned_by(method_named(method, **options), Task(network, table, 0.5))
     table = table.scaled()
     for name in network.variables:

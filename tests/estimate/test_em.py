@@ -20,7 +20,7 @@ from lacunet.deadline import OutOfTimeError
 from lacunet.estimate.cpts import posterior_mode
 from lacunet.estimate.em.climb import Aim, Climb, Limits, Step, climb, extrapolated
 from lacunet.estimate.em.fit import Fitting, Seeds
-from lacunet.estimate.em.method import EM, LoopyEM
+from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import CptRows, maximise, random_cells
 from lacunet.estimate.learn import learn
 from lacunet.estimate.method import Ended, Learned, MethodError, UsedPseudoCounts, agreed
@@ -309,7 +309,7 @@ def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
     monkeypatch.setattr("lacunet.estimate.em.fit.STARTS_UP_TO", ())
     (note,) = ended(learned_by(EM(), task())).notes
     assert note.startswith("only one start was made, since an iteration is expensive")
-    *_, note = ended(learned_by(LoopyEM(), task())).notes
+    *_, note = ended(learned_by(EM(inference="bp"), task())).notes
     assert note.startswith("only one start was made, since loopy belief propagation is used")
 
 
@@ -417,7 +417,7 @@ def test_maximum_likelihood_starts_from_a_smoothed_seed_and_says_so() -> None:
 
 
 def test_em_bp_names_the_families_it_touched() -> None:
-    learned = learned_by(LoopyEM(), task())
+    learned = learned_by(EM(inference="bp"), task())
     touched = {name for name, report in learned.families.items() if report.warnings}
     assert touched == {"X", "Y"}
     assert "loopy belief propagation touched 2 families" in ended(learned).notes

@@ -52,7 +52,7 @@ def rows_of(network: lc.Network, number: int, hidden: float, seed: int) -> dict[
 def options_of(method: str) -> dict[str, Any]:
     if method == "mgraph":
         return {"missingness": "R[Rain]; Rain -> R[Wet]", "otherwise": "em"}
-    return {"separator": ["Rain"]} if method.startswith("informed") else {}
+    return {"groups": ["Rain"]} if method.startswith("informed") else {}
 
 
 @pytest.mark.parametrize("method", METHODS)

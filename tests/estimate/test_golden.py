@@ -15,7 +15,7 @@ def test_the_authors_cpts_are_reproduced(name: str, method: str) -> None:
     case = golden(name)
     separator = case.expected.get("separator") if method.startswith("informed") else None
     task = Task(case.network, case.table, case.expected["prior_concentration"] - 1)
-    learned = learned_by(method_named(method, separator=separator), task)
+    learned = learned_by(method_named(method, groups=separator), task)
     for variable, expected in case.cpts(method).items():
         # A careful implementation agrees to rounding; nothing here needs more room than that.
         np.testing.assert_allclose(learned.tables[variable], expected, rtol=0, atol=1e-12)

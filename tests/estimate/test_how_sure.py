@@ -247,8 +247,8 @@ def test_a_learned_separator_beats_the_complete_rows() -> None:
     rows = lc.simulate(
         SCREENING, 20_000, MissingByGraph(GRAPH, NOT_VERIFIED), rng=np.random.default_rng(6)
     ).table
-    learned = lc.learn(SCREENING, rows, "informed-direct", separator="learn")
-    named = lc.learn(SCREENING, rows, "informed-direct", separator=["Symptoms", "Test"])
+    learned = lc.learn(SCREENING, rows, "informed-direct", groups="learn")
+    named = lc.learn(SCREENING, rows, "informed-direct", groups=["Symptoms", "Test"])
     listwise = lc.learn(SCREENING, rows, "listwise")
     far = [lc.kl_divergence(SCREENING, one.network) for one in (learned, named, listwise)]
     assert far[0] == pytest.approx(far[1], rel=0.05)

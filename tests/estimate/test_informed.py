@@ -28,7 +28,7 @@ def test_a_graph_gives_each_family_its_own_separator(method: str) -> None:
     by_graph = learned_by(method_named(method, missingness=GRAPH), task)
     for name in CASE.network.variables:
         own = separator(GRAPH, CASE.network.family(name), CASE.table.fully_observed)
-        named = learned_by(method_named(method, separator=own), task)
+        named = learned_by(method_named(method, groups=own), task)
         np.testing.assert_array_equal(by_graph.tables[name], named.tables[name])
 
 
@@ -46,8 +46,8 @@ def test_a_separator_or_a_graph_is_asked_for() -> None:
 
 
 def test_a_lone_name_is_a_separator_of_one() -> None:
-    method: Any = method_named("informed-direct", separator="Fire")
-    assert method.separator == ("Fire",)
+    method: Any = method_named("informed-direct", groups="Fire")
+    assert method.groups == ("Fire",)
 
 
 @pytest.mark.parametrize(("separator", "given"), [(["A"], "at random given A"), ([], MCAR)])
@@ -58,9 +58,9 @@ def test_a_result_assumes_what_its_separator_says(separator: list[str], given: s
         "C": ["a", None, "b", "a"],
         "D": [None, "a", "b", "b"],
     }
-    result = lc.learn("A -> B -> C -> D", rows, "informed-direct", separator=separator)
+    result = lc.learn("A -> B -> C -> D", rows, "informed-direct", groups=separator)
     assert result.assumption.endswith(given)  # rows of P(B, C) are grouped by B too
-    explained = lc.explain("A -> B -> C -> D", rows, "informed-direct", separator=separator)
+    explained = lc.explain("A -> B -> C -> D", rows, "informed-direct", groups=separator)
     assert explained.assumption == result.assumption
 
 

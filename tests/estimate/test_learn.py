@@ -12,7 +12,7 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.data.errors import DataWarning
-from lacunet.estimate.deletion.forms import FactoredMCAR
+from lacunet.estimate.deletion.forms import Deletion
 
 ROWS = {
     "Rain": ["no", "yes", "no", "no"],
@@ -56,7 +56,7 @@ def test_that_missing_values_may_depend_on_an_ignored_column_is_noted() -> None:
 
 def test_a_method_may_be_a_value_with_its_options() -> None:
     named = lc.learn(RAIN, ROWS, "factored-mcar", aggregation="mean")
-    given = lc.learn(RAIN, ROWS, FactoredMCAR(aggregation="mean"))
+    given = lc.learn(RAIN, ROWS, Deletion("factored", groups=None, aggregation="mean"))
     assert named.network == given.network
 
 
@@ -123,7 +123,7 @@ def test_memory_takes_sizes_with_their_unit() -> None:
             "'aggregation': .*an option of 'direct-mcar'",
         ),
         ({"method": "factored-mar", "aggregation": "mode"}, "aggregation is 'mode'"),
-        ({"method": FactoredMCAR(), "aggregation": "mean"}, "aggregation"),
+        ({"method": Deletion("factored", groups=None), "aggregation": "mean"}, "aggregation"),
         ({"method": "mgraph"}, "needs a missingness graph"),
     ],
 )
@@ -165,15 +165,19 @@ def test_data_before_edges_are_answered_with_the_order(first: Any, second: Any, 
 @pytest.mark.parametrize(
     "name",
     [
-        *("learn", "explain", "count", "diagnose"),
-        *("learn_missingness", "sensitivity", "worst_case", "hide"),
+        *("learn", "explain", "count"),
+        *("sensitivity", "worst_case", "hide"),
     ],
 )
 def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(name: str) -> None:
     frame: Any = pd.DataFrame(SEEN)
     called: Any = getattr(lc, name)
-    one = {"sensitivity": "Wet", "worst_case": "Wet", "hide": lc.MCAR()}
-    more = [one[name]] if name in one else []
+    rest: dict[str, list[Any]] = {
+        "sensitivity": ["Wet=yes", "Wet"],
+        "worst_case": ["Wet"],
+        "hide": [lc.MCAR()],
+    }
+    more = rest.get(name, [])
     for first, given in ((frame, "data"), ("rows.csv", "'rows.csv'"), (SEEN, "data")):
         with pytest.raises(lc.LacunetError, match=rf"{name}\(network, {given}[,)]"):
             called(first, RAIN, *more)

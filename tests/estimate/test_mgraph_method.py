@@ -8,7 +8,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
-from lacunet.estimate.deletion.forms import InformedDirect, InformedFactored
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.learn import gathering
 from lacunet.estimate.method import MethodError, Setting, planned, run
 from lacunet.estimate.mgraph import MGraph
@@ -225,25 +225,24 @@ def test_a_graph_for_another_network_is_refused() -> None:
         learned_by(MGraph(graph), censored_task())
 
 
-@pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
+@pytest.mark.parametrize("kind", ["direct", "factored"])
 def test_informed_deletion_refuses_the_graph_of_another_network(
-    kind: type[InformedDirect] | type[InformedFactored],
+    kind: Any,
 ) -> None:
     graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
     table = random_model(graph, np.random.default_rng(8)).manifest()
     other = Network(CHAIN.states_of, {"Y": ["X"], "Z": ["Y"]})
     with pytest.raises(MissingnessGraphError, match="'Z'"):
-        learned_by(kind(missingness=graph), Task(other, table, pseudo_counts=0.0))
+        learned_by(Deletion(kind, missingness=graph), Task(other, table, pseudo_counts=0.0))
 
 
-@pytest.mark.parametrize("kind", [InformedDirect, InformedFactored])
-def test_informed_deletion_takes_a_separator_or_a_graph_not_both(
-    kind: type[InformedDirect] | type[InformedFactored],
+@pytest.mark.parametrize("kind", ["direct", "factored"])
+def test_informed_deletion_takes_groups_or_a_graph_not_both(
+    kind: Any,
 ) -> None:
     graph = MissingnessGraph.parse("X -> R[Y]", CHAIN)
-    table = random_model(graph, np.random.default_rng(8)).manifest()
     with pytest.raises(MethodError, match="missingness"):
-        learned_by(kind(separator=("X",), missingness=graph), Task(CHAIN, table, pseudo_counts=0.0))
+        Deletion(kind, groups=("X",), missingness=graph)
 
 
 def test_a_text_is_no_missingness_graph() -> None:
@@ -252,7 +251,7 @@ def test_a_text_is_no_missingness_graph() -> None:
     with pytest.raises(MethodError, match=r"'X -> R\[Y\]'"):
         MGraph("X -> R[Y]")  # type: ignore[arg-type]
     with pytest.raises(MethodError, match=r"'g.txt'"):
-        learned_by(InformedDirect(missingness="g.txt"), task)  # type: ignore[arg-type]
+        learned_by(Deletion("direct", missingness="g.txt"), task)  # type: ignore[arg-type]
 
 
 def test_an_unknown_stand_in_is_refused_at_once() -> None:

@@ -1,4 +1,4 @@
-"""A new estimator is one function, one row of the table and one class with its name."""
+"""A new estimator is one function and one row of the table."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Shrunk(Deletion):
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(registry.KINDS, "shrunk", Shrunk)
+    monkeypatch.setitem(registry.KINDS, "shrunk", Shrunk())
 
 
 def test_a_registered_form_learns_explains_and_reports_like_any_other() -> None:

@@ -19,7 +19,7 @@ from lacunet.errors import LacunetWarning
 from lacunet.estimate import learn as learning
 from lacunet.estimate import pseudo_counts
 from lacunet.estimate.deletion import forms
-from lacunet.estimate.deletion.forms import FactoredMAR, FactoredMCAR, InformedFactored
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em import stage
 from lacunet.estimate.intervals import seconds_of
 from lacunet.estimate.learn import SECONDS_TO_REPORT, carry_out
@@ -47,14 +47,14 @@ def rows(seed: int) -> EncodedTable:
 
 def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_groups() -> None:
     table = rows(1)
-    plan = FactoredMAR().plan(ASIA, Held(table).look())
+    plan = Deletion("factored").plan(ASIA, Held(table).look())
     needs = plan.needs()
     late = gather(Gathering(needs, ASIA, LONG_AGO), [table])
     unreached = {asked.family for asked in needs.groupings}
     assert unreached
     assert not late.reduced
     found = run(plan, late, Setting(1.0))
-    expected = learned_by(FactoredMCAR(), Task(ASIA, table))
+    expected = learned_by(Deletion("factored", groups=None), Task(ASIA, table))
     for name in ASIA.variables:
         np.testing.assert_allclose(found.tables[name], expected.tables[name], rtol=1e-12)
         is_late = ASIA.family(name) in unreached
@@ -65,7 +65,7 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = rows(1)
-    needs = FactoredMAR().plan(ASIA, Held(table).look()).needs()
+    needs = Deletion("factored").plan(ASIA, Held(table).look()).needs()
     now, grouped = [0.0], statistics.count_in_groups
 
     def in_a_second(*given: Any) -> Any:
@@ -84,7 +84,7 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
 
 
 def test_a_family_that_one_part_did_not_reach_is_not_reached_by_the_sum() -> None:
-    needs = FactoredMAR().plan(ASIA, Held(rows(1)).look()).needs()
+    needs = Deletion("factored").plan(ASIA, Held(rows(1)).look()).needs()
     early = gather(Gathering(needs, ASIA), [rows(1)])
     late = gather(Gathering(needs, ASIA, LONG_AGO), [rows(2)])
     assert early.reduced
@@ -104,7 +104,9 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     cells = rng.integers(0, [2, 3, 2, 3], (200, 4))  # of X and Y some are missing
     lines = [",".join(["no", "yes", ""][code] for code in row) for row in cells]
     file.write_text("\n".join(["A,X,B,Y", *lines]))
-    form = InformedFactored(missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs))
+    form = Deletion(
+        "factored", missingness=lc.MissingnessGraph.parse("A -> R[X]; B -> R[Y]", pairs)
+    )
     late = Setting(1.0, deadline=LONG_AGO)
     held = carry_out(form.plan(pairs, Look(("X", "Y"))), Held(read_table(file, pairs)), late)
     with observations(file, pairs, 2**30) as streamed:

@@ -37,9 +37,9 @@ GRAPHS = {"mar": MAR, "mnar": MNAR, "masked": MASKED}
 
 WAYS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in METHODS if name not in ("mgraph", "informed-direct")},
-    "informed-direct": ("informed-direct", {"separator": ["Test"]}),
-    "informed-factored": ("informed-factored", {"separator": ["Age", "Test"]}),
-    "learned separator": ("informed-direct", {"separator": "learn"}),
+    "informed-direct": ("informed-direct", {"groups": ["Test"]}),
+    "informed-factored": ("informed-factored", {"groups": ["Age", "Test"]}),
+    "learned separator": ("informed-direct", {"groups": "learn"}),
     "separator of a graph": ("informed-factored", {"missingness": MAR}),
     "em from direct-mcar": ("em", {"start": "direct-mcar"}),
     "em from chance": ("em", {"start": "random", "restarts": 1}),
@@ -231,7 +231,7 @@ def test_without_data_the_method_and_its_stages_are_told() -> None:
     told = lc.explain(NETWORK, method="em")
     assert told.rows is None
     assert told.stages == ("factored-mar", "em")
-    learned = lc.explain(NETWORK, method="informed-direct", separator="learn")
+    learned = lc.explain(NETWORK, method="informed-direct", groups="learn")
     assert "W" in learned.families["Ill"].estimand
 
 
@@ -258,7 +258,7 @@ def test_that_em_may_start_several_times_is_a_branch_unless_a_number_is_asked_fo
 
 
 def test_without_data_the_separating_variables_are_not_named() -> None:
-    told = lc.explain(NETWORK, None, "informed-direct", separator="learn")
+    told = lc.explain(NETWORK, None, "informed-direct", groups="learn")
     assert told.assumption == "values are missing at random given the separating variables"
 
 

@@ -63,7 +63,7 @@ def test_factored_deletion_under_mar_uses_the_rows_that_show_one_of_the_two() ->
 
 
 def test_informed_deletion_sums_over_the_separator_alone() -> None:
-    (order,) = _orders("informed-direct", {"X": 1, "Y": 1}, separator=["W"])
+    (order,) = _orders("informed-direct", {"X": 1, "Y": 1}, groups=["W"])
     assert _by_factor(order) == {
         "P(X, Y | W, R[X]=1, R[Y]=1)": [13, 14, 15, 16],
         "P(W)": list(range(1, 37)),

@@ -35,7 +35,7 @@ def rows(number: int = 400) -> lc.Data:
 
 def learned(method: str, **options: Any) -> lc.Result:
     if method.startswith("informed"):
-        options["separator"] = ["Rain"]
+        options["groups"] = ["Rain"]
     if method == "mgraph":
         options["missingness"] = GRAPH
     return lc.learn(RAIN.with_tables(None), rows(), method, rng=0, **options)

@@ -33,7 +33,7 @@ def skip_pattern(rows: int = 900) -> EncodedTable:
 def learned(name: str) -> lc.Result:
     options: dict[str, Any] = {}
     if name.startswith("informed"):
-        options["separator"] = ["Group", "Sex", "Job"]
+        options["groups"] = ["Group", "Sex", "Job"]
     if name == "mgraph":
         options["missingness"] = "Group, Sex -> R[Edu]"
     return lc.learn(SKIP, skip_pattern(), name, **options)

@@ -261,7 +261,7 @@ def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
 @pytest.mark.parametrize(
     ("method", "options", "weight"),
     [
-        ("informed-direct", {"separator": ["A"]}, None),
+        ("informed-direct", {"groups": ["A"]}, None),
         (lc.EM(max_iterations=1), {}, None),
         ("em", {}, "w"),
     ],

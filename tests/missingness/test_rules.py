@@ -151,7 +151,7 @@ def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
     times = [round(own / 100) for own in found["w"]]
     rows = {name: np.repeat(np.array(found[name], object), times).tolist() for name in STATES}
     assert "Now" in str(lc.diagnose(rows, NETWORK))
-    result = lc.learn(NETWORK, rows, "informed-direct", separator="learn")
+    result = lc.learn(NETWORK, rows, "informed-direct", groups="learn")
     assert result.families["Now"].rows_used
     drawn = lc.MCAR(share=1.0).draw(NETWORK, np.random.default_rng(0))
     assert drawn.graph.category() == "MCAR"

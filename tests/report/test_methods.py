@@ -64,7 +64,7 @@ def test_em_says_how_it_really_ended() -> None:
             "The CPTs approach the maximum of the likelihood of all",
         ),
         ("listwise", {}, "from the complete rows alone (60 of 100), assuming"),
-        ("informed-direct", {"separator": "Age"}, "missing at random given Age [1]"),
+        ("informed-direct", {"groups": "Age"}, "missing at random given Age [1]"),
         ("mgraph", {"missingness": "Age -> R[MI]"}, "causes of missing values (Age -> R[MI])."),
     ],
 )
@@ -174,6 +174,6 @@ def test_a_missingness_graph_is_cited() -> None:
 
 @pytest.mark.parametrize("method", [m for m in CLOSED if m != "auto"])
 def test_every_closed_form_has_its_words(method: str) -> None:
-    more = {"separator": ["Age"]} if method.startswith("informed") else {}
+    more = {"groups": ["Age"]} if method.startswith("informed") else {}
     text = lc.learn(HEART, ASKED, method=method, **more).methods_text()
     assert CLOSED[method] in text

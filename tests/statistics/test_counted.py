@@ -66,7 +66,7 @@ def survey() -> pa.Table:
 def options_of(method: str) -> dict[str, Any]:
     options: dict[str, Any] = {"rng": 3}
     if method.startswith("informed"):
-        options["separator"] = ["Sex"]
+        options["groups"] = ["Sex"]
     if method == "mgraph":
         options |= {"missingness": "Sex -> R[Ill]; R[Age]; R[Now]; R[Smoked]", "otherwise": "em"}
     return options

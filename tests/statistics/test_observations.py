@@ -44,7 +44,7 @@ def gathering(name: str, recipe: str | None = None, **how: object) -> Gathering:
         graph = MissingnessGraph(NETWORK, dict.fromkeys("BCD", ()))
         options = {"missingness": graph, "otherwise": "auto"}
     if name.startswith("informed"):
-        options["separator"] = ("A",)
+        options["groups"] = ("A",)
     plan = method_named(name, **options).plan(NETWORK, Look(("B", "C", "D")))
     return Gathering(plan.needs(recipe, seed=3), NETWORK, **how)  # type: ignore[arg-type]
 

@@ -107,8 +107,8 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
         )
     with pytest.raises(DataError, match="has no rows"):
         lc.learn(PAIR, frame.limit(0))
-    with pytest.raises(DataError, match="a separator can be named"):
-        lc.learn(PAIR, frame, "informed-direct", separator="learn")
+    with pytest.raises(DataError, match="groups can be named"):
+        lc.learn(PAIR, frame, "informed-direct", groups="learn")
 
 
 def test_more_than_the_driver_has_room_for_is_refused_where_it_was_found() -> None:

@@ -322,9 +322,9 @@ def test_a_learned_separator_is_the_one_that_rows_in_memory_give(tmp_path: Path)
     rows = EncodedTable(whole.cardinality_of, columns)
     write_table(rows, NETWORK, tmp_path / "rows.parquet")
     found = learn(
-        NETWORK, tmp_path / "rows.parquet", "informed-direct", separator="learn", memory=2**20
+        NETWORK, tmp_path / "rows.parquet", "informed-direct", groups="learn", memory=2**20
     )
-    expected = learn(NETWORK, rows, "informed-direct", separator="learn")
+    expected = learn(NETWORK, rows, "informed-direct", groups="learn")
     assert found.families["C"].formula.given == expected.families["C"].formula.given == ("A",)
     assert_same(found, expected)
 

@@ -492,7 +492,7 @@ def test_a_recovered_zero_is_as_sure_as_its_own_rows() -> None:
 def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
     method: str, graph: MissingnessGraph | None
 ) -> None:
-    options = {"separator": ["Y"]} if method.startswith("informed") else {}
+    options = {"groups": ["Y"]} if method.startswith("informed") else {}
     result = lc.learn(NETWORK, frame_of(300, 4), method, missingness=graph, **options)
     assumption = result.assumption
     if graph:

@@ -12,7 +12,7 @@ from scipy.stats import beta
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
-from lacunet.estimate.deletion.forms import FactoredMAR
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.intervals import recipe_of
 from lacunet.estimate.method import INFLUENCE, JACKKNIFE, RATE_MATRIX, planned
@@ -66,6 +66,9 @@ def _frame(table: EncodedTable) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
+BY_MEAN = Deletion("factored", aggregation="mean")
+
+
 @pytest.mark.parametrize(("target", "evidence", "do"), [*QUESTIONS, *UNCERTAIN_QUESTIONS])
 def test_gradients_are_what_moving_an_entry_does(
     target: tuple[str, ...], evidence: dict[str, object], do: dict[str, str]
@@ -108,7 +111,14 @@ def _by_rows(
 
 
 @pytest.mark.parametrize(
-    "method", ["direct-mcar", "direct-mar", "listwise", "factored-mcar", FactoredMAR("mean")]
+    "method",
+    [
+        "direct-mcar",
+        "direct-mar",
+        "listwise",
+        "factored-mcar",
+        BY_MEAN,
+    ],
 )
 @pytest.mark.parametrize("pseudo_counts", [0.0, 1.0])
 def test_the_variance_of_an_answer_is_that_of_its_derivative_by_rows(
@@ -131,7 +141,7 @@ UNCERTAIN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("evidence", UNCERTAIN)
-@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", FactoredMAR("mean")])
+@pytest.mark.parametrize("method", ["direct-mcar", "direct-mar", BY_MEAN])
 def test_uncertain_evidence_has_the_variance_of_its_derivative_by_rows(
     method: Any, evidence: dict[str, Any]
 ) -> None:
@@ -187,7 +197,7 @@ def test_begg_and_greenes_have_the_error_of_their_formula(method: Any) -> None:
         "n": [231, 32, 166, 27, 54, 140],
     }
     network = lc.Network({"Test": ["-", "+"], "Ill": ["no", "yes"]}, {"Ill": ["Test"]})
-    options: dict[str, Any] = {"separator": ["Test"]} if method == "informed-direct" else {}
+    options: dict[str, Any] = {"groups": ["Test"]} if method == "informed-direct" else {}
     verified = {"+": (429, 231 / 263, 263), "-": (221, 27 / 81, 81)}
     total = 429 + 221
     ill = sum(n / total * share for n, share, _ in verified.values())
@@ -236,7 +246,7 @@ def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out
     ):
         number = np.array([rows])
         look = Look(network.variables[:2], Tally(number, number, number))
-        plan = planned(FactoredMAR(), network, look, 2.0)
+        plan = planned(Deletion("factored"), network, look, 2.0)
         assert recipe_of(plan, 2**30) == recipe
 
 

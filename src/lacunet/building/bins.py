@@ -127,17 +127,19 @@ def chosen_bins(bins: Any, column: Seen) -> Bins | None:
     None 3
     """
     is_many = len(column.cells) > MOST_VALUES
-    if column.holds_dates:
+    if column.is_declared_or_coded:
+        return None
+    if column.are_dates:
         return usual_unit(column.months) if bins == "auto" and is_many else None
     intervals = INTERVALS if bins == "auto" else bins
     most = MOST_VALUES if bins == "auto" else bins
-    is_cut = column.holds_numbers and len({*column.numbers}) > most
+    is_cut = column.are_all_numbers and len({*column.numbers}) > most
     return intervals if is_cut else None
 
 
 def dates_by(unit: str, name: str, column: Seen) -> tuple[str, ...]:
     """The years, quarters or months that a column of dates shows, in order."""
-    if not column.holds_dates:
+    if not column.are_dates:
         others = [*column.words, *(text for text in column.cells if periods_of(text) is None)]
         raise BinsError(
             f"column {name!r} is not one of dates, which bins={{{name!r}: {unit!r}}} needs"

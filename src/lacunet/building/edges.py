@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -41,7 +41,7 @@ from lacunet.formats.edges import (
 )
 from lacunet.model.network import Network, Scope
 from lacunet.model.nodes import BOTH, RIGHT, Token, Written, edges_in
-from lacunet.wording import first_of, near_files, separated
+from lacunet.wording import first_of, in_quotes, near_files, separated
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
 
@@ -110,6 +110,27 @@ def edges_of(edges: Any) -> Edges:
         are_learned = edges.bootstrap is not None
         return Edges(edges.variables, parents_of, edges.reversible, are_learned)
     return _collected(_steps_of(edges))
+
+
+def edges_text(edges: Edges, without: Collection[str] = ()) -> str:
+    """The edges as they are typed, without some of the variables; lone variables by their names.
+
+    >>> edges_text(edges_of("Age, Id -> Ill -> Late visit"), ["Id"])
+    'Age -> Ill; Ill -> "Late visit"'
+    """
+    kept = [name for name in edges.variables if name not in without]
+    lines, joined = [], set[str]()
+    for child in kept:
+        parents = [name for name in edges.parents_of.get(child, ()) if name in kept]
+        if parents:
+            lines.append(f"{', '.join(map(_typed, parents))} -> {_typed(child)}")
+            joined |= {child, *parents}
+    lines += [_typed(name) for name in kept if name not in joined]
+    return "; ".join(lines) if joined or len(lines) != 1 else f"{lines[0]};"  # not a file's name
+
+
+def _typed(name: str) -> str:
+    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
 
 
 def _steps_of(edges: Any) -> Iterable[Step]:

@@ -12,16 +12,13 @@ import numpy as np
 from lacunet.building.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
 from lacunet.building.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.building.proposals import proposals
+from lacunet.building.raw_columns import refusal
 from lacunet.building.states import (
     FirstRows,
-    IdentifierError,
-    NumbersError,
     Seen,
-    SpellingsError,
     StatesError,
     WeightsError,
     codes_not_seen,
-    in_five,
     may_be_cut,
     remarks,
     seen_in,
@@ -39,10 +36,11 @@ from lacunet.errors import LacunetError, warn
 from lacunet.formats.edges import are_edges, is_edges
 from lacunet.model.dates import UNITS
 from lacunet.model.dictionary import mentions, parsed_rule, when_and_state
-from lacunet.model.intervals import INTERVALS, labels_of, spelled_cut
+from lacunet.model.intervals import labels_of, spelled_cut
 from lacunet.model.network import Network, Scope
 from lacunet.model.spelling import number_of, spelled
 from lacunet.wording import close_to, counted, first_of, in_shell, keyed
+from lacunet.wording import listed as all_listed
 
 
 @dataclass(frozen=True)
@@ -74,17 +72,14 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
     _check_rules(dataset, (*columns, *hidden), source)
-    held = columns_held(source, dataset, columns, are_named=True)
-    inferred = _inferred(held)
+    are_named = not is_of_all(edges)
+    held = columns_held(source, dataset, columns, are_named=are_named)
+    inferred = _inferred(held, drawn if are_named else None)
     network = held.network((*columns, *hidden), inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
     if drawn.are_learned:  # from other rows, whose states may be others
         network = network.with_bootstrap([])
-    notes = [*taken_as_missing(held.seen, inferred)]
-    notes += [note for v, names in inferred.items() for note in remarks(v, held.seen[v], names)]
-    notes += codes_not_seen(held.seen) if len(held.seen) == len(columns) else []
-    for v, points in held.cuts.items():
-        notes += _outside(v, held.seen[v], points, dataset.decimal)
+    notes = [*_remarks_on(held, columns, inferred)]
     return FoundNetwork(
         network,
         _summary(network, inferred, hidden, source.label),
@@ -94,13 +89,18 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
 
 def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
     """The edges as they are drawn; no edges at all are those of every column that is a variable."""
-    if isinstance(edges, list | tuple | Mapping) and not edges:
+    if is_of_all(edges):
         beside = {*data.beside, *data.aside, *data.without}
         return Edges(tuple(name for name in source.columns if name not in beside), {})
     return edges_of(edges)
 
 
-def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
+def is_of_all(edges: Any) -> bool:
+    """Whether there are no edges, which stands for all columns."""
+    return isinstance(edges, list | tuple | Mapping) and not edges
+
+
+def _inferred(held: ColumnsHeld, edges: Edges | None) -> dict[str, Scope]:
     """The states that columns show; one error names all columns that cannot be variables."""
     inferred: dict[str, Scope] = {}
     refused: dict[str, StatesError] = {}
@@ -109,19 +109,8 @@ def _inferred(held: ColumnsHeld) -> dict[str, Scope]:
             inferred[v] = states_of(v, column, held.extra.get(v, ()), in_edges=True)
         except StatesError as error:
             refused[v] = error
-    if len(refused) == 1:
-        raise next(iter(refused.values()))
-    spelled_alike = [error for error in refused.values() if isinstance(error, SpellingsError)]
-    if refused and len(spelled_alike) == len(refused):
-        raise SpellingsError.joined(spelled_alike)
     if refused:
-        cut = [v for v, error in refused.items() if isinstance(error, NumbersError)]
-        raise StatesError(
-            "\n".join(error.message for error in refused.values()),
-            (f"cut numbers into intervals: {in_five(cut)}; or " if cut else "")
-            + (f"{SpellingsError.joined(spelled_alike).way_out}; or " if spelled_alike else "")
-            + "leave columns out of the edges, or give all their states: states={...}.",
-        )
+        raise refusal(refused, held.data, edges)
     return inferred
 
 
@@ -281,51 +270,78 @@ def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:
 
 
 def network_of_columns(data: Any) -> FoundNetwork:
-    """A network without edges of all columns but weights and the like, to look at what is missing.
+    """A network without edges of all columns but weights and the like.
 
-    Numbers with too many values are cut into intervals with equally many rows each, a column that
-    has one value has one state, and what cannot be a variable is left out; the remarks say so.
-    Questions that were not asked have the edges that their rules require.
+    A column that has one value has one state; one without any, or with the name and the values of
+    sampling weights, is left out with a remark. Questions that were not asked have the edges that
+    their rules require.
+
+    Raises
+    ------
+    StatesError
+        Some columns cannot be variables as they are; or none is left.
     """
     dataset = with_network_states(data_given(data))
     source = source_from(dataset)
     beside = {*dataset.beside, *dataset.without}
     columns = [name for name in source.columns if name not in beside]
-    given, cut = dict(dataset.states), dict(dataset.bins)
-    rules = {name: when_and_state(name, rule) for name, rule in dataset.not_asked.items()}
-    seen, _ = seen_in(source, [v for v in columns if v not in given and v not in cut], dataset)
+    check_columns(source, columns, dataset)
+    held = columns_held(source, dataset, columns)
+    known, left_out = _states_or_left_out(held)
+    kept = [name for name in columns if name not in left_out]
+    if not kept:
+        why = " ".join(dict.fromkeys(left_out.values())) or "there are no others."
+        raise StatesError(f"no column of {source.label} is left to learn from: {why}")
+    _check_rules(dataset, kept, source)
+    network = held.network(kept, known)
+    several = {name: states for name, states in known.items() if len(states) > 1}
+    notes = [*dict.fromkeys(left_out.values())]
+    notes += _remarks_on(held, kept, known)
+    summary = _summary(network, several, (), source.label)
+    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out)
+
+
+def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, str]]:
+    """The states of columns that nobody names, none or one among them; remarks on the others."""
+    known: dict[str, Scope] = {}
     left_out: dict[str, str] = {}
-    spelled_alike: list[SpellingsError] = []
-    for name, column in seen.items():
+    refused: dict[str, StatesError] = {}
+    for name, column in held.uncut.items():
+        more = held.extra.get(name, ())
+        values = len(column.cells) + len(column.labels) + len(more)
+        is_few = values < 2 and not column.order and not column.is_nested
+        is_few = is_few and not column.texts_of_numbers and not column.is_free_text
         try:
-            states_of(name, column, [rules[name][1]] if name in rules else [])
-        except SpellingsError as error:
-            spelled_alike.append(error)
+            known[name] = tuple(column.cells) if is_few else states_of(name, column, more)
+        except WeightsError:
+            left_out[name] = (
+                f"left out {name!r}, which looks like sampling weights: weight={name!r}, "
+                f"--weight {in_shell(name)}; give its states or bins if it is a variable."
+            )
         except StatesError as error:
-            if len(column.cells) == 1:
-                given[name] = list(column.cells)
-            elif column.numbers and not isinstance(error, IdentifierError | WeightsError):
-                cut[name] = INTERVALS
-            else:
-                columns.remove(name)
-                left_out[name] = f"left out: {error.message}"
-    if spelled_alike:
-        raise SpellingsError.joined(spelled_alike)
-    if not columns:
-        raise StatesError(
-            "\n".join([f"{source.label} has no column to look at.", *left_out.values()])
-        )
-    when = {name: text for name, (text, _) in rules.items()}
-    edges = {v: [w for w in columns if w != v and mentions(when.get(v, ""), w)] for v in columns}
-    built = find_network(replace(dataset, states=given, bins=cut), edges)
-    notes = [*left_out.values()]
-    if newly_cut := [name for name in cut if name not in dataset.bins]:
-        notes.append(
-            f"cut into {INTERVALS} intervals with equally many rows: {listed(newly_cut)}; "
-            "to choose the points, first call lacunet.discretise(data, "
-            f"{{{newly_cut[0]!r}: [...]}})."
-        )
-    return replace(built, remarks=(*notes, *built.remarks), left_out=left_out)
+            refused[name] = error
+    if refused:
+        raise refusal(refused, held.data)
+    empty = [name for name, states in known.items() if not states and name not in held.extra]
+    if empty:
+        keep = "it" if len(empty) == 1 else "them"
+        remark = f"left out {all_listed(empty)}: every cell is missing; give states to keep {keep}."
+        left_out |= dict.fromkeys(empty, remark)
+    return {name: states for name, states in known.items() if name not in left_out}, left_out
+
+
+def _remarks_on(
+    held: ColumnsHeld, columns: Sequence[str], inferred: Mapping[str, Scope]
+) -> Iterator[str]:
+    """What may surprise about the columns that are variables."""
+    seen = {name: held.seen[name] for name in columns if name in held.seen}
+    yield from taken_as_missing(seen, inferred)
+    for name, states in inferred.items():
+        yield from remarks(name, seen[name], states)
+    if len(seen) == len(columns):
+        yield from codes_not_seen(seen)
+    for name, points in held.cuts.items():
+        yield from _outside(name, seen[name], points, held.data.decimal)
 
 
 def _check_rules(data: Data, variables: Sequence[str], source: DataSource) -> None:

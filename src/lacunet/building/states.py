@@ -25,20 +25,22 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from lacunet.building.proposals import MOST_ROWS
 from lacunet.data.batches import copied_pieces
 from lacunet.data.encode import distinct_cells
-from lacunet.data.errors import DataError
+from lacunet.data.errors import DataError, clipped
 from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS, is_null, with_points
 from lacunet.data.reading import NAMES_OF_WEIGHTS
 from lacunet.data.source import Column, DataSource, Piece
 from lacunet.errors import LacunetError
-from lacunet.model.dates import periods_of
+from lacunet.model.dates import periods_of, usual_unit
+from lacunet.model.intervals import INTERVALS
 from lacunet.model.network import FloatArray
 from lacunet.model.spelling import TRUTH_WORDS, as_declared, number_of, spelled
-from lacunet.wording import counted, first_of, in_shell, keyed, listed
+from lacunet.wording import counted, first_of, in_shell, keyed, listed, typed_list
 
 MOST_COLUMNS = 5  # that are named of those with values taken as missing
 DATA = "lacunet.Data(data,"
@@ -51,14 +53,23 @@ MOST_CHARACTERS = 4096  # of a state; a longer text is free text
 KEPT_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they are free text
 FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
 LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
-MERGE = "merge values (dates, say, by year), leave the column out"
 NONE = "None"
 OF_OTHER_PROGRAMS = (".", "n/a", "#N/A", "<NA>")
 TOKENS = frozenset({*MISSING_TOKENS, *OF_OTHER_PROGRAMS} - {"", NONE})
 
 
 class StatesError(LacunetError):
-    """A column does not say which states its variable has."""
+    """A column does not say which states its variable has.
+
+    ``remedy`` are the options of `lacunet.Data` that make it a variable, with what they need to say
+    of the column; without any, it is to be left out.
+    """
+
+    def __init__(
+        self, message: str, hint: str = "", remedy: Mapping[str, Any] | None = None
+    ) -> None:
+        self.remedy = dict(remedy or {})
+        super().__init__(message, hint)
 
 
 class IdentifierError(StatesError):
@@ -71,6 +82,10 @@ class WeightsError(StatesError):
 
 class NumbersError(StatesError):
     """A column of numbers has more different values than a variable may have states."""
+
+
+class DatesError(StatesError):
+    """A column has more different dates than a variable may have states."""
 
 
 class NestedError(StatesError):
@@ -92,13 +107,12 @@ class SpellingsError(StatesError):
     ) -> None:
         self.states_of, self.codes_of = dict(states_of), dict(codes_of)
         states = {name: [*texts] for name, texts in self.states_of.items()}
-        typed = [_states_option(name, texts) for name, texts in states.items()]
+        typed = [states_option(name, texts) for name, texts in states.items()]
         codes = shlex.quote(json.dumps(self.codes_of, ensure_ascii=False))
-        self.way_out = (
-            f"keep them apart: states={states!r} ({' '.join(typed)}); or merge them: "
-            f"codes={self.codes_of!r} (--codes {codes})"
-        )
-        super().__init__(message, f"{self.way_out}.")
+        self.merging = f"codes={self.codes_of!r} (--codes {codes})"
+        apart = f"keep them apart: states={states!r} ({' '.join(typed)})"
+        remedy = {"states": next(iter(states.values()))} if len(states) == 1 else None
+        super().__init__(message, f"{apart}; or merge them: {self.merging}.", remedy)
 
     @classmethod
     def joined(cls, errors: Sequence[SpellingsError]) -> SpellingsError:
@@ -179,16 +193,19 @@ class Seen:
         return 2 * sum(number is not None for number in numbers) > len(self.cells)
 
     @property
-    def holds_numbers(self) -> bool:
-        """Whether all of its values are numbers, which are not said to be categories."""
-        is_plain = self.has_numbers and not (self.words or self.months or self.labels)
-        return is_plain and not (self.is_declared or self.order or self.is_nested)
+    def is_declared_or_coded(self) -> bool:
+        """Whether its type or its codes say what its states are."""
+        return bool(self.is_declared or self.order or self.labels)
 
     @property
-    def holds_dates(self) -> bool:
+    def are_all_numbers(self) -> bool:
+        """Whether all of its values are numbers."""
+        return self.has_numbers and not (self.words or self.months or self.is_nested)
+
+    @property
+    def are_dates(self) -> bool:
         """Whether all of its values are dates or moments."""
-        is_plain = bool(self.months) and not (self.words or self.has_numbers or self.labels)
-        return is_plain and not (self.is_declared or self.order or self.is_nested)
+        return bool(self.months) and not (self.words or self.has_numbers or self.is_nested)
 
     @property
     def is_serial(self) -> bool:
@@ -399,14 +416,12 @@ def states_of(
     """
     if seen.is_nested:
         raise NestedError(
-            f"column {name!r} holds lists or records; a variable has one value in each row.",
-            f"leave {name!r} out of the edges, or make columns of single values from it.",
+            f"column {name!r} holds lists or records; a variable has one value in each row."
         )
     if seen.is_free_text:
         raise IdentifierError(
             f"column {name!r} looks like free text: its values are longer than states can be, "
-            f"which have at most {MOST_CHARACTERS:,} characters.",
-            f"leave {name!r} out of the edges.",
+            f"which have at most {MOST_CHARACTERS:,} characters."
         )
     labels, texts = seen.labels, sorted(seen.cells if seen.is_declared else _merged(seen.cells))
     if seen.order:
@@ -467,42 +482,61 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         return
     is_cut = len(seen.cells) > KEPT_VALUES
     many = f"more than {KEPT_VALUES:,}" if is_cut else f"{len(states):,}"
-    way = (
-        f"cut numbers into intervals: {in_five([name])} or, in a dataframe, by "
-        "lacunet.discretise, merge rare values"
-    )
+    few = f"a discrete variable may have at most {MOST_STATES} states"
+    remedy = _remedy(seen)
+    if seen.are_dates:
+        first, *_, last = (*sorted(seen.months), *sorted(seen.months))
+        raise DatesError(
+            f"column {name!r} holds {many} different dates, from {first} to {last}; {few}.",
+            remedy=remedy,
+        )
     if seen.is_identifier:
+        measured = (
+            ""
+            if seen.is_serial or not seen.numbers
+            else (f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}.")
+        )
         raise IdentifierError(
             f"column {name!r} looks like an identifier: none of "
-            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.",
-            f"leave {name!r} out of the edges" + (f", or {way}." if seen.are_numbers else "."),
+            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.{measured}"
+        )
+    example = f"(for example {', '.join(states[:3])})"
+    if not seen.are_numbers:
+        example = f"(for example {', '.join(map(clipped, states[:3]))})"
+        raise StatesError(
+            f"column {name!r} looks like free text: {many} different values {example}; {few}.",
+            remedy=remedy,
         )
     weights = ""
     if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
-        weights = f" (if they are sampling weights: weight={name!r}, --weight {in_shell(name)})"
-    kind = NumbersError if seen.are_numbers else StatesError
-    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else kind
+        weights = f" If they are sampling weights: weight={name!r}, --weight {in_shell(name)}."
+    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else NumbersError
     raise kind(
-        f"column {name!r} has {many} different values (for example {', '.join(states[:3])}); "
-        f"a discrete variable may have at most {MOST_STATES} of them{weights}.",
-        f"{way if seen.are_numbers else MERGE}, or give the states: {give}.",
+        f"column {name!r} holds numbers with {many} different values {example}; {few}.{weights}",
+        remedy=remedy,
     )
+
+
+def _remedy(seen: Seen) -> dict[str, Any]:
+    """What makes a variable of numbers or dates, also with a few words among them."""
+    words = list(seen.words)
+    commas = [word.replace(",", ".") for word in words]
+    if seen.decimal == "." and not seen.months and words and None not in map(number_of, commas):
+        return {"bins": INTERVALS, "decimal": ","}
+    if len(words) == KEPT_WORDS or len(words) > len(seen.cells) / 2:
+        return {}
+    missing = {"missing": words} if words else {}
+    if seen.has_numbers and not seen.months:
+        return {"bins": INTERVALS, **missing}
+    if len(seen.months) > 1 and not seen.has_numbers:
+        return {"bins": usual_unit(seen.months), **missing}
+    return {}
 
 
 def may_be_cut(name: str, seen: Seen) -> bool:
     """Whether numbers are not those of weights, nor of rows, in a column that nobody names."""
     is_numbered = seen.is_serial and len(seen.cells) > MOST_STATES
     return not is_numbered and name.lower() not in NAMES_OF_WEIGHTS
-
-
-def in_five(names: Sequence[str]) -> str:
-    """Data that cut columns into five intervals, and what does the same in the shell.
-
-    >>> in_five(["Age", "BMI"])
-    "lacunet.Data(data, bins={'Age': 5, 'BMI': 5}) (--bins Age=5 --bins BMI=5)"
-    """
-    typed = " ".join(f"--bins {in_shell(keyed(name, '=') + '=5')}" for name in names)
-    return f"lacunet.Data(data, bins={dict.fromkeys(names, 5)!r}) ({typed})"
 
 
 def taken_as_missing(
@@ -542,15 +576,14 @@ def _as_states(
         every = ", ".join(text if text == "..." else repr(text) for text in names)
         return (
             f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
-            f"({_states_option(name, names)})"
+            f"({states_option(name, names)})"
         )
     return ""
 
 
-def _states_option(name: str, states: Iterable[str]) -> str:
+def states_option(name: str, states: Iterable[str]) -> str:
     """The option of the shell that gives a variable these states."""
-    typed = ",".join(f'"{text}"' if "," in text else text for text in states)
-    option = in_shell(f"{keyed(name, '=')}={typed}")
+    option = in_shell(f"{keyed(name, '=')}={typed_list(states)}")
     return f"--states {option}"
 
 

@@ -34,7 +34,7 @@ EXAMPLE = """examples:
   lacunet learn alarm.bif monday.parquet tuesday.parquet -o result.json
   lacunet learn alarm.bif patients.csv --missingness "Age -> R[BP]" --json
 """
-MORE = """  lacunet learn alarm.bif rows.csv --method informed-direct --separator HR,BP
+MORE = """  lacunet learn alarm.bif rows.csv --method informed-direct --groups HR,BP
   lacunet learn alarm.bif --sql 'select * from visits' --database clinic.duckdb
 
 what is printed for each CPT:

@@ -6,7 +6,15 @@ from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from typing import Any
 
-from lacunet.cli.values import gigabytes, level, names, natural, pseudo_counts, rows_of_experts
+from lacunet.cli.values import (
+    gigabytes,
+    groups,
+    level,
+    names,
+    natural,
+    pseudo_counts,
+    rows_of_experts,
+)
 from lacunet.errors import LacunetError
 from lacunet.formats.endings import OF_DATA, READABLE
 
@@ -207,7 +215,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
     for name, owners in methods_of.items():
         field = options_of(owners[-1])[name]
         metadata = field.metadata
-        kind = names if name == "separator" else metadata["kind"]
+        kind = groups if name == "groups" else metadata["kind"]
         usual = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
         default = f"; default: {usual}" if usual not in (None, ()) else ""
         group.add_argument(

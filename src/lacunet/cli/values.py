@@ -30,6 +30,11 @@ def names(text: str) -> list[str]:
     return parts
 
 
+def groups(text: str) -> str | list[str]:
+    """Names that make groups, or the word that asks to find them."""
+    return text.strip() if text.strip() == "learn" else names(text)
+
+
 def names_in(option: str, text: str) -> list[str]:
     """The names in a part of what is typed behind an option, which is read after all options."""
     try:

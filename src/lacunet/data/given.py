@@ -254,16 +254,16 @@ class Data:
         self._check_replicates()
 
     def _add_to(self, data: Data) -> None:
-        """Take over the source and the options of other data; nothing may be said twice."""
+        """Take over the source and the options of other data.
+
+        Of one column, and of what is not said by column, nothing may be said in two ways.
+        """
         for option in fields(self):
             value, more = getattr(data, option.name), getattr(self, option.name)
             if option.name == "source" or not _is_said(more, option.default):
                 self.__dict__[option.name] = value
             elif _is_said(value, option.default):
-                raise DataError(
-                    f"{option.name}= is said twice, of data that have it already.",
-                    "say it in one of the two.",
-                )
+                self.__dict__[option.name] = _both(option.name, value, more)
 
     def _normalise(self) -> None:
         """Put each option in the one form that is read."""
@@ -512,6 +512,25 @@ def _is_said(value: Any, default: object = None) -> bool:
     if isinstance(value, str | Sequence | Mapping):
         return len(value) > 0 and value != default
     return value is not None and value is not default
+
+
+def _both(option: str, value: Any, more: Any) -> Any:
+    """What is said of data and what more is said of them; by column, or the same in both."""
+    if option == "missing":
+        more = _missing(more)
+    elif option == "bins" and isinstance(more, Integral | str):
+        more = {None: more}
+    elif option in ("without", "latent", "fully_observed"):
+        return tuple(dict.fromkeys((*value, *_names(option, more))))
+    if isinstance(value, Mapping) and isinstance(more, Mapping):
+        if not any(name in value and repr(value[name]) != repr(more[name]) for name in more):
+            return {**value, **more}
+    elif isinstance(value, str | int) and value == more:
+        return value
+    raise DataError(
+        f"{option}= is said twice, of data that have it already.",
+        "say it in one of the two.",
+    )
 
 
 def _check_bins_of_all(bins: object) -> None:

@@ -15,9 +15,7 @@ from lacunet.building.proposals import proposals
 from lacunet.data.errors import DataWarning
 from lacunet.data.given import Data, data_given
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import EncodedTable
 from lacunet.diagnosis.at_random import (
     LEVEL,
@@ -35,18 +33,19 @@ from lacunet.display import TextTable
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import CANNOT_BE_SEEN, from_few_rows, observed_parents
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separators
 from lacunet.model.network import Network, Scope
-from lacunet.progress import AskedProgress, Progress, as_progress
+from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 from lacunet.statistics.counts import added_up
 from lacunet.statistics.groups import group_rows
 from lacunet.statistics.missing import MissingSummary
-from lacunet.statistics.observations import missing_in, observations, rows_within
+from lacunet.statistics.observations import missing_in, rows_within
+from lacunet.statistics.opened import open_rows
 from lacunet.wording import assigned, counted, finite, first_of, sentence
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
@@ -138,9 +137,9 @@ def diagnose(
         `lacunet.Data`, whose weights count in the tests.
     network
         Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
-        ``diagnose(data)``, all columns are looked at, and numbers with more than 50 different
-        values are cut into five intervals with equally many rows. To cut them otherwise, do so
-        before: ``diagnose(lacunet.discretise(data, {"Age": [0, 40, 65, 120]}))``.
+        ``diagnose(data)``, all columns are looked at; identifiers, free text, and dates and
+        numbers with more than 50 different values are refused in one error, which says what to
+        give: ``diagnose(lacunet.Data(data, bins={"Age": 5}, without=["Id"]))``.
     rng
         A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
         few rows, whose p-values come from tables drawn at random.
@@ -178,7 +177,6 @@ def diagnose(
     >>> print(diagnose(rows, network).conclusions[0])
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
-    progress = as_progress(progress)
     data = data_given(rows_first(data, "diagnose"))
     left_out: Iterable[str] = ()
     if network is None:
@@ -190,17 +188,16 @@ def diagnose(
 
 
 def rows_to_diagnose(
-    network: NetworkOrEdges, data: Data, memory: Memory, progress: Progress
+    network: NetworkOrEdges, data: Data, memory: Memory, progress: AskedProgress
 ) -> tuple[Network, MissingSummary, EncodedTable]:
     """The network with the codes of the data, what is missing, and rows that stand for all."""
-    network = network_beside(network, data, "diagnose").with_tables(None)
-    budget = memory_budget(memory)
-    with observations(data, network, budget, progress=progress) as rows:
-        table, _ = rows_within(rows, network, budget, ReadReport())
+    opened = open_rows("diagnose", network, data, memory, progress)
+    with opened.rows() as rows:
+        table, _ = rows_within(rows, opened.network, opened.budget, ReadReport())
         read_report = ReadReport()
         summary = missing_in(rows, (), read_report)
         notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
-    return with_data_codes(network, data), summary, replace(table, notes=(*notes,))
+    return opened.network, summary, replace(table, notes=(*notes,))
 
 
 def diagnosed(
@@ -479,7 +476,7 @@ def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
         f"  direct-mcar: {least} family ({grounds.least_shown}); factored-mcar also rows that show "
         "a part of a family",
         f"{groups}; {_fell_back(grounds.fallback_of)}",
-        "  informed-direct, informed-factored with separator='learn' (--separator learn): at "
+        "  informed-direct, informed-factored with groups='learn' (--groups learn): at "
         f"most {counted(grounds.informed_groups, 'group')} per family; "
         f"{_fell_back(grounds.informed_fallback_of)}",
     ]

@@ -14,11 +14,9 @@ from typing import Any, Literal
 import numpy as np
 
 from lacunet.data.evidence import evidence_written, places_seen, state_named
-from lacunet.data.given import Data, data_given
+from lacunet.data.given import Data
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.data.read import note_on_sets
-from lacunet.data.reading import with_data_codes
 from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.display import TextTable, terminal_width
 from lacunet.errors import LacunetError
@@ -45,19 +43,20 @@ from lacunet.inference.query import (
     check_confounding,
     warn_of_undirected,
 )
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.asked import notes_on_rules
 from lacunet.missingness.fitted import MOST_ROWS, parents_among, shown_wherever_it_matters
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import named
-from lacunet.progress import AskedProgress, as_progress
+from lacunet.progress import AskedProgress
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import GROUPS, folds_of
 from lacunet.statistics.gather import Gathering, Needs, Statistics
 from lacunet.statistics.look import Look
 from lacunet.statistics.missing import PatternCounts
-from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.observations import replicates
+from lacunet.statistics.opened import open_rows
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.uncertainty.spread import Spread, settled
@@ -237,25 +236,22 @@ def sensitivity(
     >>> result.answers[result.deltas.index(0)].item(), round(exp(result.tipping_point), 6)
     (0.5, 3.0)
     """
-    progress = as_progress(progress)
-    given_data = data_given(data)
-    bare_network = network_beside(network, given_data, "sensitivity").with_tables(None)
-    network = with_data_codes(bare_network, given_data)
+    opened = open_rows("sensitivity", network, data, memory, progress)
+    network = opened.network
     terms = _asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
     asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
-    budget = memory_budget(memory)
     pseudo_counts = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, network)
-    with observations(given_data, bare_network, budget, progress=progress) as rows:
+    with opened.rows() as rows:
         look = rows.look()
         question = _checked(network, look, terms, mechanism, tilted_state)
-        graph = _graph(missingness, network, given_data, question, given, method)
+        graph = _graph(missingness, network, opened.data, question, given, method)
         method, grouped, choices = _compared(network, look, question, method, given, graph)
         untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
         pseudo_counts = (
             default_pseudo_counts(untilted, look) if pseudo_counts is None else pseudo_counts
         )
-        setting = Setting(pseudo_counts, memory=budget, progress=progress)
+        setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
         learned = None
         if method == "em":
             learned = carry_out(planned(untilted, network, look, pseudo_counts), rows, setting)
@@ -274,7 +270,7 @@ def sensitivity(
         logs: tuple[float, ...] = ()
         bare = None
         if learned is not None:
-            bare = _share_without_data(learned.network, question, budget)
+            bare = _share_without_data(learned.network, question, opened.budget)
             setting = replace(setting, pseudo_counts=learned.pseudo_counts)
             tilted, by_rows_alone, logs = _by_em(
                 learned.network.with_mechanisms(None), statistics, question, model, asked, setting

@@ -15,7 +15,7 @@ from functools import partial
 from math import nan
 from typing import ClassVar
 
-from lacunet.estimate.deletion.forms import FACTORED_BYTES, DirectMCAR, FactoredMAR
+from lacunet.estimate.deletion.forms import FACTORED_BYTES, Deletion
 from lacunet.estimate.em.climb import CUT_SHORT
 from lacunet.estimate.em.method import EM
 from lacunet.estimate.em.start import alike_states
@@ -55,14 +55,14 @@ class Auto:
     ) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if look.partially == ():
-            plan = DirectMCAR().plan(network, look, pseudo_counts)
+            plan = Deletion("direct", groups=None).plan(network, look, pseudo_counts)
             choice = "the plain frequencies"
             if has_pseudo_counts(pseudo_counts):
                 choice = "the frequencies, with pseudo-counts added"
             return self._closed(plan, "no value is missing", choice)
         if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
-            plan = FactoredMAR().plan(network, look, pseudo_counts)
+            plan = Deletion("factored").plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
         plan = self.em.plan(network, look, pseudo_counts)
         closed, climb = plan.stages

@@ -166,7 +166,7 @@ def learn(
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     options
-        The options of the method, such as ``restarts=5`` for "em" or ``separator=["Age"]`` for
+        The options of the method, such as ``restarts=5`` for "em" or ``groups=["Age"]`` for
         "informed-direct".
 
     Returns

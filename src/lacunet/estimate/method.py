@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
@@ -272,7 +272,10 @@ def run(plan: Plan, statistics: Statistics, setting: Setting) -> Learned:
 class Method(Protocol):
     """A way to learn all CPTs; a frozen dataclass whose fields are its options."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        ...
 
     @property
     def bytes_per_cell(self) -> int:

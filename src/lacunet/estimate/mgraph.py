@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from lacunet.errors import LacunetError
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.forms import DIRECT_BYTES, FORMS, check_graph
-from lacunet.estimate.em.method import EM, LoopyEM
+from lacunet.estimate.deletion.forms import DELETIONS, DIRECT_BYTES, check_graph
+from lacunet.estimate.em.method import EM, LOOPY
 from lacunet.estimate.method import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.estimate.options import graph_option, option
 from lacunet.estimate.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.missingness.verdict import Verdict
 
-STAND_INS: dict[str, type[Method]] = {kind.name: kind for kind in (Auto, *FORMS, EM, LoopyEM)}
+STAND_INS: dict[str, Method] = {
+    "auto": Auto(),
+    **DELETIONS,
+    "em": EM(),
+    LOOPY: EM(inference="bp"),
+}
 
 
 @dataclass(frozen=True)
@@ -107,8 +112,8 @@ class MGraph:
 
     def _stand_in(self, graph: MissingnessGraph) -> Method:
         """The method for what is not recoverable."""
-        if self.otherwise != EM.name:
-            return STAND_INS[self.otherwise]()
+        if self.otherwise != "em":
+            return STAND_INS[self.otherwise]
         from lacunet.missingness.augmented import without_hidden_causes
 
         try:

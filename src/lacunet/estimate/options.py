@@ -25,7 +25,7 @@ class MethodOptions(TypedDict, total=False):
     """The fields of all methods, which `lacunet.learn` takes beside a method's name."""
 
     # of the deletion methods
-    separator: str | Sequence[str]
+    groups: str | Sequence[str]
     aggregation: Aggregation
     # of EM
     start: str | Network

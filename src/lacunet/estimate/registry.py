@@ -7,7 +7,8 @@ from dataclasses import Field, fields, replace
 from typing import Any
 
 from lacunet.estimate.auto import Auto
-from lacunet.estimate.deletion.forms import Deletion, Informed
+from lacunet.estimate.deletion.forms import Deletion
+from lacunet.estimate.em.method import LOOPY
 from lacunet.estimate.method import Method, MethodError
 from lacunet.estimate.mgraph import STAND_INS, MGraph
 from lacunet.estimate.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
@@ -15,7 +16,8 @@ from lacunet.model.network import Network
 from lacunet.statistics.look import Look
 from lacunet.wording import did_you_mean, listed, question
 
-KINDS: dict[str, type[Method]] = {**STAND_INS, MGraph.name: MGraph}
+# The method of each name, without further options; mgraph is nothing without its graph.
+KINDS: dict[str, Method | type[MGraph]] = {**STAND_INS, MGraph.name: MGraph}
 METHODS = tuple(KINDS)
 
 
@@ -25,8 +27,13 @@ def options_of(name: str) -> dict[str, Field[Any]]:
         offer = _meant_method(str(name))
         choose = f"{offer} Or choose" if offer else "choose"
         raise MethodError(f"there is no method {name!r}.", f"{choose} one of {', '.join(METHODS)}.")
-    every = fields(KINDS[name])  # type: ignore[arg-type]
-    return {option.name: option for option in every if option.metadata}
+    kind = KINDS[name]
+    options = {option.name: option for option in fields(kind) if option.metadata}  # type: ignore[arg-type]
+    if isinstance(kind, Deletion):
+        return {option: options[option] for option in kind.free_options}
+    if name == LOOPY:
+        del options["inference"]
+    return options
 
 
 def _meant_method(name: str) -> str:
@@ -142,17 +149,25 @@ def method_named(name: str, **options: Any) -> Method:
     Examples
     --------
     >>> method_named("factored-mcar", aggregation="median")
-    FactoredMCAR(aggregation='median')
+    Deletion(kind='factored', groups=None, aggregation='median')
     """
     known = options_of(name)
     given = {option: value for option, value in options.items() if value is not None}
     if unknown := [option for option in given if option not in known]:
         raise _not_taken(name, unknown, known)
-    if issubclass(KINDS[name], Informed) and not {"separator", "missingness"} & set(given):
+    kind = KINDS[name]
+    if isinstance(kind, type):
+        return kind(**given)
+    is_informed = isinstance(kind, Deletion) and kind.is_informed
+    if is_informed and not {"groups", "missingness"} & set(given):
         raise MethodError(
-            f"method {name!r} needs to know what separates the missing values from their "
-            "mechanisms.",
-            "name the variables with separator=[...] (--separator A,B), or give a missingness "
-            "graph (--missingness FILE).",
+            f"method {name!r} needs to know what explains which values are missing.",
+            "name the variables with groups=[...] (--groups A,B), let them be found with "
+            "groups='learn', or give a missingness graph (--missingness FILE).",
         )
-    return KINDS[name](**given)
+    method: Method = replace(kind, **given)  # type: ignore[type-var]
+    if method.name != name:
+        raise MethodError(
+            f"with these options method {name!r} is {method.name!r}.", f"ask for {method.name!r}."
+        )
+    return method

@@ -295,7 +295,7 @@ def _learned_again(
     graph = kept_graph(network)
     options: dict[str, Any] = {"missingness": graph} if graph else {}
     method: str | EM = given.method
-    if method == EM.name and not graph:  # it stays where it ended, and keeps the names of states
+    if method == "em" and not graph:  # it stays where it ended, and keeps the names of states
         method = EM(start=network, restarts=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", LacunetWarning)

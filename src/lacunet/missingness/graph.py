@@ -21,9 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from lacunet.building.network import network_of_edges
 from lacunet.data.errors import DataWarning
-from lacunet.data.given import Data, data_given
-from lacunet.data.network_or_edges import network_beside
-from lacunet.data.reading import with_data_codes
+from lacunet.data.given import data_given
 from lacunet.errors import warn
 from lacunet.formats.edges import is_edges
 from lacunet.formats.files import (
@@ -31,7 +29,6 @@ from lacunet.formats.files import (
     NetworkOrEdges,
     as_network,
 )
-from lacunet.memory import memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import (
     Drawing,
@@ -45,7 +42,7 @@ from lacunet.missingness.text import Statement, parse_statements, write_statemen
 from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import writing_to
-from lacunet.statistics.observations import observations
+from lacunet.statistics.opened import open_rows
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -157,26 +154,30 @@ class MissingnessGraph(Drawing):
                 f"the text of a missingness graph is needed, not {type(text).__name__}.",
                 "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
             )
-        data = None if data is None else data_given(data)
-        network = _network_given(network, data)
-        statements = list(parse_statements(text, source, variables=network.variables))
+        opened = None
+        if data is not None:
+            data = data_given(data)
+            with_cpts = not data.not_asked  # which CPTs that know of no rule would break
+            opened = open_rows("MissingnessGraph.parse", network, data, with_cpts=with_cpts)
+        known = _network_without_data(network) if opened is None else opened.network
+        statements = list(parse_statements(text, source, variables=known.variables))
         nodes = [node for part in statements for node in (*part.left, *part.right)]
         edges = [
             (left, part.arrow, right)
             for part in statements
             for left, right in product(part.left, part.right)
         ]
-        graph = cls._of_edges(network, nodes, edges, () if data is None else data.latent)
+        graph = cls._of_edges(known, nodes, edges, () if opened is None else opened.latent)
         if not graph.causes_of and not graph.hidden:
             raise MissingnessGraphError(
                 f"{source}: no mechanism R[X] is named.",
                 "name at least one: Age -> R[X] if Age decides whether X is recorded, R[X] if X is "
                 "missing completely at random.",
             )
-        if data is not None:  # verdicts without these mechanisms would be of other data
+        if opened is not None:  # verdicts without these mechanisms would be of other data
             quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
-            with quiet, observations(data, network, memory_budget()) as rows:
-                graph.check_partially(rows.look().hidden(network), ())
+            with quiet, opened.rows() as rows:
+                graph.check_partially(rows.look().hidden(known), ())
         return graph
 
     @classmethod
@@ -483,11 +484,8 @@ class MissingnessGraph(Drawing):
         return recover_families(self, effort)
 
 
-def _network_given(value: NetworkOrEdges, data: Data | None) -> Network:
-    """The network, or that of edges; without data its variables are taken to have two states."""
-    if data is not None:
-        network = network_beside(value, data, "MissingnessGraph.parse")
-        return with_data_codes(network.with_tables(None) if data.not_asked else network, data)
+def _network_without_data(value: NetworkOrEdges) -> Network:
+    """The network, or that of edges, whose variables are taken to have two states each."""
     if not is_edges(value):
         return as_network(value)
     network, assumed = network_of_edges(value)

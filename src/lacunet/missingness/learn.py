@@ -6,11 +6,10 @@ from typing import Any
 
 from lacunet.data.errors import DataWarning
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
 from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import NetworkOrEdges
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.fitted import MOST_ROWS, LearnedGraph, from_few_rows, learned_graph
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 
@@ -83,16 +82,16 @@ def learn_missingness(
     from lacunet.building.network import rows_first, warned_network_of_columns
     from lacunet.data.given import data_given
     from lacunet.data.read import ReadReport
-    from lacunet.data.reading import with_data_codes
-    from lacunet.statistics.observations import missing_in, observations
+    from lacunet.statistics.observations import missing_in
+    from lacunet.statistics.opened import open_rows
 
     deadline = Deadline.asked(time_limit)
     data = data_given(rows_first(data, "learn_missingness"))
     if network is None:
         columns, data = warned_network_of_columns(data)
         network = columns.network
-    network = network_beside(network, data, "learn_missingness").with_tables(None)
-    with observations(data, network, memory_budget(memory)) as rows:
+    opened = open_rows("learn_missingness", network, data, memory)
+    with opened.rows() as rows:
         read_report = ReadReport()
         look = rows.look()
         table = look.sampled(MOST_ROWS, read_report)
@@ -100,7 +99,7 @@ def learn_missingness(
         if look.rows is None or table.row_count < look.rows:
             patterns = missing_in(rows, (), read_report).patterns
         rows.notes(read_report)  # warns of what was met
-    network = with_data_codes(network, data)
+    network = opened.network
     if given is not None and not isinstance(given, MissingnessGraph):
         given = graph_of(given, network)
     if table.partially_observed and (few := from_few_rows(table.row_count)):

@@ -98,7 +98,7 @@ class OnSpark:
     def _refused(self, *_: object) -> NoReturn:
         raise DataError(
             "this looks at single rows, and those of a Spark DataFrame stay where they are.",
-            "take some of them, data.limit(100000).toArrow(); a separator can be named instead.",
+            "take some of them, data.limit(100000).toArrow(); groups can be named instead.",
         )
 
     def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:

@@ -17,23 +17,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
-from lacunet.data.network_or_edges import network_beside
-from lacunet.data.reading import with_data_codes
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import names_and_states, split_query
 from lacunet.display import TextTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges
-from lacunet.memory import Memory, memory_budget
+from lacunet.memory import Memory
 from lacunet.missingness.identified.intervals import covering
 from lacunet.model.labelled import probability
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.statistics.counts import quotient
 from lacunet.statistics.folds import folds_of
 from lacunet.statistics.gather import Gathering, Needs
-from lacunet.statistics.observations import observations, replicates
+from lacunet.statistics.observations import replicates
+from lacunet.statistics.opened import open_rows
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
 from lacunet.wording import conditional
@@ -120,29 +118,28 @@ def worst_case(
     no   0.3750  0.8750
     yes  0.1250  0.6250
     """
-    described = data_given(data)
-    network = network_beside(network, described, "worst_case").with_tables(None)
+    opened = open_rows("worst_case", network, data, memory)
+    network = opened.network
     left, right = _asked(network, query)
     scope: Scope = (*right, *left)
     if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
         network.known(name)
-    with observations(described, network, memory_budget(memory)) as rows:
+    with opened.rows() as rows:
         look = rows.look()
         folds = folds_of(0, 0, look.units)
-        known = with_data_codes(network, described)
-        columns = known.with_rule_variables(scope)
+        columns = network.with_rule_variables(scope)
         needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
         gathering = Gathering(needs, network, scale=look.scale)
         statistics = rows.gather(gathering)
-        whole = bounds(statistics.sample(0).distinct[columns], known, left, right)
+        whole = bounds(statistics.sample(0).distinct[columns], network, left, right)
         if look.units is None:
             return whole
         again = replicates(
             look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
         )
-        parts = [bounds(sample.distinct[columns], known, left, right) for sample in again.samples]
+        parts = [bounds(sample.distinct[columns], network, left, right) for sample in again.samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         return np.sqrt(replicate_variance(np.array(values), again.scales, centre))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from lacunet.estimands.deletion import (
     Estimand,
@@ -61,7 +61,9 @@ DIRECT_BYTES = 40  # the joint, its weighted copy and the CPT;
 FACTORED_BYTES = 144  # also the estimates of the lattice, their variances and their parts.
 MAX_LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
 
-LEARN: Scope = ("learn",)  # the separator is to be learned from the data
+Kind = Literal["listwise", "direct", "factored"]
+OBSERVED = "observed"  # rows are grouped by the variables that are never missing
+LEARN = "learn"  # what explains which values are missing is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
 
 # What plans and reports say.
@@ -96,12 +98,135 @@ FACTORED_MAR = Form(
 )
 
 
+FORMS = {  # by what is estimated, and whether it is within groups
+    ("listwise", False): LISTWISE,
+    ("direct", False): DIRECT_MCAR,
+    ("factored", False): FACTORED_MCAR,
+    ("direct", True): DIRECT_MAR,
+    ("factored", True): FACTORED_MAR,
+}
+
+
 @dataclass(frozen=True)
 class Deletion:
-    """A closed form with its options; the road of all of them."""
+    """Deletion: closed forms, which count the rows that show what they need.
 
-    form: ClassVar[Form]
-    name: ClassVar[str]
+    Each method by name is one such value:
+
+    ==================  ==================================================
+    "listwise"          ``Deletion("listwise")``
+    "direct-mcar"       ``Deletion("direct", groups=None)``
+    "factored-mcar"     ``Deletion("factored", groups=None)``
+    "direct-mar"        ``Deletion("direct")``
+    "factored-mar"      ``Deletion("factored")``
+    "informed-direct"   ``Deletion("direct", groups=["Age"])``
+    "informed-factored" ``Deletion("factored", groups=["Age"])``
+    ==================  ==================================================
+
+    Parameters
+    ----------
+    kind
+        Which rows count. "listwise": those in which nothing is missing. "direct": of each CPT those
+        that show its whole family, the variable and its parents. "factored": those that show a part
+        of it, too: its joint distribution is taken apart by the chain rule, in every order of its
+        variables, and each factor is estimated from all rows that show it.
+    groups
+        Within which groups of rows. "observed": rows that agree on the variables that are never
+        missing (right under MAR, if these decide what is missing). A list of variables that are
+        never missing: rows that agree on them and on what is never missing of the family, which is
+        enough if they decide what is missing; "learn" finds them in the data. None: all rows
+        together (right under MCAR). Groups are averaged by their size.
+    aggregation
+        How the estimates of "factored" by the orders of the variables are combined.
+    missingness
+        A missingness graph, in place of ``groups``: of each family the smallest ones that it
+        allows.
+
+    Examples
+    --------
+    >>> Deletion("direct", groups=["Age"]).name
+    'informed-direct'
+    """
+
+    kind: Kind = option("factored", "which rows count", choices=get_args(Kind))
+    groups: str | Sequence[str] | None = option(
+        OBSERVED,
+        "variables that explain which values are missing, or 'learn' to find them",
+        metavar="A,B",
+    )
+    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
+    missingness: MissingnessGraph | None = graph_option()
+
+    def __post_init__(self) -> None:
+        check_options(self)
+        if self.missingness is not None:
+            self._check_graph()
+            object.__setattr__(self, "groups", ())
+        elif self.kind == "listwise":
+            if self.groups not in (None, OBSERVED):
+                raise MethodError(
+                    f"groups is {self.groups!r}, but listwise deletion has none.",
+                    "give groups to 'direct' or 'factored'.",
+                )
+            object.__setattr__(self, "groups", None)
+        elif isinstance(self.groups, str) and self.groups not in (OBSERVED, LEARN):
+            object.__setattr__(self, "groups", (self.groups,))
+        elif self.groups is not None and not isinstance(self.groups, str):
+            object.__setattr__(self, "groups", tuple(self.groups))
+        if self.kind != "factored" and self.aggregation != AGGREGATIONS[0]:
+            raise MethodError(
+                f"aggregation is {self.aggregation!r}, but {self.kind!r} has nothing to combine.",
+                "it is an option of 'factored'.",
+            )
+
+    def _check_graph(self) -> None:
+        """Refuse what is not a graph, what groups cannot stand for, and groups beside it."""
+        check_graph(self.missingness)
+        assert self.missingness is not None
+        if self.kind == "listwise":
+            raise MethodError("listwise deletion takes no missingness graph.", "leave it out.")
+        if self.missingness.selection is not None:  # groups do not stand for what is lost
+            raise MethodError(
+                "the missingness graph says that rows are a selection (R[*]), which deletion "
+                "within groups does not allow for.",
+                "method='mgraph' learns what the selection leaves, method='em' with the "
+                "likelihood given that rows were recorded.",
+            )
+        if self.groups not in (OBSERVED, ()):
+            raise MethodError(
+                "both groups and a missingness graph are given, and the graph chooses its own "
+                "groups.",
+                "give one of the two.",
+            )
+
+    @property
+    def is_informed(self) -> bool:
+        """Whether rows are grouped by what is said to explain which values are missing."""
+        return self.groups not in (None, OBSERVED)
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        if self.kind == "listwise":
+            return self.kind
+        if self.is_informed:
+            return f"informed-{self.kind}"
+        return f"{self.kind}-{'mcar' if self.groups is None else 'mar'}"
+
+    @property
+    def form(self) -> Form:
+        """The row of the table."""
+        return FORMS[self.kind, self.groups is not None]
+
+    @property
+    def free_options(self) -> tuple[str, ...]:
+        """The options that do not change the name of the method."""
+        options: tuple[str, ...] = ()
+        if self.is_informed:
+            options += ("groups", "missingness")
+        if self.kind == "factored":
+            options += ("aggregation",)
+        return options
 
     @property
     def bytes_per_cell(self) -> int:
@@ -109,16 +234,22 @@ class Deletion:
         is_factored = self.form.direct is not None
         return FACTORED_BYTES if is_factored else DIRECT_BYTES
 
-    def __post_init__(self) -> None:
-        check_options(self)
-
     def estimand(self, left: Scope, partially: Scope, observed: Scope) -> Estimand:
         """What is estimated of the joint of ``left``."""
         return self.form.estimand(left, partially, self.grouped_by(left, observed))
 
-    def grouped_by(self, left: Scope, observed: Scope) -> Scope:  # noqa: ARG002
-        """The fully observed variables that rows are grouped by."""
-        return observed
+    def grouped_by(self, left: Scope, observed: Scope) -> Scope:
+        """The fully observed variables that rows are grouped by: X_o; informed, Y_o and W."""
+        if not self.is_informed:
+            return observed
+        explaining = ("W",) if self.groups == LEARN else tuple(self.groups or ())
+        if observed == NOT_KNOWN:
+            return ("Y_o", *explaining)
+        if self.missingness is not None:
+            from lacunet.missingness.separation.separator import separator
+
+            explaining = separator(self.missingness, left, observed)
+        return tuple(name for name in observed if name in left or name in explaining)
 
     def form_of(self, network: Network, variable: str) -> tuple[Form, dict[str, Any]]:
         """The form that a family is estimated by, with its options."""
@@ -126,7 +257,7 @@ class Deletion:
             return self.form, {}
         if lattice_cells(network.shape(network.family(variable))) > MAX_LATTICE_CELLS:
             return self.form.direct, {}
-        return self.form, {"aggregation": getattr(self, "aggregation", AGGREGATIONS[0])}
+        return self.form, {"aggregation": self.aggregation}
 
     def plan(
         self,
@@ -134,8 +265,20 @@ class Deletion:
         look: Look,
         pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
     ) -> Plan:
-        """One stage; intervals by the counts, or by how rows move the estimates."""
-        return self._plan(network, look)
+        """One stage; intervals by the counts, or by how rows move the estimates.
+
+        Groups that are to be learned are learned from the rows that were looked at.
+        """
+        method = self.resolved(network, look)
+        if self.missingness is None:
+            return method._plan(network, look)
+        from lacunet.missingness.confounding import notes_on_graph
+
+        graph = self.missingness.over(network)
+        notes = notes_on_graph(graph, look.partially)
+        if look.partially is None:  # the graph tells what may be missing, before any row is read
+            look = replace(look, partially=graph.partially_observed)
+        return method._plan(network, look, notes, graph)
 
     def _plan(
         self,
@@ -223,12 +366,27 @@ class Deletion:
         branches = (FALLBACK_BRANCH,) if groupings else ()
         return Stage(self.name, families, needs, solve, branches, learned_from=FROM_SHOWN)
 
-    def resolved(self, network: Network, look: Look) -> Deletion:  # noqa: ARG002
-        """The same, once the rows have told what it leaves to them."""
-        return self
+    def resolved(self, network: Network, look: Look) -> Deletion:
+        """The same with a graph of what seems to decide on being missing, if asked for."""
+        if self.missingness is not None:
+            return replace(self, missingness=self.missingness.over(network))
+        if look.partially is None or self.groups != LEARN:
+            return self
+        from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
+
+        known = observed_mechanisms(network, look.sampled(MOST_ROWS))
+        return replace(self, groups=(), missingness=known)
 
     def check(self, network: Network, partially: Scope) -> None:
-        """Refuse options that do not fit the network and the data."""
+        """Refuse groups by what the data do not always show."""
+        if not self.is_informed or self.groups == LEARN:
+            return
+        for name in self.groups or ():
+            if network.known(name) in partially:
+                raise MethodError(
+                    f"groups names {name!r}, which is missing in some rows.",
+                    "only variables that are never missing can make groups.",
+                )
 
     def solve(
         self,
@@ -324,175 +482,16 @@ def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
         raise TooLargeError.network(variable, kept + needed, budget)
 
 
-@dataclass(frozen=True)
-class Listwise(Deletion):
-    """Listwise deletion: all CPTs from the rows in which nothing is missing; right under MCAR."""
-
-    name = "listwise"
-    form = LISTWISE
-
-
-@dataclass(frozen=True)
-class DirectMCAR(Deletion):
-    """Direct deletion for values that are missing completely at random (MCAR).
-
-    Each CPT is estimated from the rows that show its whole family, the variable and its parents.
-    This is also known as available-case analysis.
-    """
-
-    name = "direct-mcar"
-    form = DIRECT_MCAR
-
-
-@dataclass(frozen=True)
-class FactoredMCAR(Deletion):
-    """Factored deletion for values that are missing completely at random (MCAR).
-
-    As `DirectMCAR`, but rows that show only part of a family count too: its joint distribution is
-    taken apart by the chain rule, in every order of its variables, and each factor is estimated
-    from all rows that show it. ``aggregation`` says how the orders are combined.
-    """
-
-    name = "factored-mcar"
-    form = FACTORED_MCAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
-
-
-@dataclass(frozen=True)
-class DirectMAR(Deletion):
-    """Direct deletion for values that are missing at random (MAR).
-
-    As `DirectMCAR`, but within groups of rows that agree on the variables that are never missing;
-    the groups are averaged by their size. Right if these variables decide what is missing.
-    """
-
-    name = "direct-mar"
-    form = DIRECT_MAR
-
-
-@dataclass(frozen=True)
-class FactoredMAR(Deletion):
-    """Factored deletion for values that are missing at random (MAR).
-
-    As `FactoredMCAR`, but within groups of rows that agree on the variables that are never missing;
-    the groups are averaged by their size. Right if these variables decide what is missing.
-    """
-
-    name = "factored-mar"
-    form = FACTORED_MAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
-
-
-@dataclass(frozen=True)
-class Informed(Deletion):
-    r"""Deletion under MAR that knows what separates values from their mechanisms.
-
-    Rows are grouped by :math:`Y_o \cup W`: W as given, or the smallest that the graph allows,
-    which may be given or learned from the data.
-    """
-
-    separator: Scope = option(
-        (),
-        "variables that explain which values are missing, or 'learn' to find them",
-        metavar="A,B",
+# The methods by name, without their options. Groups that explain what is missing are to be given.
+DELETIONS: dict[str, Deletion] = {
+    value.name: value
+    for value in (
+        Deletion("listwise"),
+        Deletion("direct", groups=None),
+        Deletion("factored", groups=None),
+        Deletion("direct"),
+        Deletion("factored"),
+        Deletion("direct", groups=()),
+        Deletion("factored", groups=()),
     )
-    missingness: MissingnessGraph | None = graph_option()
-
-    def __post_init__(self) -> None:
-        names = (self.separator,) if isinstance(self.separator, str) else tuple(self.separator)
-        object.__setattr__(self, "separator", names)
-        if self.missingness is not None:
-            check_graph(self.missingness)
-            if self.missingness.selection is not None:  # groups do not stand for what is lost
-                raise MethodError(
-                    "the missingness graph says that rows are a selection (R[*]), which deletion "
-                    "within groups does not allow for.",
-                    "method='mgraph' learns what the selection leaves, method='em' with the "
-                    "likelihood given that rows were recorded.",
-                )
-            if self.separator:
-                raise MethodError(
-                    "both a separator and a missingness graph are given, and the graph chooses its "
-                    "own separator.",
-                    "give one of the two.",
-                )
-        super().__post_init__()
-
-    def plan(
-        self,
-        network: Network,
-        look: Look,
-        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
-    ) -> Plan:
-        """The same with the separator resolved; with the graph, where one was given."""
-        method = self.resolved(network, look)
-        if self.missingness is None:
-            return method._plan(network, look)
-        from lacunet.missingness.confounding import notes_on_graph
-
-        graph = self.missingness.over(network)
-        notes = notes_on_graph(graph, look.partially)
-        if look.partially is None:  # the graph tells what may be missing, before any row is read
-            look = replace(look, partially=graph.partially_observed)
-        return method._plan(network, look, notes, graph)
-
-    def resolved(self, network: Network, look: Look) -> Informed:
-        """The same with a graph of what seems to decide on being missing, if asked for."""
-        if self.missingness is not None:
-            return replace(self, missingness=self.missingness.over(network))
-        if look.partially is None or self.separator != LEARN:
-            return self
-        from lacunet.missingness.fitted import MOST_ROWS, observed_mechanisms
-
-        known = observed_mechanisms(network, look.sampled(MOST_ROWS))
-        return replace(self, separator=(), missingness=known)
-
-    def grouped_by(self, left: Scope, observed: Scope) -> Scope:
-        """The family's observed part and W."""
-        separator: Scope = self.separator
-        if observed == NOT_KNOWN:
-            return ("Y_o", *(("W",) if separator == LEARN else separator))
-        if self.missingness is not None:
-            from lacunet.missingness.separation.separator import separator as smallest
-
-            separator = smallest(self.missingness, left, observed)
-        return tuple(name for name in observed if name in left or name in separator)
-
-    def check(self, network: Network, partially: Scope) -> None:
-        """Refuse a separator that the data do not always show."""
-        if self.separator == LEARN:
-            return
-        for name in self.separator:
-            if network.known(name) in partially:
-                raise MethodError(
-                    f"the separator holds {name!r}, which is missing in some rows.",
-                    "a separator may hold only variables that are never missing.",
-                )
-
-
-@dataclass(frozen=True)
-class InformedDirect(Informed):
-    """Direct deletion within groups that agree on a separator."""
-
-    name = "informed-direct"
-    form = DIRECT_MAR
-
-
-@dataclass(frozen=True)
-class InformedFactored(Informed):
-    """Factored deletion within groups that agree on a separator."""
-
-    name = "informed-factored"
-    form = FACTORED_MAR
-    aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
-
-
-FORMS = (
-    Listwise,
-    DirectMCAR,
-    FactoredMCAR,
-    DirectMAR,
-    FactoredMAR,
-    InformedDirect,
-    InformedFactored,
-)
+}

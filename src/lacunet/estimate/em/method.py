@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from lacunet.estimate.deletion.forms import check_graph
 from lacunet.estimate.em.fit import Visit
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 
+LOOPY = "em-bp"  # the name of EM whose expectations are all by loopy belief propagation
+
+
 def parse_bool(text: str) -> bool:
     """Yes or no, as typed."""
     if text.lower() not in ("yes", "no", "true", "false"):
@@ -30,7 +33,7 @@ def parse_bool(text: str) -> bool:
 
 @dataclass(frozen=True)
 class EM:
-    """Maximum a posteriori by expectation maximisation.
+    """Maximum a posteriori by expectation maximisation; "em-bp" is ``EM(inference="bp")``.
 
     Parameters
     ----------
@@ -62,7 +65,6 @@ class EM:
         network, which is maximum likelihood under the graph.
     """
 
-    name: ClassVar[str] = "em"
     start: str | Network = option(
         "factored-mar", "where EM starts: a closed form, a network file, or 'random'", metavar="S"
     )
@@ -95,6 +97,11 @@ class EM:
         if self.missingness is not None:
             check_graph(self.missingness)
         starting_form(self.start)  # refuses what cannot be started from
+
+    @property
+    def name(self) -> str:
+        """The name of the method."""
+        return LOOPY if self.inference == "bp" else "em"
 
     @property
     def bytes_per_cell(self) -> int:
@@ -142,14 +149,3 @@ class EM:
     def stays_closed(self) -> bool:
         """Whether EM starts from a closed form and may make no step from there."""
         return self.starts_closed and self.max_iterations == 0
-
-
-@dataclass(frozen=True)
-class LoopyEM(EM):
-    """EM whose expectations are all by loopy belief propagation.
-
-    Its options are those of `EM`.
-    """
-
-    name: ClassVar[str] = "em-bp"
-    inference: Inference = "bp"

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lacunet.estimate.deletion.forms import FactoredMAR
+from lacunet.estimate.deletion.forms import Deletion
 from lacunet.estimate.em.stage import (
     Climber,
     highest_posterior,
@@ -115,7 +115,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
     by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
-    closed = FactoredMAR().stage(network, replace(look, partially=partially))
+    closed = Deletion("factored").stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
 
     # The families as EM answers for them, or as they start where it may make no step.
@@ -154,7 +154,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         network,
         partially,
         tuple(stages),
-        FactoredMAR().bytes_per_cell,
+        Deletion("factored").bytes_per_cell,
         RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),

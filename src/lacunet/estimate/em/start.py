@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.estimate.deletion.forms import FORMS, Deletion, DirectMCAR, Informed
+from lacunet.estimate.deletion.forms import DELETIONS, Deletion
 from lacunet.estimate.method import MethodError, PerCell
 from lacunet.model.aligned import ComparisonError, matched
 from lacunet.model.network import FloatArray, Network, Scope, Tables
@@ -144,13 +144,13 @@ def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
 def starting_form(start: str | Network) -> Deletion:
     """The closed form that EM starts from; direct deletion where it starts from something else."""
     if not isinstance(start, str) or start == "random":
-        return DirectMCAR()
-    known = {kind.name: kind for kind in FORMS if not issubclass(kind, Informed)}
+        return Deletion("direct", groups=None)
+    known = {name: form for name, form in DELETIONS.items() if not form.is_informed}
     if start not in known:
         raise MethodError(
             f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
         )
-    return known[start]()
+    return known[start]
 
 
 def tables_of(start: Network, network: Network) -> Tables:
