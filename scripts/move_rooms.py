@@ -172,6 +172,7 @@ MOVES: dict[str, str] = {
     "pages": "show.pages",
     "pages.live": "show.pages.live_network",
     "figures": "show.figures",
+    "figures.in_notebooks": "show.figures.notebook_figures",
     "figures.layout": "show.figures.node_layout",
     "figures.network": "show.figures.network_figure",
     "studio": "show.studio",
@@ -227,7 +228,7 @@ all formats share; `endings` is the table of formats.
 (which column gives which variable, by which rules), `matching` and `encode` (values to codes),
 `batches`, and `read`, the way in; `table` is the result. `stream` reads rows that memory does not
 hold, `scratch_rows` keeps them as codes in a scratch folder. Without a network: `states`, `bins` and
-`proposals` say what columns show, `network_from_data` makes a network of it, and `network_or_edges`
+`proposals` say what columns show, `raw_columns` how to read those that are no variables as they are, `network_from_data` makes a network of it, and `network_or_edges`
 tells which is meant. Out: `write`, and `original_tables` for frames that are given back as they
 came, in their own `spellings` and with missing cells as `fill` writes them. `examples` are the
 bundled tables. Questions come in by `query_text` and `evidence` (the values in them).
@@ -256,7 +257,8 @@ separates), `formulas/` (what is estimated, as values), `recover/` (is there an 
 `verdict_rows` (the rows that it takes), `population` (laws from elsewhere), `verdict` (the answer,
 and the estimate). On top of it: `implications` (what data can refute, tested by `independence/`),
 `mechanism_cpts` (graphs with their parameters), `learned/` (graphs from data), `augmented_network`
-(mechanisms as nodes of a network), `confounding` (what hidden causes leave of a network's answers).
+(mechanisms as nodes of a network), `confounding` (what hidden causes leave of a network's answers). `limits`
+has how far the searches for estimands and for proofs go.
 """,
     "missingness.formulas": """One language for every formula: what is estimated, in words, in LaTeX, and computed.
 
@@ -398,7 +400,7 @@ is, or two side by side), `diagnosis_page`, `evaluation_text`, `formula_text`, `
 Read in this order: `shapes` (lines, boxes, discs and words with a style each, and the picture
 they make: SVG by itself, PDF and PNG by matplotlib), `charts` (lines, ranges, patterns of
 missing values, heat maps, forest plots), `node_layout` (where the nodes of a graph go),
-`network_figure` (a network with what is missing of it).
+`network_figure` (a network with what is missing of it), `notebook_figures` (nouns in a notebook).
 """,
     "show.pages": """Pages: what one self-contained HTML file is made of, whatever it tells.
 
@@ -535,6 +537,7 @@ exhaustive_ignores = ["__main__"]
 ignore_imports = [
   "lacunet.network.network -> lacunet.data.network_from_data",  # Network.from_data
   "lacunet.network.network -> lacunet.structure.cpdag",  # Network.cpdag
+  "lacunet.network.network -> lacunet.show.figures.notebook_figures",  # a network in a notebook
   "lacunet.network.askable -> lacunet.inference.query",  # Network.query, marginals
   "lacunet.network.askable -> lacunet.inference.likelihood",  # Network.log_likelihood
   "lacunet.network.askable -> lacunet.ask.effect",  # Network.effect
@@ -545,10 +548,12 @@ ignore_imports = [
   "lacunet.network.read_options -> lacunet.data.data",  # what methods refuse beside Data
   "lacunet.network.formats.files -> lacunet.learning.result",  # a result's file as a network
   "lacunet.missingness.graph -> lacunet.ask.effect",  # MissingnessGraph.effect
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",  # a graph in a notebook
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",  # Verdict.estimate
   "lacunet.learning.result -> lacunet.ask.worst_case",  # Result.worst_case
   "lacunet.learning.result -> lacunet.show.results.*",  # Result.show, report, table, methods_text
   "lacunet.structure.learn_structure -> lacunet.show.structure_text",  # print of a structure
+  "lacunet.structure.learn_structure -> lacunet.show.figures.notebook_figures",  # in a notebook
 ]
 layers = [
   "cli",
@@ -574,6 +579,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
   "lacunet.learning.result -> lacunet.ask.worst_case",
   "lacunet.learning.result -> lacunet.show.results.*",
@@ -606,6 +612,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -628,6 +635,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -653,6 +661,7 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
 ]
 layers = [
@@ -673,10 +682,12 @@ ignore_imports = [
   "lacunet.network.* -> lacunet.**",  # methods of nouns, as above
   "lacunet.network.formats.files -> lacunet.learning.result",
   "lacunet.missingness.graph -> lacunet.ask.effect",
+  "lacunet.missingness.graph -> lacunet.show.figures.notebook_figures",
   "lacunet.missingness.verdict -> lacunet.learning.uncertainty.by_formula",
   "lacunet.learning.result -> lacunet.ask.worst_case",
   "lacunet.learning.result -> lacunet.show.results.*",
   "lacunet.structure.learn_structure -> lacunet.show.structure_text",
+  "lacunet.structure.learn_structure -> lacunet.show.figures.notebook_figures",
 ]
 layers = ["studio", "results : verdicts", "pages", "figures"]
 

@@ -436,8 +436,9 @@ def test_a_tree_of_a_thousand_columns_takes_less_than_the_tables_of_all_pairs() 
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"bins": 0}, "bins is 0"),
-        ({"bins": "five"}, "bins is 'five'"),
+        ({"bins": 0}, "bins=0"),
+        ({"bins": "five"}, "bins='five'"),
+        ({"bins": {"b": 5}}, r"bins=.*'b'"),
         ({"codes": "a"}, "codes= is not a mapping"),
         ({"codes": {"a": 9}}, "codes of 'a'"),
         ({"codes": {"a": {9: None, "9": "no"}}}, "code '9' of 'a'"),
@@ -448,3 +449,52 @@ def test_options_of_another_kind_are_named(wrong: Any, named: str) -> None:
     rows = pd.DataFrame({"a": ["yes", "no", None] * 5})
     with pytest.raises(LacunetError, match=named):
         BayesianNetworkImputer(**wrong).fit(rows)
+
+
+def _clinic(rows: int = 200) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    return pd.DataFrame(
+        {
+            "Age": rng.normal(50, 15, rows).round(2),
+            "Visit": pd.date_range("2024-01-03", periods=rows, freq="D"),
+            "Scale": rng.integers(1, 8, rows),
+        }
+    )
+
+
+def test_auto_is_the_default_and_takes_numbers_and_dates() -> None:
+    X = _clinic()
+    y = np.where(X["Age"] > 50, "old", "young")
+    assert BayesianNetworkClassifier().bins == BayesianNetworkImputer().bins == "auto"
+    for dates in (X["Visit"], X["Visit"].astype(str), X["Visit"].dt.date):
+        network = BayesianNetworkClassifier().fit(X.assign(Visit=dates), y).network_
+        sizes = {name: network.cardinality(name) for name in X}
+        assert sizes == {"Age": 5, "Visit": 7, "Scale": 7}
+        assert network.states("Visit")[0] == "2024-01"
+
+
+def test_bins_by_column_are_those_of_data() -> None:
+    X = _clinic()
+    bins = {"Age": [0, 40, 60, np.inf], "Visit": "quarter"}
+    network = BayesianNetworkImputer(bins=bins).fit(X).network_
+    expected = lc.Network.from_data(lc.Data(X, bins=bins), [])
+    assert network.states_of == expected.states_of
+    assert network.cuts_of == expected.cuts_of
+
+
+def test_raw_columns_are_refused_in_one_error() -> None:
+    X = _clinic().assign(Id=[f"p{row}" for row in range(200)])
+    with pytest.raises(LacunetError, match=r"(?s)'Age'.*'Visit'.*'Id'") as refused:
+        BayesianNetworkImputer(bins={"Scale": 3}).fit(X)
+    assert "bins={'Age': 5, 'Visit': 'month'}" in refused.value.hint
+    with pytest.raises(LacunetError, match="'Id'"):
+        BayesianNetworkImputer().fit(X)
+    BayesianNetworkImputer(bins={"Age": 5, "Visit": "month"}).fit(X.drop(columns=["Id"]))
+
+
+def test_a_missing_date_is_filled_in_by_one_that_was_seen() -> None:
+    X = _clinic().drop(columns="Scale")
+    X.loc[[3, 50], "Visit"] = pd.NaT
+    filled = BayesianNetworkImputer().fit(X).transform(X)
+    seen = {pd.Timestamp(date) for date in X["Visit"].dropna()}
+    assert {pd.Timestamp(date) for date in filled[[3, 50], 1]} <= seen

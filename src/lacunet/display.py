@@ -19,6 +19,8 @@ READABLE = 100  # columns that lay out a table where there is no terminal
 SHORTEST = 8  # columns that a name keeps
 GAP = "  "  # between columns
 ELLIPSIS = "…"
+OF_NAMES = 'style="text-align:left"'  # in notebooks
+OF_NUMBERS = 'style="text-align:right; white-space:pre"'
 
 
 def terminal_width() -> int | None:
@@ -135,16 +137,16 @@ class TextTable:
         least = [*self._least_widths()[: self.left], *self._widths()[self.left :]]
         return _total(least) <= width
 
+    def _repr_html_(self) -> str:
+        return self.html()
+
     def html(self, caption: str = "") -> str:
         """The table for notebooks."""
         lines = []
         for row in self.rows:
-            aligned = [
-                f'<td style="text-align:{"left" if index < self.left else "right"}">'
-                f"{escape(cell)}</td>"
-                for index, cell in enumerate(row)
-            ]
-            lines.append("".join(aligned))
+            names = [f"<td {OF_NAMES}>{escape(cell)}</td>" for cell in row[: self.left]]
+            numbers = [f"<td {OF_NUMBERS}>{escape(cell)}</td>" for cell in row[self.left :]]
+            lines.append("".join([*names, *numbers]))
         return html_table(self.header, lines, caption)
 
     def _widths(self) -> list[int]:
@@ -197,3 +199,52 @@ def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") ->
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Displayed:
+    """What can be printed in full and shown in a notebook.
+
+    Classes say in ``_parts`` what there is to see, once for both: lines of text, tables, and other
+    values that are displayed. An empty text ends a paragraph.
+    """
+
+    __slots__ = ()
+
+    def _parts(self) -> Iterable[object]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self._parts()))
+
+    def _repr_html_(self) -> str:
+        return as_html(self._parts())
+
+
+def as_html(parts: Iterable[object]) -> str:
+    """Lines of text, tables and other values that are displayed, for a notebook.
+
+    >>> as_html(["P(A)", "is known", "", "by rows"]).count("<p ")
+    2
+    """
+    pieces: list[str] = []
+    lines: list[str] = []
+    for part in parts:
+        html = getattr(part, "_repr_html_", None)
+        if html is None and part:
+            lines.append(str(part))
+            continue
+        pieces += _paragraph(lines)
+        lines = []
+        if html is not None:
+            pieces.append(html())
+    return "".join([*pieces, *_paragraph(lines)])
+
+
+def _paragraph(lines: Sequence[str]) -> list[str]:
+    text = escape("\n".join(lines))
+    return [f'<p style="white-space:pre-wrap">{text}</p>'] if lines else []
+
+
+def details(summary: str, html: str) -> str:
+    """What is seen behind a click."""
+    return f"<details><summary>{escape(summary)}</summary>{html}</details>"

@@ -10,16 +10,19 @@ from __future__ import annotations
 import contextlib
 import sys
 import warnings
+from collections.abc import Iterator
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
+from lacunet.display import Displayed
 from lacunet.wording import did_you_mean, first_of
 
 Value = TypeVar("Value")
 
 # Control characters of names and files, which must never reach a terminal; lines may break.
 _ESCAPED = {code: f"\\x{code:02x}" for code in (*range(10), *range(11, 32), *range(127, 160))}
+MAX_NAMES_IN_LINE = 5  # of a mapping
 _OURS = (str(Path(__file__).parent), contextlib.__file__)  # `with` runs our code from there
 
 
@@ -49,7 +52,7 @@ class NoSuchNameError(LacunetError, KeyError):
     """A mapping does not have this name."""
 
 
-class ByName(dict[str, Value]):
+class ByName(Displayed, dict[str, Value]):
     """A mapping that answers a name it does not have with those that are close, or all.
 
     Examples
@@ -63,6 +66,15 @@ class ByName(dict[str, Value]):
     def __missing__(self, name: str) -> Value:
         hint = did_you_mean(str(name), self) or f"there are {first_of([*self], 10)}."
         raise NoSuchNameError(f"there is no {name!r}.", hint)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {first_of([*self], MAX_NAMES_IN_LINE) or 'nothing'}>"
+
+    def _parts(self) -> Iterator[object]:
+        for position, value in enumerate(self.values()):
+            if position:
+                yield ""
+            yield value
 
 
 class LacunetWarning(UserWarning):

@@ -2,8 +2,9 @@
 
 Both take arrays and dataframes with missing values (NaN, None, pandas' NA and NaT, nothing else)
 and categories of any type (1 and "1" are one, as everywhere in lacunet), and learn from incomplete
-rows by any of lacunet's methods. Columns of numbers with many values are cut into intervals with
-equally many rows. What is learned is an ordinary network, ``network_``.
+rows by any of lacunet's methods. Unless ``bins`` says otherwise, columns of numbers with many
+values are cut into intervals with equally many rows, and dates go by month, quarter or year
+(``bins="auto"``). What is learned is an ordinary network, ``network_``.
 
 >>> import numpy as np
 >>> X = np.array([[0, np.nan], [0, 1], [1, 0], [np.nan, 0]])
@@ -23,7 +24,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
+from lacunet.building.bins import MOST_VALUES, cuts_found
 from lacunet.building.edges import edges_of
+from lacunet.building.states import MOST_STATES, Seen, StatesError
+from lacunet.building.states import states_of as states_of_column
 from lacunet.completion.predictor import Predictor
 from lacunet.completion.rows import most_probable, refuse_impossible_rows
 from lacunet.data.given import Data, in_row_order
@@ -34,8 +38,9 @@ from lacunet.data.skips import ruled
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.estimate.learn import learn
+from lacunet.model.dates import UNITS, periods_of, usual_unit
 from lacunet.model.dictionary import Meaning, by_spelling, parsed_rule, when_and_state
-from lacunet.model.intervals import labels_of
+from lacunet.model.intervals import INTERVALS, labels_of
 from lacunet.model.network import FloatArray, Network
 from lacunet.model.spelling import as_declared, spelled
 from lacunet.statistics.passes import hash32
@@ -53,7 +58,6 @@ except ImportError:
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
 EMPTY = "''"  # the state of an empty text
-MOST_VALUES = 10  # a column of numbers with more values is cut into intervals
 NUMBERS = {int, float, np.float64}
 FOLDS = 5  # of the rows, for calibration
 LEAST_ROWS = 10  # of every class; with fewer there is no calibration
@@ -84,7 +88,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         *,
         method: Any = "auto",
         pseudo_counts: Any = None,
-        bins: int = 5,
+        bins: Any = "auto",
         codes: Any = None,
         not_asked: Any = None,
     ) -> None:
@@ -119,7 +123,11 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
     method, pseudo_counts
         As for `lacunet.learn`.
     bins
-        The number of intervals for columns of numbers with more than ten different values.
+        How columns of numbers and dates are cut, as in `lacunet.Data`. The default here is
+        ``"auto"``: more than ten different numbers are cut into five intervals with equally many
+        rows, and as many dates go by month, quarter or year. A number for all columns, or a
+        mapping: ``{"Age": [0, 40, 65, 120], "Visit": "month", None: "auto"}``. Identifiers, free
+        text, and what is not cut of more than 50 different values are refused.
     codes, not_asked
         What values of columns mean, and when a question was not asked, as in
         `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
@@ -146,7 +154,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         target: str = "class",
         method: Any = "auto",
         pseudo_counts: Any = None,
-        bins: int = 5,
+        bins: Any = "auto",
         calibrate: bool = True,
         codes: Any = None,
         not_asked: Any = None,
@@ -289,8 +297,9 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     method, pseudo_counts
         As for `lacunet.learn`.
     bins
-        The number of intervals for columns of numbers with more than ten different values; a
-        missing cell gets the mean of the numbers that were seen in its interval.
+        How columns of numbers and dates are cut, as in `lacunet.Data` and
+        `BayesianNetworkClassifier`; by default ``"auto"``. A missing cell gets the mean of the
+        numbers that were seen in its interval, or the first date that was seen in its period.
     codes, not_asked
         What values of columns mean, and when a question was not asked, as in
         `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
@@ -360,7 +369,7 @@ class ColumnStates:
         cls,
         cells: NDArray[Any],
         weights: FloatArray,
-        bins: int,
+        bins: Any,
         meanings: Mapping[str, Meaning],
         rule: tuple[str, str] | None,
     ) -> ColumnStates:
@@ -373,12 +382,18 @@ class ColumnStates:
             values = {*shown}
         except TypeError:
             raise LacunetError("a column holds values that cannot be compared.") from None
-        if len(values) > MOST_VALUES and {*map(type, shown)} <= NUMBERS:
+        asked = _bins_chosen(bins, values)
+        if isinstance(asked, str):
+            value_of_period = _by_period(shown, asked)
+            states = (*value_of_period, *skip)
+            return cls(states, (*value_of_period.values(), *skip), None, meanings, rule)
+        if asked is not None:
             numbers, heavy = np.array(shown, dtype=np.float64), weights[is_shown]
-            cuts = (-np.inf, *_quantiles(numbers, heavy, bins), np.inf)
+            cuts = _cut_points(numbers, heavy, asked)
             code = np.searchsorted(cuts[1:-1], numbers, side="right")
-            sums, rows = (np.bincount(code, by) for by in (heavy * numbers, heavy))
-            means = (sums / rows).tolist()
+            sums, rows = (np.bincount(code, by, len(cuts) - 1) for by in (heavy * numbers, heavy))
+            # An interval that no row shows is never filled in: its CPT entries come from the prior.
+            means = np.divide(sums, rows, out=np.array(cuts[:-1]), where=rows > 0).tolist()
             return cls((*labels_of(cuts), *skip), (*means, *skip), cuts, meanings, rule)
         written = {
             meaning: cell
@@ -409,22 +424,79 @@ class ColumnStates:
 
 def _found_states(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, ColumnStates]:
     """The states of each column, by what is said of its codes."""
-    bins, data = estimator.bins, Data({}, codes=estimator.codes, not_asked=estimator.not_asked)
-    if not isinstance(bins, Integral) or bins < 1:
-        raise LacunetError(
-            f"bins is {bins!r}, not a number of intervals.",
-            "one number for all columns, as in bins=5. To cut a column otherwise, do so before, at "
-            "the same points for new rows: lacunet.discretise(X, {'Age': [0, 40, 65, 120]}).",
-        )
-    for option in ("codes", "not_asked"):
-        _refuse_strangers(f"{option}={{...}} names", getattr(data, option), columns)
+    data = Data({}, codes=estimator.codes, not_asked=estimator.not_asked, bins=estimator.bins)
+    for option in ("codes", "not_asked", "bins"):
+        names = [name for name in getattr(data, option) if name is not None]
+        _refuse_strangers(f"{option}={{...}} names", names, columns)
     states_of = {}
     for name, cells in columns.items():
         codes = by_spelling(name, data.codes.get(name, {}))
         meanings = {code: _meaning(given) for code, given in codes.items()}
         rule = when_and_state(name, data.not_asked[name]) if name in data.not_asked else None
-        states_of[name] = ColumnStates.of(cells, weights, int(bins), meanings, rule)
+        bins = data.bins.get(name, data.bins.get(None))
+        states_of[name] = ColumnStates.of(cells, weights, bins, meanings, rule)
+    _refuse_raw(states_of)
     return states_of
+
+
+def _refuse_raw(states_of: Mapping[str, ColumnStates]) -> None:
+    """Refuse columns of too many different values, as `lacunet.learn` does."""
+    ways: dict[str, Any] = {}
+    dropped, problems = [], []
+    for name, column in states_of.items():
+        if column.cuts is not None or len(column.states) <= MOST_STATES:
+            continue
+        seen = Seen.of(name, Data({}))
+        seen.add([cell for cell in column.filling if cell is not None])
+        try:
+            states_of_column(name, seen)
+        except StatesError as error:
+            problems.append(error.message)
+            if "bins" in error.remedy and "missing" not in error.remedy:
+                ways[name] = error.remedy["bins"]
+            else:
+                dropped.append(name)
+    if problems:
+        hints = [f"leave columns out: X.drop(columns={dropped!r})"] * bool(dropped)
+        hints += [f"say how to cut: bins={ways!r}, or bins='auto'"] * bool(ways)
+        raise StatesError("\n".join(problems), f"{'; '.join(hints)}.")
+
+
+def _bins_chosen(bins: Any, values: Collection[Any]) -> Any:
+    """How the distinct values of a column are cut: points, a number, a unit of dates; or not."""
+    if isinstance(bins, str) and bins in UNITS:
+        return bins
+    is_of_all = isinstance(bins, str | Integral)
+    are_numbers = {*map(type, values)} <= NUMBERS
+    if bins is None or not is_of_all:
+        return bins
+    if are_numbers:
+        most, intervals = (MOST_VALUES, INTERVALS) if bins == "auto" else (int(bins), int(bins))
+        return intervals if len(values) > most else None
+    days = [periods_of(spelled(value)) for value in values]
+    if bins != "auto" or len(values) <= MOST_VALUES or None in days:
+        return None
+    return usual_unit({day["month"] for day in days if day is not None})
+
+
+def _by_period(cells: Sequence[Any], unit: str) -> dict[str, Any]:
+    """The first date that was seen in each period, in the order of periods."""
+    first: dict[str, Any] = {}
+    for cell in cells:
+        day = periods_of(spelled(cell))
+        if day is None:
+            raise LacunetError(
+                f"{cell!r} is not a date.", f"bins={unit!r} is for columns of dates."
+            )
+        first.setdefault(day[unit], cell)
+    return dict(sorted(first.items()))
+
+
+def _cut_points(numbers: FloatArray, weights: FloatArray, bins: Any) -> tuple[float, ...]:
+    """The cut points as given, or those that leave equally many rows between them."""
+    if isinstance(bins, Integral):
+        return (-np.inf, *_quantiles(numbers, weights, int(bins)), np.inf)
+    return cuts_found(source_from({"x": numbers}), {"x": bins}, Data({"x": numbers}))["x"]
 
 
 def _refuse_strangers(subject: str, names: Iterable[str], columns: Collection[str]) -> None:
@@ -447,6 +519,8 @@ def _read(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> list[Any]:
         read: list[Any] = np.where(np.isnan(cells), np.array(None), cells).tolist()
     elif cells.dtype.kind in "iub":  # which cannot be missing
         read = cells.tolist()
+    elif cells.dtype.kind == "M":
+        read = cells.astype("datetime64[us]").tolist()
     else:
         read = [None if is_null(cell) else cell for cell in cells.tolist()]
     if not meanings:
@@ -503,10 +577,14 @@ def _weighted(estimator: Any, given: Any, rows: Any, y: Any) -> tuple[FloatArray
 
 
 def _plain(rows: Any) -> Any:
-    """The rows with columns of pandas' own kinds as objects, which scikit-learn leaves alone."""
+    """The rows with dates and pandas' own kinds as objects, which scikit-learn leaves alone."""
     if type(rows).__module__.partition(".")[0] != "pandas" or not hasattr(rows, "columns"):
         return rows
-    kinds = {name: object for name, kind in rows.dtypes.items() if not isinstance(kind, np.dtype)}
+    kinds = {
+        name: object
+        for name, kind in rows.dtypes.items()
+        if not isinstance(kind, np.dtype) or kind.kind == "M"
+    }
     return rows.astype(kinds) if kinds else rows
 
 

@@ -107,7 +107,7 @@ def test_intervals_from_rows_hold_the_truth_as_often_as_they_say() -> None:
     for seed in range(40):
         rng = np.random.default_rng([17, seed])
         model = random_model(NAPKIN, rng)
-        answer = verdict.estimate(lc.Data(rows_of(model, 3_000, rng)), interval=True)
+        answer = verdict.estimate(lc.Data(rows_of(model, 3_000, rng)), intervals=True)
         assert answer.interval is not None
         low, high = np.moveaxis(answer.interval, -1, 0)
         truth = model.truth(["C"])

@@ -222,7 +222,7 @@ def test_what_the_numbers_of_states_identify_is_estimated_without_a_formula() ->
     verdict = graph.recover("P(Ill)")
     assert verdict.generic
     assert not verdict.is_recoverable
-    answer = verdict.estimate(drawn.frame(), interval=0.99)
+    answer = verdict.estimate(drawn.frame(), intervals=True, level=0.99)
     assert answer.bounds is None
     truth = 0.3 * 0.2 + 0.3 * 0.5 + 0.4 * 0.9
     assert answer.interval[1, 0] < truth < answer.interval[1, 1]
@@ -483,7 +483,7 @@ def test_the_odds_rule_gives_no_number_where_no_hidden_row_shows_what_it_needs()
 
 def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> None:
     verdict = SURVEY.recover(["Ill"], ["Age"])
-    bare, sure = verdict.estimate(survey()), verdict.estimate(survey(), interval=0.9)
+    bare, sure = verdict.estimate(survey()), verdict.estimate(survey(), intervals=True, level=0.9)
     assert bare["old", "yes"] == 0.75
     assert bare.level is None
     assert "old" in str(bare)

@@ -301,7 +301,7 @@ def test_clusters_of_weight_zero_count_in_worst_cases_and_for_graphs() -> None:
     found = lc.worst_case(NETWORK, lc.Data(rows, **SURVEYED), "Smokes")
     np.testing.assert_allclose([found.low_error, found.high_error], exact, rtol=1e-5)
     graph = lc.MissingnessGraph.parse("R[Ill]", NETWORK)
-    answer = graph.recover(["Smokes"]).estimate(lc.Data(rows, **SURVEYED), interval=True)
+    answer = graph.recover(["Smokes"]).estimate(lc.Data(rows, **SURVEYED), intervals=True)
     assert np.diff(answer.interval[1])[0] == pytest.approx(
         2 * 2.201 * exact, rel=0.05
     )  # t with 11 degrees
@@ -398,8 +398,8 @@ def test_estimates_and_effects_of_graphs_have_intervals_by_replicate_weights() -
     rows = survey_rows()
     graph = lc.MissingnessGraph(NETWORK, {"Ill": ["Smokes"]})
     verdict = graph.recover("Ill", ["Smokes"])
-    by_weights = verdict.estimate(replicated(rows), interval=True)
-    clusters = verdict.estimate(lc.Data(rows, **SURVEYED), interval=True)
+    by_weights = verdict.estimate(replicated(rows), intervals=True)
+    clusters = verdict.estimate(lc.Data(rows, **SURVEYED), intervals=True)
     expected = [0.04567686333, 0.03438275258]  # by R, as above
     for answer in (by_weights, clusters):
         np.testing.assert_allclose(answer.standard_error[:, 1], expected, rtol=1e-4)

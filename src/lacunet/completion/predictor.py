@@ -22,6 +22,7 @@ from lacunet.data.errors import DataWarning, clipped
 from lacunet.data.evidence import states_and_sets
 from lacunet.data.skips import Skips, by_rules, ruled, skips_of
 from lacunet.data.table import EncodedTable, SetsOf, code_type
+from lacunet.display import Displayed
 from lacunet.errors import LacunetError, warn
 from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.inference.answer import Answer
@@ -32,14 +33,15 @@ from lacunet.memory import Memory
 from lacunet.model.dictionary import sets_among
 from lacunet.model.mechanisms import with_nodes
 from lacunet.model.network import Network
-from lacunet.wording import close_to, question
+from lacunet.wording import close_to, first_of, question
 
 close_names = lru_cache(maxsize=1024)(close_to)  # rows come with the same columns
+MAX_NAMES = 5  # of targets, in a line
 MAX_ROWS_BY_QUERY = 8  # from more on, to solve them together is faster
 
 
-@dataclass(frozen=True, eq=False)
-class Predictor:
+@dataclass(frozen=True, eq=False, repr=False)
+class Predictor(Displayed):
     """Predicts some variables for one row at a time, about as fast as a query; see `compile`."""
 
     network: Network
@@ -49,6 +51,12 @@ class Predictor:
     _sets_of: SetsOf  # what codes for one of several states may mean
     _skips: tuple[Skips, ...]  # the rules by which questions were not asked
     _memory: Memory
+
+    def __repr__(self) -> str:
+        return f"<Predictor of {first_of(self.targets, MAX_NAMES)}; call it with a row>"
+
+    def _parts(self) -> list[str]:
+        return [repr(self)[1:-1]]
 
     @classmethod
     def of(

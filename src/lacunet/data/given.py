@@ -19,6 +19,7 @@ from lacunet.data.counted import COLUMNS, said_by
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped, listed
 from lacunet.data.select import without_secrets
+from lacunet.display import Displayed
 from lacunet.formats.files import as_network
 from lacunet.model.dictionary import by_spelling
 from lacunet.model.network import FloatArray, Network
@@ -115,7 +116,7 @@ def _matrix(weights: ArrayLike) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Data:
+class Data(Displayed):
     """Data, and how they are read: what every function that takes data takes.
 
     Parameters
@@ -365,6 +366,9 @@ class Data:
         shown = [] if self.source is None else [_shown(self.source)]
         shown += [f"{name}={_shown(value)}" for name, value in options.items()]
         return f"Data({without_secrets(', '.join(shown))})"
+
+    def _parts(self) -> list[str]:
+        return [repr(self)]
 
     def every_row(self, learned: object = None) -> Data:
         """The same for what looks at each row by itself: none is left out for its weight.

@@ -29,7 +29,7 @@ from lacunet.diagnosis.at_random import (
 )
 from lacunet.diagnosis.on_graph import GraphTrial, try_learned_graph
 from lacunet.diagnosis.patterns import Patterns, patterns
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.estimate.explain import explain
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.inference.expectation.forecast import Forecast
@@ -88,7 +88,7 @@ FLUX = (
 
 
 @dataclass(frozen=True, repr=False)
-class Diagnosis:
+class Diagnosis(Displayed):
     """What is missing from data, and what can be said about why.
 
     ``patterns`` describe; ``mcar`` tests whether values are missing completely at random,
@@ -109,8 +109,8 @@ class Diagnosis:
     def __repr__(self) -> str:
         return f"<Diagnosis: {self.conclusions[0]}>"
 
-    def __str__(self) -> str:
-        return as_text(self)
+    def _parts(self) -> list[object]:
+        return shown(self)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""
@@ -373,20 +373,21 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
 
-def as_text(diagnosis: Diagnosis) -> str:
-    """The diagnosis for people to read."""
+def shown(diagnosis: Diagnosis) -> list[object]:
+    """The diagnosis for people to read: lines, and a table."""
     described, grounds = diagnosis.patterns, diagnosis.grounds
     share = described.missing_cells / max(described.cells, 1)
     partially = [name for name, rate in described.rate_of.items() if rate > 0]
     shape = "monotone" if described.is_monotone else "not monotone"
-    lines = [
+    lines: list[object] = [
         f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
         f"cells missing ({share:.1%}), in {len(partially)} of {len(described.rate_of)} variables",
     ]
     if partially:
         number = counted(described.number, "pattern")
-        shown = _variables(described, partially, "family shown" if grounds.has_edges else "shown")
-        lines += [f"{number} of missing values, {shape}", "", shown]
+        what = "family shown" if grounds.has_edges else "shown"
+        lines += [f"{number} of missing values, {shape}", ""]
+        lines += _variables(described, partially, what)
         lines += ["", "commonest patterns:", _commonest(described)]
         lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
         clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
@@ -394,7 +395,7 @@ def as_text(diagnosis: Diagnosis) -> str:
         clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
         lines += _list("also given what is always shown:", map(_tested, clear))
         lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]
-    return "\n".join([*lines, "", *diagnosis.conclusions])
+    return [*lines, "", *diagnosis.conclusions]
 
 
 def _list(title: str, items: Any) -> list[str]:
@@ -405,7 +406,7 @@ def _list(title: str, items: Any) -> list[str]:
     return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
 
 
-def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str:
+def _variables(described: Patterns, partially: Sequence[str], what: str) -> list[object]:
     ordered = sorted(partially, key=lambda name: -described.rate_of[name])
     rows = [
         [
@@ -417,9 +418,9 @@ def _variables(described: Patterns, partially: Sequence[str], shown: str) -> str
         ]
         for name in ordered[: 2 * SHOWN]
     ]
-    more = f"\nand {len(ordered) - len(rows)} more" if len(ordered) > len(rows) else ""
-    table = TextTable(["variable", "missing", shown, "influx", "outflux"], rows)
-    return f"{table}{more}\n{FLUX}"
+    table = TextTable(["variable", "missing", what, "influx", "outflux"], rows)
+    more = [f"and {len(ordered) - len(rows)} more"] if len(ordered) > len(rows) else []
+    return [table, *more, FLUX]
 
 
 def _commonest(described: Patterns) -> str:

@@ -18,7 +18,7 @@ from lacunet.data.given import Data
 from lacunet.data.keywords import takes_data
 from lacunet.data.read import note_on_sets
 from lacunet.diagnosis.tilted_query import AskedTerm, of_difference, typed_terms
-from lacunet.display import TextTable, terminal_width
+from lacunet.display import Displayed, TextTable, terminal_width
 from lacunet.errors import LacunetError
 from lacunet.estimate.asked_pseudo_counts import checked_pseudo_counts
 from lacunet.estimate.em.first_fit import flat_pseudo_counts
@@ -75,7 +75,7 @@ Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
 
 
 @dataclass(frozen=True, repr=False)
-class Sensitivity:
+class Sensitivity(Displayed):
     """How an answer moves as hidden values differ from shown ones.
 
     ``answers`` and ``intervals`` (low, high) go with ``deltas``. ``tipping_point`` is the
@@ -100,7 +100,7 @@ class Sensitivity:
     def __repr__(self) -> str:
         return f"<Sensitivity of {self.question}: {self.words[0]}>"
 
-    def __str__(self) -> str:
+    def _parts(self) -> Iterator[object]:
         least = self.question.lowest
         columns = terminal_width()
         drawn = 40 if columns is None else min(40, max(columns - BESIDE_DRAWING, 8))
@@ -120,20 +120,20 @@ class Sensitivity:
         ]
         compared = f"within groups by {', '.join(self.given)}" if self.given else "among all rows"
         compared += " and by what else a row shows" if self.method == "em" else ""
-        return "\n".join(
-            [
-                f"{self.question}; {self.question.mechanism} is missing in "
-                f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})",
-                "",
-                str(TextTable([*HEADER, f"{least:<{drawn - 1}g} 1"], rows)),
-                "tilt by delta: the odds of "
-                f"{assigned(self.question.mechanism, self.question.tilted_state)} among hidden "
-                "values are e^delta times (odds ratio) those among shown ones"
-                + (" of the same group" if self.given else ""),
-                "",
-                *self.words,
-            ]
+        yield (
+            f"{self.question}; {self.question.mechanism} is missing in "
+            f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})"
         )
+        yield ""
+        yield TextTable([*HEADER, f"{least:<{drawn - 1}g} 1"], rows)
+        tilted = assigned(self.question.mechanism, self.question.tilted_state)
+        group = " of the same group" if self.given else ""
+        yield (
+            f"tilt by delta: the odds of {tilted} among hidden values are e^delta times (odds "
+            f"ratio) those among shown ones{group}"
+        )
+        yield ""
+        yield from self.words
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lacunet.data.keywords import takes_data
 from lacunet.data.table import EncodedTable
 from lacunet.deadline import Deadline, OutOfTimeError
+from lacunet.display import Displayed
 from lacunet.errors import ByName
 from lacunet.estimands.deletion import Estimand, Orders
 from lacunet.estimands.notation import TEXT
@@ -51,7 +52,7 @@ MOST_NAMES = 12
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Displayed):
     """A plan, and how much data there is for it; it prints.
 
     ``assumption`` is what the method assumes of missing values, empty if none are missing.
@@ -141,7 +142,7 @@ class Explanation:
     def __repr__(self) -> str:
         return f"<Explanation: {self._heading()}>"
 
-    def __str__(self) -> str:
+    def _parts(self) -> list[str]:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
         lines += [f"It assumes that {self.assumption}."] if self.assumption else []
@@ -179,7 +180,9 @@ class Explanation:
             )
         if self.expectation is not None:
             lines += ["", "an exact expectation step:", self.expectation.text]
-        return "\n".join([*lines, *(() if self.refusal else ("", self.intervals))])
+        if not self.refusal:
+            lines += ["", self.intervals]
+        return lines
 
     def _share(self, rows: int) -> str:
         return f"{counted(rows, 'row')} ({rows / (self.rows or 1):.1%}) of {self.rows:,}"

@@ -8,6 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
+from lacunet.display import Displayed
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.model.network import FloatArray, Scope
 from lacunet.model.nodes import SELECTION
@@ -29,15 +30,15 @@ class Formula(Protocol):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ByFormula(Readable):
+class ByFormula(Displayed, Readable):
     """A family with its formula; printed, the family with what is said of it in `lines`."""
 
     variable: str
     parents: Scope
     formula: Formula
 
-    def __str__(self) -> str:
-        return "\n".join([self.family, *(f"  {line}" for line in self.lines())])
+    def _parts(self) -> list[str]:
+        return [self.family, *(f"  {line}" for line in self.lines())]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.family}>"

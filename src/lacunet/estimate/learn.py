@@ -188,7 +188,7 @@ def learn(
 
     >>> rows = {"Age": ["old", "old", "old", "young"], "Ill": ["yes", None, "no", "no"]}
     >>> result = learn("Age -> Ill", rows, "direct-mcar", pseudo_counts=0)
-    >>> result.cpt("Ill")
+    >>> print(result.cpt("Ill"))
     P(Ill | Age)
     Age        no     yes
     old    0.5000  0.5000

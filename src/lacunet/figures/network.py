@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from lacunet.figures.charts import short
 from lacunet.figures.layout import bow, layered
@@ -22,6 +22,7 @@ def network_picture(
     missing: Mapping[str, float] | None = None,
     graph: MissingnessGraph | None = None,
     *,
+    undirected: Collection[tuple[str, str]] = (),
     width: float = 700,
 ) -> Picture:
     """The graph of a network.
@@ -32,6 +33,8 @@ def network_picture(
         The share of each variable's values that are missing, drawn as a bar with its number.
     graph
         How values go missing: its mechanisms are drawn, dashed.
+    undirected
+        The edges, in either direction, that are drawn without a head.
     width
         About how wide the figure may be, in pixels.
     """
@@ -46,9 +49,11 @@ def network_picture(
         edges += [(cause, mechanism) for cause in sorted(causes, key=str)]
     layout = layered(size_of, edges, width)
     shapes: list[Shape] = []
-    for (_, head), path in layout.path_of.items():
+    for (tail, head), path in layout.path_of.items():
         style = "cause" if isinstance(head, Mechanism) else "edge"
-        shapes += [Line(path, style), _arrow(path, style)]
+        shapes.append(Line(path, style))
+        if (tail, head) not in undirected and (head, tail) not in undirected:
+            shapes.append(_arrow(path, style))
     for pair in () if graph is None else graph.hidden:
         first, second = sorted(pair, key=str)
         for ends in ((first, second), (second, first)):

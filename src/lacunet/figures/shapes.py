@@ -15,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lacunet.display import Displayed
 from lacunet.errors import LacunetError
 from lacunet.output import writing_to
 
@@ -128,8 +129,8 @@ class Words:
 Shape = Line | Box | Disc | Words
 
 
-@dataclass(frozen=True)
-class Picture:
+@dataclass(frozen=True, repr=False)
+class Picture(Displayed):
     """A figure: shapes, and ``words`` that say what it shows to those who cannot see it.
 
     A notebook shows it; ``write`` keeps it as SVG, PDF or PNG, as the name ends.
@@ -140,8 +141,14 @@ class Picture:
     shapes: tuple[Shape, ...]
     words: str
 
-    def _repr_svg_(self) -> str:
-        return self.svg()
+    def __repr__(self) -> str:
+        return f"<Picture: {self.words}>"
+
+    def _parts(self) -> list[str]:
+        return [self.words]
+
+    def _repr_html_(self) -> str:
+        return on_paper(self.svg())
 
     def svg(self) -> str:
         """The picture as a file of its own, in light colours."""
@@ -196,6 +203,12 @@ class Picture:
             content = stream.getvalue()
         with writing_to(path, LacunetError) as file:
             file.write(content)
+
+
+def on_paper(svg: str) -> str:
+    """A picture in light colours for a notebook, which may be dark; a large one can be scrolled."""
+    look = "background:#fff; overflow:auto; max-height:480px; width:fit-content; max-width:100%"
+    return f'<div style="{look}">{svg}</div>'
 
 
 def page_style(markup: str) -> str:

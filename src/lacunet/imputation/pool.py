@@ -24,22 +24,24 @@ information* also counts that few tables tell little of B, as R's `mice` has it:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import LacunetError, as_level
 from lacunet.model.network import FloatArray
+from lacunet.wording import counted
 
 LEAST = 2  # tables that show how far they differ
 LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pooled:
+class Pooled(Displayed):
     """Estimates pooled over completed tables; every field has the shape of one table's estimate.
 
     ``df`` are the degrees of freedom of its interval. ``lambda_`` is the share of the variance that
@@ -62,6 +64,9 @@ class Pooled:
         return np.stack([self.estimate - reach, self.estimate + reach], axis=-1)
 
     def __repr__(self) -> str:
+        return f"<Pooled: {counted(self.estimate.size, 'estimate')}>"
+
+    def _parts(self) -> Iterator[object]:
         columns = [
             self.estimate,
             self.standard_error,
@@ -70,8 +75,8 @@ class Pooled:
         ]
         rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
         header = ["estimate", "standard error", "low", "high", "df"]
-        table = TextTable(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
-        return f"{table}\nlow, high: 95% interval"
+        yield TextTable(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+        yield "low, high: 95% interval"
 
 
 OF_EACH = (
@@ -131,7 +136,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
     Of numbers that were computed elsewhere:
 
     >>> pooled = pool([0.30, 0.34, 0.26, 0.30], [0.0021, 0.0022, 0.0019, 0.0021], df=99)
-    >>> pooled
+    >>> print(pooled)
     estimate  standard error     low    high     df
          0.3         0.05838  0.1754  0.4246  14.72
     low, high: 95% interval

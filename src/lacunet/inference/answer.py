@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lacunet.errors import LacunetError
+from lacunet.display import as_html
+from lacunet.errors import ByName, LacunetError
 from lacunet.inference.errors import QueryError
 from lacunet.model.labelled import (
     Labelled,
@@ -57,6 +58,16 @@ class Bounds(NamedTuple):
 
     low: FloatArray
     high: FloatArray
+
+    def __repr__(self) -> str:
+        lowest, highest = float(self.low.min()), float(self.high.max())
+        return f"<Bounds: {counted(self.low.size, 'cell')} from {lowest:.4f} to {highest:.4f}>"
+
+    def __str__(self) -> str:
+        return f"low: {self.low.tolist()}\nhigh: {self.high.tolist()}"
+
+    def _repr_html_(self) -> str:
+        return as_html([str(self)])
 
 
 class AnswerBasis(NamedTuple):
@@ -317,6 +328,10 @@ class Answer:
         which: "pandas", "polars" or "pyarrow".
         """
         return labelled(self).frame(library, tidy=tidy)
+
+
+class Answers(ByName[Answer]):
+    """The answers on several variables, by variable."""
 
 
 def basis_of(answer: Answer) -> AnswerBasis:

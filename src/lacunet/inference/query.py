@@ -21,6 +21,7 @@ from lacunet.inference.answer import (
     WITH_REPLICATES,
     Answer,
     AnswerBasis,
+    Answers,
     at_states,
     basis_of,
     resting,
@@ -394,9 +395,9 @@ def marginals(
     if unsupported == "bounds":
         bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
     bases = [_with_intervals(basis, source, evidence, do, level) for basis in bases]
-    return {
-        basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)
-    }
+    return Answers(
+        {basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)}
+    )
 
 
 def after_doing(

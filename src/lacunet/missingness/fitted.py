@@ -395,7 +395,7 @@ class Origin:
         return f"{self.source}, p = {self.p_value:.2g}, V = {self.effect:.2f}"
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class LearnedGraph(MissingnessGraph):
     """A missingness graph that knows where each of its edges comes from.
 

@@ -43,6 +43,7 @@ from lacunet.model.network import Network
 from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
 from lacunet.output import writing_to
 from lacunet.statistics.opened import open_rows
+from lacunet.wording import counted
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from lacunet.uncertainty.effect import Effect
 
 
-@dataclass(frozen=True, init=False, eq=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class MissingnessGraph(Drawing):
     """Why values are missing: what decides whether each variable is recorded.
 
@@ -231,6 +232,16 @@ class MissingnessGraph(Drawing):
         with writing_to(path, MissingnessGraphError) as file:
             file.write(f"{self}\n".encode())
 
+    def __repr__(self) -> str:
+        mechanisms = counted(len(self.causes_of), "mechanism")
+        variables = counted(len(self.network.variables), "variable")
+        return f"<{type(self).__name__}: {mechanisms} over {variables}>"
+
+    def _repr_html_(self) -> str:
+        from lacunet.figures.in_notebooks import graph_html
+
+        return graph_html(self, repr(self)[1:-1])
+
     def __str__(self) -> str:
         return write_statements(self._statements(self.causes_of))
 
@@ -368,7 +379,7 @@ class MissingnessGraph(Drawing):
         -------
         A `Verdict`. Its ``status`` is "recoverable", "not recoverable" (there is a proof that no
         formula works for every model of the graph) or "undecided", its ``why`` says the reason. If
-        it is recoverable, ``estimand`` is the formula, and ``estimate(data, interval=True)``
+        it is recoverable, ``estimand`` is the formula, and ``estimate(data, intervals=True)``
         computes it. If not, ``generic`` says whether the data determine it all the same for the
         numbers of states of this network; then `lacunet.learn` with ``method="em"`` estimates it.
         ``identified_set(data)`` gives the lowest and the highest value that fit the data.

@@ -39,3 +39,11 @@ MAX_ESTIMAND_STEPS = 8e5  # of the search for an estimand
 MAX_MECHANISM_STEPS = 3e5  # of that with mechanisms as variables
 MAX_CHOICE_STEPS = 4e6  # for other estimands and samples, once data are to choose
 MAX_WITNESS_STATES = 10  # of a variable that hides itself, in the two models that show it
+
+# The search for two models that look the same (`refute.submodels`, `refute.witness`), in rough
+# operations.
+MAX_SUBMODEL_WORK = 1e7  # of one submodel; larger ones are left out
+MAX_REFUTING_WORK = 1e8  # for one query, times the effort asked for
+MIN_SUBMODEL_WORK = 1e5  # that every submodel counts for, however small
+MAX_SUBMODEL_VARIABLES = 4
+MAX_NEAR_VARIABLES = 6  # beside those of the query, that submodels are made of

@@ -8,21 +8,23 @@ bidirected edges (two values, even odds).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.display import Displayed, TextTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import Mechanism, Node, named
+from lacunet.wording import conditional, counted
 
 Parent = Node | HiddenCause
 
 
-@dataclass(frozen=True)
-class MechanismCpt:
+@dataclass(frozen=True, repr=False)
+class MechanismCpt(Displayed):
     r"""The probability that ``variable`` is missing, :math:`\Pr(R_X = \mathsf{mis} \mid u)`.
 
     ``missing`` has one axis for each parent, in their order.
@@ -31,6 +33,21 @@ class MechanismCpt:
     variable: str
     parents: tuple[Parent, ...]
     missing: FloatArray
+
+    def __repr__(self) -> str:
+        return f"<MechanismCpt: {self._title}>"
+
+    def _parts(self) -> list[object]:
+        rates = [f"{rate:.4f}" for rate in np.ravel(self.missing)]
+        header = [*map(node_name, self.parents), "missing"]
+        states = [map(str, cell) for cell in np.ndindex(self.missing.shape)]
+        rows = [[*cell, rate] for cell, rate in zip(states, rates, strict=True)]
+        note = ["parents by the numbers of their states, from 0"] if self.parents else []
+        return [self._title, TextTable(header, rows, left=len(self.parents)), *note]
+
+    @property
+    def _title(self) -> str:
+        return conditional(f"{node_name(self.node)}=0", list(map(node_name, self.parents)))
 
     @property
     def node(self) -> Mechanism:
@@ -51,8 +68,8 @@ class HiddenCauseCpt:
     zero: FloatArray
 
 
-@dataclass(frozen=True)
-class Missingness:
+@dataclass(frozen=True, repr=False)
+class Missingness(Displayed):
     """A missingness graph with all its parameters.
 
     ``mechanisms`` are keyed by the variable they hide, parents before children, and so are
@@ -64,6 +81,15 @@ class Missingness:
     mechanisms: Mapping[str, MechanismCpt]
     causes: tuple[HiddenCauseCpt, ...] = ()
     separator: Scope | None = None
+
+    def __repr__(self) -> str:
+        return f"<Missingness: {counted(len(self.mechanisms), 'mechanism')}>"
+
+    def _parts(self) -> Iterator[object]:
+        yield self.graph
+        for cpt in self.mechanisms.values():
+            yield ""
+            yield cpt
 
     def draw(self, network: Network, rng: np.random.Generator) -> Missingness:  # noqa: ARG002
         """Itself: it is drawn already, and can stand where a way of drawing is asked for."""

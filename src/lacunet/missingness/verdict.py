@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
@@ -13,7 +14,7 @@ import numpy as np
 from lacunet.data.given import data_given
 from lacunet.data.keywords import takes_data
 from lacunet.data.table import whole_rows
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import ByName, warn
 from lacunet.estimands.notation import Notation, Readable
 from lacunet.estimands.patterns import PatternOdds
@@ -43,7 +44,7 @@ from lacunet.model.network import FloatArray, Network, Scope
 from lacunet.model.nodes import SELECTION, Mechanism
 from lacunet.model.table import Table
 from lacunet.statistics.rows import Rows
-from lacunet.wording import listed, read_formula
+from lacunet.wording import counted, listed, read_formula
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -82,8 +83,8 @@ class _WithEstimand(Readable):
         return "" if self.term is None else self.term.equation(notation)
 
 
-@dataclass(frozen=True)
-class Estimation(_WithEstimand):
+@dataclass(frozen=True, repr=False)
+class Estimation(Displayed, _WithEstimand):
     r"""An estimate of P(target | given, do(do)) and what it rests on.
 
     ``table`` has the axes do..., given... then target...; a configuration of the conditions
@@ -109,6 +110,13 @@ class Estimation(_WithEstimand):
     rows_used: int
     share_used: float
     is_founded: bool
+
+    def __repr__(self) -> str:
+        return f"<Estimation of {self.asked} from {counted(self.rows_used, 'row')}>"
+
+    def _parts(self) -> list[str]:
+        rows = f"{counted(self.rows_used, 'row')} ({self.share_used:.1%} of all)"
+        return [f"{self.asked}, from {rows}", read_formula(self.estimand), *self.warnings]
 
     @property
     def given(self) -> Scope:
@@ -287,7 +295,8 @@ class Verdict(_WithEstimand):
         self,
         data: object,
         *,
-        interval: bool | float = False,
+        intervals: bool = False,
+        level: float = 0.95,
         population: object = None,
     ) -> Answer:
         """The probabilities asked for, estimated from data; no pseudo-counts are added.
@@ -298,10 +307,10 @@ class Verdict(_WithEstimand):
 
         Parameters
         ----------
-        data, weight
-            As `lacunet.learn` takes them.
-        interval
-            Whether to compute intervals, or their level (True: 0.95).
+        data
+            As `lacunet.learn` takes it.
+        intervals, level
+            Whether to compute intervals, and their level.
         population
             Where the formula needs a distribution among everyone that `MissingnessGraph.recover`
             was told is known: rows that are not selected, or the probabilities of the states of
@@ -327,7 +336,9 @@ class Verdict(_WithEstimand):
         """
         from lacunet.uncertainty.recovered import answer_to
 
-        answer, warnings = answer_to(self, data_given(data), interval, population)
+        answer, warnings = answer_to(
+            self, data_given(data), level if intervals else None, population
+        )
         for text in warnings:
             warn(f"{self.query}: {text}.")
         return answer
@@ -467,4 +478,9 @@ class Verdicts(ByName[Verdict]):
     """The verdicts on several CPTs, by variable; printed one line each."""
 
     def __repr__(self) -> str:
-        return "\n".join(map(str, self.values()))
+        counts = Counter(verdict.status for verdict in self.values())
+        standings = ", ".join(f"{number} {status}" for status, number in counts.items())
+        return f"<Verdicts: {standings}>"
+
+    def _parts(self) -> Iterator[object]:
+        yield from map(str, self.values())

@@ -175,6 +175,9 @@ class Cpt:
             )
 
     def __repr__(self) -> str:
+        return f"<Cpt: {self.title}, {' x '.join(map(str, self.table.shape))}>"
+
+    def __str__(self) -> str:
         return self._labelled.text()
 
     def _repr_html_(self) -> str:
@@ -733,7 +736,9 @@ class Network(Askable):
         return f"{self!r}\n{TextTable(_HEADER, self._listing(), left=3)}"
 
     def _repr_html_(self) -> str:
-        return TextTable(_HEADER, self._listing(), left=3).html(repr(self)[1:-1])
+        from lacunet.figures.in_notebooks import network_html
+
+        return network_html(self, repr(self)[1:-1], TextTable(_HEADER, self._listing(), left=3))
 
     def _listing(self) -> list[list[str]]:
         """Each variable with its parents and states."""

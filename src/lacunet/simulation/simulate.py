@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -15,6 +15,7 @@ from lacunet.data.seen import without_view
 from lacunet.data.skips import skips_of
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
+from lacunet.display import Displayed
 from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.missingness.fitted import LearnedGraph
 from lacunet.missingness.graph import MissingnessGraph
@@ -110,7 +111,7 @@ Seed = np.random.Generator | int | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Simulation:
+class Simulation(Displayed):
     """Rows drawn from ``network``, whole and as they are shown.
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
@@ -131,6 +132,12 @@ class Simulation:
             f"{counted(len(self.network.variables), 'variable')}, {gaps:,} of {cells:,} cells "
             "hidden; .frame() has them>"
         )
+
+    def _parts(self) -> Iterator[object]:
+        yield repr(self)[1:-1]
+        if self.mechanisms:
+            yield ""
+            yield self.graph
 
     @property
     def graph(self) -> MissingnessGraph:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import combinations
@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.building.edges import edges_of
+from lacunet.display import Displayed
 from lacunet.errors import LacunetError
 from lacunet.formats.edges import is_edges
 from lacunet.formats.files import NetworkOrEdges, as_network, is_file_of_edges
@@ -36,8 +37,8 @@ Children = tuple[tuple[int, ...], ...]
 Arc = tuple[str, str]
 
 
-@dataclass(frozen=True)
-class Cpdag:
+@dataclass(frozen=True, repr=False)
+class Cpdag(Displayed):
     """A class of Markov equivalent DAGs.
 
     ``compelled`` holds the arcs that all of them share, ``reversible`` the edges that some have
@@ -59,15 +60,20 @@ class Cpdag:
         edges = ((x, y) if rank[x] < rank[y] else (y, x) for x, y in self.reversible)
         return Cpdag(variables, self.compelled, frozenset(edges))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        variables = counted(len(self.variables), "variable")
+        edges = counted(self.edges, "edge")
+        return f"<Cpdag: {variables}, {edges}, {len(self.compelled):,} of them directed>"
+
+    def _parts(self) -> list[str]:
         rank = {name: index for index, name in enumerate(self.variables)}
         lines = [(rank[b], rank[a], f"{quoted(a)} -> {quoted(b)}") for a, b in self.compelled]
         lines += [(rank[b], rank[a], f"{quoted(a)} -- {quoted(b)}") for a, b in self.reversible]
-        return "\n".join(text for _, _, text in sorted(lines))
+        return [text for _, _, text in sorted(lines)]
 
 
-@dataclass(frozen=True)
-class StructureDifference:
+@dataclass(frozen=True, repr=False)
+class StructureDifference(Displayed):
     """How two structures differ, as classes of equivalent DAGs; the first is the truth.
 
     ``shd`` counts the pairs of variables whose relation (none, an arc, an arc the other way, an
@@ -98,10 +104,14 @@ class StructureDifference:
         """The pairs that are adjacent in one of the two only."""
         return len(self.missing) + len(self.extra)
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<StructureDifference: SHD {self.shd}, F1 {self.f1:.3f}>"
+
+    def _parts(self) -> Iterator[str]:
         if self.is_equivalent:
-            return f"Markov equivalent: {counted(self.edges[0], 'edge')}"
-        return (
+            yield f"Markov equivalent: {counted(self.edges[0], 'edge')}"
+            return
+        yield (
             f"SHD {self.shd} between CPDAGs of {self.edges[0]} and {self.edges[1]} edges: "
             f"{counted(len(self.missing), 'edge')} missing, {len(self.extra)} extra, "
             f"{self.shd - self.skeleton_errors} otherwise directed; "

@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
-from numbers import Integral
+from numbers import Integral, Real
 from time import monotonic
 from typing import Any, Literal
 
@@ -72,6 +72,8 @@ FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many compl
 MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+ScoreName = Literal["sparse-bic", "bic", "bdeu"]
+EQUIVALENT_SIZE = 10.0  # of BDeu, unless another is given
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES, FEW_REPLICATES = 20, 10
@@ -127,6 +129,14 @@ class LearnedStructure(Askable):
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"
+
+    def _repr_html_(self) -> str:
+        from lacunet.figures.in_notebooks import structure_html
+        from lacunet.report.structured import edges_as_text
+
+        return structure_html(
+            self.network, self.cpdag.reversible, repr(self)[1:-1], edges_as_text(self)
+        )
 
     def __str__(self) -> str:
         if self.strengths:
@@ -192,8 +202,7 @@ def learn_structure(
     method: Literal["auto", "closed-form"] = "auto",
     time_limit: float | None = None,
     rng: np.random.Generator | int | None = None,
-    score: Literal["sparse-bic", "bic", "bdeu"] = "sparse-bic",
-    equivalent_size: float = 10.0,
+    score: ScoreName | tuple[Literal["bdeu"], float] = "sparse-bic",
     strengths: int | None = None,
     pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
@@ -234,10 +243,9 @@ def learn_structure(
         "bic": BIC, which charges for each free parameter. "sparse-bic": the same, without the
         parameters of combinations of states that seem impossible, because no row has them although
         independent variables would have them in five rows or more. "bdeu": BDeu with
-        ``equivalent_size``; with missing values BDeu only proposes structures, and whether one is
-        accepted is decided by the BIC of the data as observed.
-    equivalent_size
-        The equivalent sample size of BDeu: the pseudo-counts of each table, all its cells together.
+        an equivalent sample size of 10, the pseudo-counts of each table, all its cells together;
+        ``("bdeu", 1)`` says another one. With missing values BDeu only proposes structures, and
+        whether one is accepted is decided by the BIC of the data as observed.
     strengths
         The number of bootstrap replicates for edge strengths; also True for 20, False or 0 for
         none. By default 20, and none for more than 200,000 rows; fewer than 10 say little.
@@ -278,7 +286,8 @@ def learn_structure(
     """
     progress = as_progress(progress)
     strengths = REPLICATES if strengths is True else strengths
-    _check(method, score, equivalent_size, strengths, missingness)
+    scoring, equivalent_size = _scoring(score)
+    _check(method, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
     given_data = data_given(data)
@@ -303,10 +312,10 @@ def learn_structure(
         table,
         rows,
         _without_constants(constraints, rows),
-        Score(table.total, equivalent_size if score == "bdeu" else None, score == "sparse-bic"),
+        Score(table.total, equivalent_size, scoring == "sparse-bic"),
         generator(0 if rng is None else rng),
         progress,
-        Judge(network, table, budget, deadline, mechanisms.to_judge, score != "bic"),
+        Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
         constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
@@ -363,15 +372,25 @@ def _cpts(
     return {name: learned.cpt(name) for name in structure.variables}
 
 
-def _check(
-    method: str, score: str, equivalent_size: float, strengths: int | None, missingness: object
-) -> None:
+def _scoring(score: object) -> tuple[str, float | None]:
+    """The name of the score, and of BDeu the equivalent sample size."""
+    name, *sizes = score if isinstance(score, tuple) else (score,)
+    if name not in ("sparse-bic", "bic", "bdeu") or len(sizes) > (name == "bdeu"):
+        raise LacunetError(
+            f"there is no score {score!r}.", "give 'sparse-bic', 'bic', 'bdeu' or ('bdeu', 1)."
+        )
+    (size,) = sizes or (EQUIVALENT_SIZE,)
+    if not (isinstance(size, Real) and 0 < float(size) < inf):
+        raise LacunetError(
+            f"the equivalent sample size of BDeu is {size!r}, not a positive number.",
+            "as in score=('bdeu', 1).",
+        )
+    return name, float(size) if name == "bdeu" else None
+
+
+def _check(method: str, strengths: int | None, missingness: object) -> None:
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
-    if score not in ("sparse-bic", "bic", "bdeu"):
-        raise LacunetError(f"there is no score {score!r}.", "give 'sparse-bic', 'bic' or 'bdeu'.")
-    if not 0 < equivalent_size < inf:
-        raise LacunetError(f"equivalent_size is {equivalent_size!r}, not a positive number.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
         raise LacunetError(f"strengths is {strengths!r}, not a number of replicates.")
     if 0 < (strengths or 0) < FEW_REPLICATES:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from lacunet.data.keywords import takes_data
 from lacunet.data.table import allowed_states
 from lacunet.data.typed import names_and_states, split_query
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import LacunetError
 from lacunet.formats.files import NetworkOrEdges
 from lacunet.memory import Memory
@@ -34,13 +34,13 @@ from lacunet.statistics.observations import replicates
 from lacunet.statistics.opened import open_rows
 from lacunet.statistics.rows import Rows
 from lacunet.uncertainty.jackknife import replicate_variance
-from lacunet.wording import conditional
+from lacunet.wording import conditional, counted
 
 CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
 
 
 @dataclass(frozen=True, repr=False)
-class WorstCase:
+class WorstCase(Displayed):
     """The lowest and highest value of every cell of P(target | given), axes given... then target.
 
     It unpacks into ``low`` and ``high``, and prints with its ``states``. Their standard errors are
@@ -58,11 +58,14 @@ class WorstCase:
     degrees: float = np.inf
 
     def __repr__(self) -> str:
+        return f"<WorstCase: {self.title}, {counted(self.low.size, 'range')}>"
+
+    def _parts(self) -> Iterator[object]:
         ends = zip(self.low.ravel().tolist(), self.high.ravel().tolist(), strict=True)
         cells = zip(product(*self.states), ends, strict=True)
         rows = [[*states, *map(probability, pair)] for states, pair in cells]
-        table = TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
-        return f"{self.title}, whatever the missing values are\n{table}"
+        yield f"{self.title}, whatever the missing values are"
+        yield TextTable([*self.scope, "low", "high"], rows, left=len(self.scope))
 
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.low, self.high))
@@ -112,7 +115,7 @@ def worst_case(
 
     >>> from lacunet import Network
     >>> rows = {"Ill": ["no"] * 3 + ["yes"] + [None] * 4}
-    >>> worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill")
+    >>> print(worst_case(Network({"Ill": ["no", "yes"]}), rows, "Ill"))
     P(Ill), whatever the missing values are
     Ill     low    high
     no   0.3750  0.8750

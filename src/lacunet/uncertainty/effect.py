@@ -16,10 +16,9 @@ and the ratio has no logarithm, the ends of the two intervals give the interval,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from html import escape
 from itertools import pairwise, product
 from typing import Any, NamedTuple
 
@@ -29,7 +28,7 @@ from lacunet.data.evidence import evidence_written, state_named, states_and_like
 from lacunet.data.given import data_given
 from lacunet.data.reading import with_data_codes
 from lacunet.data.typed import is_query, split_query
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable, as_html
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
@@ -75,9 +74,20 @@ class Contrast(NamedTuple):
     ratio: Measured
     odds_ratio: Measured
 
+    def __repr__(self) -> str:
+        return f"<Contrast: {self}>"
+
+    def __str__(self) -> str:
+        sides = f"{self.outcome}, {self.state} vs {self.reference}"
+        measures = zip(MEASURES, self[3:], strict=True)
+        return f"{sides}: {', '.join(f'{name} {number}' for name, number in measures)}"
+
+    def _repr_html_(self) -> str:
+        return as_html([str(self)])
+
 
 @dataclass(frozen=True)
-class Effect:
+class Effect(Displayed):
     """The effect of setting one variable on another.
 
     ``probabilities`` has P(target | do(cause)), axes states of the cause, states of the target;
@@ -181,7 +191,7 @@ class Effect:
             columns["unsupported"] = [*map(self.unsupported_of, contrasts)]
         return frame_of(columns, library)
 
-    def tables(self) -> list[TextTable]:
+    def _tables(self) -> list[TextTable]:
         """The probabilities and the contrasts.
 
         A last column marks what rests on CPT rows without data, if anything does.
@@ -221,15 +231,12 @@ class Effect:
     def __repr__(self) -> str:
         return f"<Effect of {self.cause} on {self.target}>"
 
-    def __str__(self) -> str:
-        probabilities, contrasts = map(str, self.tables())
-        lines = [self.title, probabilities, "", contrasts, "", *self._notes()]
-        return "\n".join(lines).rstrip()
-
-    def _repr_html_(self) -> str:
-        basis = "".join(f"<p>{escape(text)}</p>" for text in self._notes())
-        tables = "".join(table.html() for table in self.tables())
-        return f"<p>{escape(self.title)}</p>{tables}{basis}"
+    def _parts(self) -> Iterator[object]:
+        probabilities, contrasts = self._tables()
+        yield from (self.title, probabilities, "", contrasts)
+        if notes := self._notes():
+            yield ""
+            yield from notes
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON; None for no number."""

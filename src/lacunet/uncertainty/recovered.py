@@ -26,7 +26,7 @@ import numpy as np
 
 from lacunet.data.evidence import Likelihood
 from lacunet.errors import as_level
-from lacunet.inference.answer import LEVEL, Answer, AnswerBasis, Bounds
+from lacunet.inference.answer import Answer, AnswerBasis, Bounds
 from lacunet.missingness.errors import NoRowsError
 from lacunet.missingness.gathered import GatheredRows, gathered_rows
 from lacunet.missingness.identified.sets import POINT, IdentifiedSet
@@ -160,19 +160,19 @@ def _weighed(estimation: Estimation, likelihoods: Likelihoods) -> Estimation:
 
 
 def answer_to(
-    verdict: Verdict, data: object, interval: bool | float, population: object
+    verdict: Verdict, data: object, level: float | None, population: object
 ) -> tuple[Answer, tuple[str, ...]]:
-    """What `Verdict.estimate` gives, and its warnings: the estimate, with intervals if asked."""
+    """What `Verdict.estimate` gives, and its warnings: the estimate, with intervals of a level."""
     network = verdict.graph.network
     names = verdict.asked.names
     states = [STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
     basis = AnswerBasis(verdict.query, tuple(map(str, names)), tuple(states))
     if verdict.term is None:
-        return _identified(verdict, data, interval, population, basis)
-    if interval is False:
+        return _identified(verdict, data, level, population, basis)
+    if level is None:
         estimation = verdict.estimate_with_report(data, population=population)
         return Answer(estimation.table, basis), estimation.warnings
-    level = LEVEL if interval is True else as_level(interval)
+    level = as_level(level)
     both = recovered(verdict, data, population=verdict.population_laws(population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
@@ -183,14 +183,14 @@ def answer_to(
 def _identified(
     verdict: Verdict,
     data: object,
-    interval: bool | float,
+    level: float | None,
     population: object,
     basis: AnswerBasis,
 ) -> tuple[Answer, tuple[str, ...]]:
     """The one value that fits the data where no formula gives it; else NaN between its bounds."""
     ends = verdict.identified_set(data, population=population)
-    if interval is not False:
-        level = LEVEL if interval is True else as_level(interval)
+    if level is not None:
+        level = as_level(level)
         spread = ends.interval(level), np.maximum(ends.low_error, ends.high_error)
         basis = basis._replace(level=level, spread=lambda: spread)
     if is_one_value(verdict, ends):

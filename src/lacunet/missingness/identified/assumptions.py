@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
 from lacunet.missingness.identified.sets import (
@@ -75,8 +75,8 @@ class Assumption(NamedTuple):
         return f"{named(self.cause)} -> {self.mechanism}"
 
 
-@dataclass(frozen=True)
-class Assumptions:
+@dataclass(frozen=True, repr=False)
+class Assumptions(Displayed):
     """Every assumption that the answer to a query may hang on; what moves it most first.
 
     ``low`` and ``high`` are the answers under the graph itself; equal where it identifies them.
@@ -144,8 +144,11 @@ class Assumptions:
             )
         return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
 
-    def __str__(self) -> str:
-        return self.as_text()
+    def __repr__(self) -> str:
+        return f"<Assumptions of {self.asked}: {counted(len(self.assumptions), 'absent edge')}>"
+
+    def _parts(self) -> list[str]:
+        return [self.as_text()]
 
 
 def _between(low: float, high: float) -> str:

@@ -21,13 +21,13 @@ partially identified parameters", 2004.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 
 import numpy as np
 
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
 from lacunet.missingness.identified.intervals import covering
@@ -42,6 +42,7 @@ from lacunet.model.table import Table
 from lacunet.statistics.counts import added_up, quotient
 from lacunet.statistics.distinct import pack
 from lacunet.statistics.rows import Rows
+from lacunet.wording import counted
 
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
@@ -60,25 +61,19 @@ NARROW = (
 )
 
 
-@dataclass(frozen=True)
-class IdentifiedSet:
-    """The lowest and highest value of every cell of a query, axes do..., given..., target....
-
-    ``low_error`` and ``high_error`` are the standard errors of these ends, with so many ``degrees``
-    of freedom. ``is_outer`` if the set
-    may be too wide: where not all pairs of a district are joined. ``used`` are the variables whose
-    values it rests on, ``states`` those of each axis.
-    """
+@dataclass(frozen=True, repr=False)
+class IdentifiedSet(Displayed):
+    """The lowest and highest value of every cell of a query, axes do..., given..., target...."""
 
     asked: Asked
     low: FloatArray
     high: FloatArray
-    low_error: FloatArray
+    low_error: FloatArray  # standard errors of these ends
     high_error: FloatArray
-    is_outer: bool
-    used: Scope
-    degrees: float = np.inf
-    states: tuple[tuple[str, ...], ...] = ()
+    is_outer: bool  # the set may be too wide: where not all pairs of a district are joined
+    used: Scope  # the variables whose values it rests on
+    degrees: float = np.inf  # of freedom, of the standard errors
+    states: tuple[tuple[str, ...], ...] = ()  # of each axis
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter (not all of the set): axes, then low and high."""
@@ -106,7 +101,10 @@ class IdentifiedSet:
         cell = np.unravel_index(int((self.high - self.low).round(6).argmax()), self.low.shape)
         return tuple(map(int, cell))
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
+        return f"<IdentifiedSet of {self.asked}: {counted(self.low.size, 'cell')}>"
+
+    def _parts(self) -> Iterator[object]:
         """A line for each cell: its states, both ends, and the interval of the parameter."""
         what, ends = "lowest and highest values that fit the data", ["lowest", "highest"]
         values = [self.low, self.high]
@@ -123,7 +121,8 @@ class IdentifiedSet:
         ]
         names = [*map(named, self.asked.names)]
         header = [*names, *ends, "95% interval"]
-        return f"{self.asked}: {what}\n{TextTable(header, rows, left=len(names))}"
+        yield f"{self.asked}: {what}"
+        yield TextTable(header, rows, left=len(names))
 
 
 def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> Models:
@@ -156,8 +155,6 @@ class BestModels:
     """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
 
     The law is followed by those of the population that are known from elsewhere, if there are any.
-    ``covariance`` is that of the shares of the rows, None for those of independent rows; ``scale``
-    makes it from that of one row then.
     """
 
     model: Models
@@ -165,9 +162,9 @@ class BestModels:
     law: FloatArray
     best: FloatArray
     starts: list[FloatArray]
-    scale: float
+    scale: float  # makes the covariance of independent rows from that of one
     scope: Scope
-    covariance: FloatArray | None = None
+    covariance: FloatArray | None = None  # of the shares of rows that are not independent
 
     @property
     def log_likelihood(self) -> float:

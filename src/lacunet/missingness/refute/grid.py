@@ -23,23 +23,18 @@ Number = TypeVar("Number", np.int64, np.float64)
 
 @dataclass(frozen=True)
 class Grid:
-    """Every configuration of a submodel's nodes, one a column, and what each node does there.
-
-    ``rows[v]`` and ``value_of[v]`` give the row and the column of the CPT of v that a
-    configuration takes; ``manifest`` numbers what can be observed of it, in as many ``cells``; the
-    number after the last is that of rows which were not recorded. ``seen`` has one column for each
-    cell: the codes of the variables that may be observed, missing as a state. ``held`` are the rows
-    of the CPT of a mechanism in which it is 0 for sure: another one, that it never exceeds, is 0.
-    """
+    """Every configuration of a submodel's nodes, one a column, and what each node does there."""
 
     submodel: Submodel
-    value_of: Mapping[AnyNode, Integers]
-    rows: Mapping[AnyNode, Integers]
-    sizes: Mapping[AnyNode, tuple[int, int]]
-    manifest: Integers
+    value_of: Mapping[AnyNode, Integers]  # the column of a node's CPT that a configuration takes
+    rows: Mapping[AnyNode, Integers]  # and the row
+    sizes: Mapping[AnyNode, tuple[int, int]]  # of the CPTs
+    manifest: Integers  # the cell of what can be observed; the one after the last: not recorded
     cells: int
-    seen: Mapping[str, Integers]
-    held: Mapping[AnyNode, NDArray[np.bool_]]
+    seen: Mapping[str, Integers]  # for each cell the codes of the variables, missing as a state
+    held: Mapping[
+        AnyNode, NDArray[np.bool_]
+    ]  # CPT rows with R[B] = 0, for R[A] is and R[B] <= R[A]
 
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """The numbers of states of some nodes."""
@@ -80,9 +75,11 @@ def grid_of(submodel: Submodel) -> Grid:
     flat = np.indices([*map(states, nodes)]).reshape(len(nodes), -1)
     values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
     length = flat.shape[1]
-    rows, sizes = {}, {}
+    rows = {}
+    sizes = {}
     for node in nodes:
-        rows[node], count = packed([(values[p], states(p)) for p in submodel.parents(node)], length)
+        above = [(values[parent], states(parent)) for parent in submodel.parents(node)]
+        rows[node], count = packed(above, length)
         sizes[node] = (count, states(node))
     held: dict[AnyNode, NDArray[np.bool_]] = {}
     for later, earlier in graph.monotone:
@@ -90,11 +87,13 @@ def grid_of(submodel: Submodel) -> Grid:
         held[later][rows[later][values[earlier] == 0]] = True
     seen: dict[str, tuple[Integers, int]] = {}
     for name in graph.variables:
-        missing, mechanism = states(name), Mechanism(name)
+        missing = states(name)  # one more state
+        mechanism = Mechanism(name)
         if mechanism in graph.parents:
             seen[name] = np.where(values[mechanism] == 1, values[name], missing), missing + 1
         elif name not in graph.partial:  # else it is latent
             seen[name] = values[name], missing
+    # A mechanism whose variable was projected out is seen all the same.
     alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
     index, _ = packed([*seen.values(), *alone], length)
     _, first, number = np.unique(index, return_index=True, return_inverse=True)

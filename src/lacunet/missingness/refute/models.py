@@ -31,17 +31,15 @@ class Block:
     """The kernel of one or several nodes as a linear function of its weights.
 
     The weights of each group add up to one: those of a row of a CPT, or those of all tuples of
-    response functions. At a configuration the kernel is one weight, with its index in ``entries``,
-    or the sum of those that its row of the ``matrix`` marks; without either the nodes are set from
-    outside and the kernel is one. ``responses`` are, for each of several nodes, the state by which
-    each tuple answers each configuration of its parents.
+    response functions. At a configuration the kernel is one weight, or the sum of several; without
+    ``entries`` and ``matrix`` the nodes are set from outside and the kernel is one.
     """
 
     nodes: tuple[AnyNode, ...]
-    group: Integers
-    entries: Integers | None = None
-    matrix: Sparse = None
-    responses: dict[AnyNode, Integers] | None = None
+    group: Integers  # of each weight
+    entries: Integers | None = None  # the weight of each configuration, where it is one
+    matrix: Sparse = None  # a row for each configuration: the weights that are added up, otherwise
+    responses: dict[AnyNode, Integers] | None = None  # each tuple's answer to each row of parents
 
     @property
     def size(self) -> int:
@@ -83,15 +81,13 @@ class Block:
 class Models:
     """A graph, the states of its variables, and the blocks that its law is a product of.
 
-    A model is the weights of all blocks, one block after the other. ``is_outer`` if the blocks
-    allow more than the models of the graph. Derivatives are by all weights; or, if they are
-    ``by_parameters``, by all but the last of each group, which is one less the sum of the others.
+    A model is the weights of all blocks, one block after the other.
     """
 
     grid: Grid
     blocks: tuple[Block, ...]
-    is_outer: bool = False
-    by_parameters: bool = False
+    is_outer: bool = False  # the blocks allow more than the models of the graph
+    by_parameters: bool = False  # derivatives by all weights but the last of each group
 
     @cached_property
     def zeros(self) -> NDArray[np.bool_]:
@@ -231,7 +227,8 @@ class Models:
 
     def manifest_slopes(self, weights: FloatArray) -> FloatArray:
         """The derivative of that law."""
-        (joint, others), cells = self._joint_and_others(weights), self.grid.cells
+        joint, others = self._joint_and_others(weights)
+        cells = self.grid.cells
         slopes = self.slopes(others, self.grid.manifest, cells + 1)[:cells]
         if self.grid.is_selected:  # shares among the rows recorded
             law = self.grid.law(joint)
@@ -251,12 +248,12 @@ class Models:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
         under = self.under(asked.do)
         joint, others = under._joint_and_others(weights)
-        groups = self.grid.groups(asked.names)
-        sums = self.grid.by_conditions(added_up(groups[0], joint, groups[1]), asked)
-        slopes = self.grid.by_conditions(under.slopes(others, *groups), asked)
+        groups, cells = self.grid.groups(asked.names)
+        sums = self.grid.by_conditions(added_up(groups, joint, cells), asked)
+        slopes = self.grid.by_conditions(under.slopes(others, groups, cells), asked)
         mass = np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
         slopes = (slopes - slopes.sum(axis=1, keepdims=True) * (sums / mass)) / mass
-        return np.asarray(slopes.reshape(groups[1], -1))
+        return np.asarray(slopes.reshape(cells, -1))
 
 
 def models_of(submodel: Submodel) -> Models:
@@ -294,8 +291,12 @@ def matching(grid: Grid, nodes: Sequence[AnyNode], responses: dict[AnyNode, Inte
 
 
 def _zeros(grid: Grid, block: Block) -> NDArray[np.bool_]:
+    """The weights by which a mechanism would be 1 where it is 0 for sure."""
     is_zero = np.zeros(block.size, dtype=bool)
-    for node, rows in ((n, grid.held[n]) for n in block.nodes if n in grid.held):
+    for node in block.nodes:
+        if node not in grid.held:
+            continue
+        rows = grid.held[node]
         if block.responses is None:
             is_zero |= np.kron(rows, [False, True])
         else:

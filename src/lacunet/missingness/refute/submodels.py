@@ -13,28 +13,30 @@ from itertools import combinations, permutations
 from math import prod
 from typing import NamedTuple
 
+from lacunet.missingness.limits import (
+    MAX_NEAR_VARIABLES,
+    MAX_SUBMODEL_VARIABLES,
+    MAX_SUBMODEL_WORK,
+)
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached, subsets
 from lacunet.model.network import Scope
 from lacunet.model.nodes import Mechanism, Node
 
-LARGEST_WORK = 1e7  # for one submodel, in rough operations
-MOST_VARIABLES = 4
 Names = frozenset[str]
 
 
 class Kind(NamedTuple):
-    """Submodels of one kind: how many variables, the states of a missing one, edges left out.
+    """Submodels of one kind.
 
-    ``states`` are those of one and of another partially observed variable; every other
-    variable has two. Many states keep the other variables from standing in for what is missing.
+    Many states keep the other variables from standing in for what is missing.
     """
 
-    fewest: int
+    fewest: int  # variables
     most: int
-    states: tuple[int, ...] = ()
-    hidden_states: int = 2
-    left_out: int = 0
+    states: tuple[int, ...] = ()  # of one and of another partial variable; every other has two
+    hidden_states: int = 2  # of each hidden cause
+    left_out: int = 0  # edges
 
 
 KINDS = (  # cheap ones first
@@ -42,7 +44,7 @@ KINDS = (  # cheap ones first
     Kind(1, 3, (4,)),
     Kind(1, 3, (10,)),
     Kind(1, 3, (), 5),
-    Kind(4, MOST_VARIABLES),
+    Kind(4, MAX_SUBMODEL_VARIABLES),
     Kind(1, 3, (10, 4)),
     Kind(1, 3, (4,), 5),
     Kind(1, 3, (), 2, left_out=1),
@@ -51,7 +53,7 @@ KINDS = (  # cheap ones first
     Kind(1, 3, (), 2, left_out=2),
     Kind(1, 3, (10,), 2, left_out=2),
     Kind(1, 3, (10, 4), 5),
-    Kind(4, MOST_VARIABLES, (10,)),
+    Kind(4, MAX_SUBMODEL_VARIABLES, (10,)),
     Kind(1, 3, (10, 4), 2, left_out=1),
 )
 
@@ -61,15 +63,12 @@ AnyNode = Node | HiddenCause
 
 @dataclass(frozen=True)
 class Submodel:
-    """A graph with so many states for each variable; hidden causes have ``hidden_states``.
-
-    ``known`` are sets of variables whose law is known from elsewhere.
-    """
+    """A graph with a number of states for each of its variables."""
 
     graph: MixedGraph
     cardinality_of: Mapping[str, int] = field(hash=False)
-    hidden_states: int = 2
-    known: tuple[Scope, ...] = ()
+    hidden_states: int = 2  # of each hidden cause
+    known: tuple[Scope, ...] = ()  # sets of variables whose law is known from elsewhere
 
     @property
     def nodes(self) -> tuple[AnyNode, ...]:
@@ -112,18 +111,25 @@ def candidates(
     for kind in KINDS:
         for kept in kept_variables(graph, asked, kind):
             for part in parts(graph, kept, kind.left_out):
-                if part.hidden or kind.hidden_states == 2:
-                    for cardinality_of in _cardinalities(part, kind.states):
-                        laws = tuple(filter(None, map(part.named, known)))
-                        submodel = Submodel(part, cardinality_of, kind.hidden_states, laws)
-                        if submodel.work < LARGEST_WORK:
-                            yield submodel
+                yield from _of_kind(part, kind, known)
+
+
+def _of_kind(part: MixedGraph, kind: Kind, known: tuple[Names, ...]) -> Iterator[Submodel]:
+    """The submodels of one kind with one graph, but for those that are too much work."""
+    if not part.hidden and kind.hidden_states != 2:
+        return  # the same as with two
+    laws = tuple(filter(None, map(part.named, known)))
+    for cardinality_of in _cardinalities(part, kind.states):
+        submodel = Submodel(part, cardinality_of, kind.hidden_states, laws)
+        if submodel.work < MAX_SUBMODEL_WORK:
+            yield submodel
 
 
 def kept_variables(graph: MixedGraph, asked: Asked, kind: Kind) -> Iterator[Names]:
     """The sets of variables to keep, small ones first, each with one of the target's."""
     universe = [*asked.target, *asked.do, *asked.given, *_near(graph, asked.names)]
     for kept in subsets(universe, range(kind.fewest, kind.most + 1)):
+        # Where all is observed and nothing done, complete data of these give their law.
         is_plain = graph.partial.isdisjoint(kept) and kept.isdisjoint(asked.do)
         if kept.isdisjoint(asked.target) or (is_plain and not graph.selection):
             graph.meter.charge(1)
@@ -138,7 +144,9 @@ def parts(graph: MixedGraph, kept: Names, left_out: int) -> tuple[MixedGraph, ..
     if left_out:
         return tuple(filter(_is_connected, _thinned(whole, left_out)))
     plain = whole.with_edges(whole.parents, ())
-    return (plain, whole) if whole.hidden and _is_connected(plain) else (whole,)
+    if whole.hidden and _is_connected(plain):
+        return (plain, whole)
+    return (whole,)
 
 
 @lru_cache(maxsize=2048)
@@ -170,15 +178,16 @@ def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:
     first = {m.variable for m in mechanisms}
     first.update(graph.variable_parents([*mechanisms, *graph.selection]))
     order = [*graph.named(first), *graph.named(graph.near([*query, *mechanisms]) - first)]
-    return [name for name in order if name not in query][:6]
+    return [name for name in order if name not in query][:MAX_NEAR_VARIABLES]
 
 
 def _thinned(graph: MixedGraph, count: int) -> Iterator[MixedGraph]:
+    """The graphs without so many of the edges; those of an order R[B] <= R[A] must stay."""
     edges = [
-        ("->", p, n)
-        for n in graph.order
-        for p in graph.sorted(graph.parents[n])
-        if (n, p) not in graph.monotone
+        ("->", parent, node)
+        for node in graph.order
+        for parent in graph.sorted(graph.parents[node])
+        if (node, parent) not in graph.monotone
     ]
     edges += [("<->", left, right) for left, right in graph.hidden]
     for gone in combinations(edges, count):
@@ -195,5 +204,5 @@ def _cardinalities(graph: MixedGraph, states: tuple[int, ...]) -> Iterator[dict[
     """Two states each, but for so many of the partially observed ones."""
     partial = [name for name in graph.variables if name in graph.partial]
     for large in permutations(partial, len(states)):
-        of = dict(zip(large, states, strict=True))
-        yield {name: of.get(name, 2) for name in graph.variables}
+        states_of = dict(zip(large, states, strict=True))
+        yield {name: states_of.get(name, 2) for name in graph.variables}

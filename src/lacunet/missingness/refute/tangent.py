@@ -27,8 +27,8 @@ from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.model.network import Scope
 from lacunet.statistics.counts import added_up
 
-PRIME = 2**31 - 1
-POINTS = 2
+PRIME = 2**31 - 1  # products of two numbers below it fit into 64 bits
+POINTS = 2  # random models, of which the largest rank counts
 
 
 def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
@@ -50,7 +50,8 @@ _models = lru_cache(maxsize=128)(models_of)
 def _generic(submodel: Submodel, seed: int) -> tuple[_Point, Integers]:
     """A random point, and a basis of the row space of the manifest law's Jacobian there."""
     models = _models(submodel)
-    grid, weights = models.grid, models.drawn_modulo(PRIME, np.random.default_rng(seed))
+    grid = models.grid
+    weights = models.drawn_modulo(PRIME, np.random.default_rng(seed))
     joint = np.ones(grid.length, dtype=np.int64)
     for factor in models.factors(weights):
         joint = joint * factor % PRIME
@@ -71,14 +72,18 @@ def _generic(submodel: Submodel, seed: int) -> tuple[_Point, Integers]:
 def _widened(rows: Integers, like: Integers) -> Integers:
     """The rows with zeros for the columns that they do not have."""
     missing = like.shape[1] - rows.shape[1]
-    return np.pad(rows, ((0, 0), (0, missing))) if missing else rows
+    if missing == 0:
+        return rows
+    return np.pad(rows, ((0, 0), (0, missing)))
 
 
 @dataclass(frozen=True)
 class _Point:
+    """A random model, modulo the prime."""
+
     models: Models
-    joint: Integers
-    inverse_at: Mapping[AnyNode, Integers]
+    joint: Integers  # at every configuration
+    inverse_at: Mapping[AnyNode, Integers]  # one over the CPT entry of each node, likewise
 
 
 def _gradients(point: _Point, groups: Integers, count: int, do: Scope = ()) -> Integers:
@@ -104,7 +109,9 @@ def _query_gradients(point: _Point, asked: Asked) -> Integers:
     weights = _without_choice(point, asked.do).astype(np.float64)
     sums = grid.by_conditions(added_up(both, weights, cells).astype(np.int64), asked)
     slopes = grid.by_conditions(_gradients(point, both, cells, asked.do), asked)
-    mass, mass_slopes = (part.sum(axis=1, keepdims=True) % PRIME for part in (sums, slopes))
+    mass = sums.sum(axis=1, keepdims=True) % PRIME
+    mass_slopes = slopes.sum(axis=1, keepdims=True) % PRIME
+    # (s / m)' m^2 = s' m - m' s
     apart = slopes * mass % PRIME - mass_slopes * (sums % PRIME) % PRIME
     return np.asarray(apart % PRIME).reshape(cells, -1)
 
@@ -126,7 +133,7 @@ def _echelon(matrix: Integers) -> Integers:
             break
         pivots = np.flatnonzero(left[done:, column])
         if not len(pivots):
-            continue
+            continue  # the rows above have taken it off
         pivot = done + int(pivots[0])
         left[[done, pivot]] = left[[pivot, done]]
         left[done] = left[done] * pow(int(left[done, column]), -1, PRIME) % PRIME

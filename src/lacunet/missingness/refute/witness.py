@@ -2,8 +2,9 @@
 
 Models of a graph with fewer edges, or with some variables constant, are models of the graph
 too; so small submodels are tried. In each a model is drawn. If the query can move unseen from
-it, the other model is reached by a step along an unseen direction, followed by Gauss and
-Newton's steps back onto the manifest law, and the pair is checked.
+it, that is, along a direction in which the manifest law stands still, the other model is reached by
+a step along it, followed by Gauss and Newton's steps back onto the manifest law, and the pair is
+checked. What is proved does not rest on the search: the two sets of CPTs can be multiplied out.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from lacunet.missingness.limits import MAX_REFUTING_WORK, MIN_SUBMODEL_WORK
 from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import Models, models_of, random_weights
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
@@ -23,10 +25,13 @@ from lacunet.model.network import FloatArray
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
 MOVES = 1e-7  # a gradient of the query along an unseen direction that is not zero
-LEAST = 0.02  # of a CPT's entries
-SEEDS = 3
-MOST_WORK = 1e8  # for one query
-FIXED_WORK = 1e5
+LEAST = 0.02  # that an entry of a CPT may fall to: the models stay clear of their edges
+SEEDS = 3  # models drawn in each submodel
+MAX_STEP = 0.5  # along a direction whose largest component is one
+SHORTENINGS = (
+    4  # of a step from which there is no way back onto the manifest law, to a quarter each
+)
+CORRECTIONS = 12  # steps back; they square the gap, so that few are enough
 
 
 @dataclass(frozen=True)
@@ -34,16 +39,13 @@ class Witness:
     """Two sets of CPTs with one manifest law, within rounding, and different queries.
 
     The tables have one axis for each parent and the node's own last; hidden causes are nodes.
-    The models differ in ``asked``, a query that the one put to the graph would determine: the
-    variables left out of the submodel do not matter. ``answers`` are what the two models say to
-    it, axes as those of the query.
     """
 
-    submodel: Submodel
-    asked: Asked
+    submodel: Submodel  # the variables left out of it do not matter
+    asked: Asked  # what the models differ in: the query put to the graph would determine it
     one: Mapping[AnyNode, FloatArray]
     two: Mapping[AnyNode, FloatArray]
-    answers: tuple[FloatArray, FloatArray]
+    answers: tuple[FloatArray, FloatArray]  # of the two models, axes as those of ``asked``
     manifest_difference: float
 
     @property
@@ -62,9 +64,12 @@ def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) ->
 
     The submodels are taken from the iterator: a next search with it goes on where this one ends.
     """
-    allowed = MOST_WORK * effort
-    while allowed > 0 and (submodel := next(submodels, None)) is not None:
-        allowed -= submodel.work + FIXED_WORK
+    allowed = MAX_REFUTING_WORK * effort
+    while allowed > 0:
+        submodel = next(submodels, None)
+        if submodel is None:
+            break
+        allowed -= submodel.work + MIN_SUBMODEL_WORK
         for witness in in_submodel(submodel, asked):
             return witness
     return None
@@ -72,18 +77,22 @@ def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) ->
 
 def in_submodel(submodel: Submodel, asked: Asked) -> Iterator[Witness]:
     """Pairs of such models with the graph and the states of a submodel."""
-    queries, models = list(reduced_queries(submodel.graph, asked)), models_of(submodel)
+    queries = list(reduced_queries(submodel.graph, asked))
+    models = models_of(submodel)
     for seed in range(SEEDS):
         base = random_weights(models, seed)
-        null = _null_space(models.manifest_slopes(base))
-        slopes = [models.query_slopes(base, query) @ null.T for query in queries]
-        pairs = zip(queries, slopes, strict=True)
-        moving = [pair for pair in pairs if np.abs(pair[1]).max(initial=0.0) > MOVES]
+        unseen = _null_space(models.manifest_slopes(base))
+        moving = []
+        for query in queries:
+            changes = models.query_slopes(base, query) @ unseen.T
+            if np.abs(changes).max(initial=0.0) > MOVES:
+                moving.append((query, changes))
         if not moving:
-            return  # at most a pair is overlooked
-        for reduced, changes in moving:
-            direction = np.linalg.svd(changes, full_matrices=False)[2][0] @ null
-            yield from _pair(models, base, direction, reduced)
+            return  # the same almost everywhere; at most a pair is overlooked
+        for query, changes in moving:
+            # The unseen direction that moves the query most, as a combination of all of them.
+            steepest = np.linalg.svd(changes, full_matrices=False)[2][0]
+            yield from _pair(models, base, steepest @ unseen, query)
 
 
 def reduced_queries(graph: MixedGraph, asked: Asked) -> Iterator[Asked]:
@@ -108,13 +117,12 @@ def _pair(
 ) -> Iterator[Witness]:
     """A model and one that looks the same, a step along the direction that moves the query most."""
     direction = direction / np.abs(direction).max()
-    if (
-        direction @ np.arange(len(direction)) > 0
-    ):  # the decomposition leaves the sign to the machine
+    if direction @ np.arange(len(direction)) > 0:  # the decomposition leaves the sign to chance
         direction = -direction
-    start, goal = models.query(base, asked), models.manifest(base)
-    length = min(0.6 * _room(models, base, direction), 0.5)
-    for _ in range(4):
+    start = models.query(base, asked)
+    goal = models.manifest(base)
+    length = min(0.6 * _room(models, base, direction), MAX_STEP)  # with room left for corrections
+    for _ in range(SHORTENINGS):
         other = _restored(models, goal, models.moved(base, length * direction))
         answer = start if other is None else models.query(other, asked)
         if _size(answer - start) > 0:
@@ -123,9 +131,14 @@ def _pair(
     same = np.inf if other is None else _size(goal - models.manifest(other))
     if other is not None and same <= SAME and _size(answer - start) >= DIFFERENT:
         shape = models.grid.shape(asked.names)
-        tables = _tables(models, base), _tables(models, other)
-        answers = start.reshape(shape), answer.reshape(shape)
-        yield Witness(models.grid.submodel, asked, *tables, answers, same)
+        yield Witness(
+            submodel=models.grid.submodel,
+            asked=asked,
+            one=_tables(models, base),
+            two=_tables(models, other),
+            answers=(start.reshape(shape), answer.reshape(shape)),
+            manifest_difference=same,
+        )
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
@@ -142,7 +155,9 @@ def _size(difference: FloatArray) -> float:
 def _null_space(jacobian: FloatArray) -> FloatArray:
     """The directions in which the manifest law does not move, one a row."""
     rows, columns = jacobian.shape
-    square = np.linalg.qr(jacobian, mode="r") if rows > columns else jacobian
+    square = jacobian
+    if rows > columns:  # R of the decomposition has the same null space, and is smaller
+        square = np.asarray(np.linalg.qr(jacobian, mode="r"))
     _, sizes, basis = np.linalg.svd(square, full_matrices=True)
     return np.asarray(basis[int((sizes > 1e-9 * sizes[0]).sum()) :])
 
@@ -150,13 +165,13 @@ def _null_space(jacobian: FloatArray) -> FloatArray:
 def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray | None:
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
-    for _ in range(12):
+    for _ in range(CORRECTIONS):
         if (moved[~models.zeros] <= LEAST / 2).any():
             return None
         gap = goal - models.manifest(moved)
         if _size(gap) < SAME / 1000:
             return moved
-        if _size(gap) > before:
+        if _size(gap) > before:  # as near as rounding allows, or going astray
             return moved if before < SAME / 10 else None
         before = _size(gap)
         slopes = models.manifest_slopes(moved)

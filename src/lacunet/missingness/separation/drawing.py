@@ -49,21 +49,15 @@ Order = tuple[str, str]  # of two variables, the first of which is shown only wh
 
 @dataclass(frozen=True, init=False)
 class Drawing:
-    """A network, the causes of its mechanisms, and the pairs with a hidden common cause.
-
-    ``latent`` are the variables that no data ever show; ``mixed`` is the graph of all the
-    others, in which a latent variable has become a hidden cause. ``selection`` are the causes of
-    R[*], whether a row was recorded at all; None if every row was. ``monotone`` are pairs of
-    variables of which the first is shown only where the second is: R[first] <= R[second].
-    """
+    """A network, and what decides on which of its values rows show."""
 
     network: Network
-    causes: Mapping[str, tuple[Node, ...]]
-    hidden: tuple[Pair, ...]
-    latent: Scope
-    selection: tuple[Node, ...] | None
-    monotone: tuple[Order, ...]
-    mixed: MixedGraph = field(repr=False)
+    causes: Mapping[str, tuple[Node, ...]]  # of the mechanism of each partially observed variable
+    hidden: tuple[Pair, ...]  # pairs of nodes with a hidden common cause
+    latent: Scope  # variables that no data ever show
+    selection: tuple[Node, ...] | None  # causes of R[*]; None if every row was recorded
+    monotone: tuple[Order, ...]  # the first is shown only where the second is
+    mixed: MixedGraph = field(repr=False)  # all but the latent ones, which became hidden causes
 
     def __init__(
         self,
@@ -94,9 +88,10 @@ class Drawing:
             for name, nodes in causes.items()
         }
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
-        for later, earlier in ordered:
+        for later, earlier in ordered:  # R[later] <= R[earlier] is an edge with zeros
             above.setdefault(later, []).append(earlier)
-        above |= {} if selection is None else {SELECTION: [*selection]}
+        if selection is not None:
+            above[SELECTION] = [*selection]
         causes_of = _checked_causes(network, above, pairs, rank_of)
         parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
         unseen = {checked_node(network, name) for name in latent}
@@ -127,8 +122,10 @@ class Drawing:
     @property
     def causes_of(self) -> dict[Mechanism, tuple[Node, ...]]:
         """The causes of every mechanism, R[*] among them."""
-        selection = {} if self.selection is None else {SELECTION: self.selection}
-        return {Mechanism(name): nodes for name, nodes in self.causes.items()} | selection
+        causes = {Mechanism(name): nodes for name, nodes in self.causes.items()}
+        if self.selection is not None:
+            causes[SELECTION] = self.selection
+        return causes
 
     @property
     def in_order(self) -> tuple[str, ...]:
@@ -196,8 +193,10 @@ class Drawing:
         MissingnessGraphError
             The network has other variables, states or edges than the graph's own.
         """
-        expected, problems = self.network, ["the variables differ"]
-        if set(expected.variables) == set(network.variables):
+        expected = self.network
+        if set(expected.variables) != set(network.variables):
+            problems = ["the variables differ"]
+        else:
             problems = [
                 f"the {part} of {name!r} differ"
                 for name in expected.variables
@@ -209,8 +208,10 @@ class Drawing:
                 f"the missingness graph was made for another network: {problems[0]}.",
                 "make it again, with the network that is learned.",
             )
-        rules, known = network.not_asked_of, expected.not_asked_of
-        if {n: rule.scope for n, rule in rules.items()} == {n: r.scope for n, r in known.items()}:
+        # Of a rule only its scope is part of the graph: these variables are causes of a mechanism.
+        scopes = {name: rule.scope for name, rule in network.not_asked_of.items()}
+        known = {name: rule.scope for name, rule in expected.not_asked_of.items()}
+        if scopes == known:
             return self
         return self.with_parts(network=network)
 

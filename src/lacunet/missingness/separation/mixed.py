@@ -1,18 +1,24 @@
 """Graphs with directed and bidirected edges, and what they separate.
 
 A bidirected edge ``A <-> B`` stands for a hidden common cause. Separation is m-separation:
-d-separation in the directed graph that has a hidden node behind every bidirected edge. A
-path is blocked by a non-collider that is given, or by a collider none of whose descendants
-(itself included) is given. The walk below keeps for every node it reaches whether it came
-along an arrowhead, since that decides which role the node plays on the path.
+d-separation in the directed graph that has a hidden node behind every bidirected edge.
 
-Graphs of fewer nodes or without hidden causes that hold what a mixed graph holds.
+**Theorem.** A path is blocked by a non-collider that is given, or by a collider none of whose
+descendants (itself included) is given. If every path between two sets is blocked, they are
+independent in every model of the graph; if one is open, they are dependent in almost every model.
+T. Richardson, "Markov properties for acyclic directed mixed graphs", 2003.
 
-How much work a search may do: counted in steps along edges, so that it never depends on time.
+So a walk need only keep, for every node it reaches, whether it came along an arrowhead: that
+decides which role the node plays. From a node that is not given it goes on to the children; and to
+the parents and bidirected neighbours if it came against an arrow. At a node reached along an
+arrowhead, going on to these makes it a collider: that needs a given descendant, so the node is
+among the given ones and their ancestors.
 
-A search works on its own copy of the graph (`MixedGraph.metered`); what is derived from the
-copy carries the same meter. Results are remembered for the copy only: what an earlier search
-has found does not change how far this one gets.
+Below: `cut`, `projected` and `directed` make one graph from another, and `Meter` says how much work
+a search may do. Work is counted in steps along edges, so that it never depends on time. A search
+works on its own copy of the graph (`MixedGraph.metered`); what is derived from the copy carries the
+same meter. Results are remembered for the copy only: what an earlier search has found does not
+change how far this one gets.
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
@@ -68,22 +74,19 @@ def subsets(items: Iterable[Anything], sizes: Iterable[int]) -> Iterator[frozens
 class MixedGraph:
     """The parents, children and bidirected neighbours of every node.
 
-    Nodes are walked in the order of the graph, so that walks do not depend on hashes.
-
-    ``partial`` are the partially observed variables; a graph made from another one may have
-    lost the mechanism of some of them, which then cannot be selected on any more. ``meter``
-    counts the work done on the graph and on those made from it. ``monotone`` are pairs of
-    mechanisms of which the first is 1 only where the second is.
+    Nodes are walked in the order of the graph, so that walks do not depend on hashes. A graph made
+    from another one may have lost the mechanism of a partially observed variable, which then cannot
+    be selected on any more.
     """
 
     order: tuple[Node, ...]
     parents: Mapping[Node, Nodes]
-    siblings: Mapping[Node, Nodes]
+    siblings: Mapping[Node, Nodes]  # at the other end of a bidirected edge
     children: Mapping[Node, Nodes]
-    rank: Mapping[Node, int]
-    partial: frozenset[str]
-    meter: Meter
-    monotone: frozenset[tuple[Mechanism, Mechanism]] = frozenset()
+    rank: Mapping[Node, int]  # the place of each node in the order
+    partial: frozenset[str]  # the partially observed variables
+    meter: Meter  # of the work done on the graph and on those made from it
+    monotone: frozenset[tuple[Mechanism, Mechanism]] = frozenset()  # the first only with the second
 
     @classmethod
     def of(
@@ -95,8 +98,9 @@ class MixedGraph:
         monotone: Iterable[tuple[Mechanism, Mechanism]] = (),
     ) -> MixedGraph:
         """The graph of the parents of its nodes, in order, and of the pairs with hidden causes."""
-        nodes, meter = tuple(parents), meter or Meter()
-        meter.charge(8 * len(nodes))
+        nodes = tuple(parents)
+        meter = meter or Meter()
+        meter.charge(8 * len(nodes))  # making a graph is about as dear as that many steps
         children: dict[Node, set[Node]] = {node: set() for node in nodes}
         siblings: dict[Node, set[Node]] = {node: set() for node in nodes}
         for node in nodes:
@@ -108,21 +112,31 @@ class MixedGraph:
         if partial is None:
             partial = frozenset(mechanism.variable for mechanism in _of_variables(nodes))
         return cls(
-            nodes,
-            {node: frozenset(parents[node]) for node in nodes},
-            {node: frozenset(siblings[node]) for node in nodes},
-            {node: frozenset(children[node]) for node in nodes},
-            {node: rank for rank, node in enumerate(nodes)},
-            partial,
-            meter,
-            frozenset(pair for pair in monotone if pair[1] in parents.get(pair[0], ())),
+            order=nodes,
+            parents={node: frozenset(parents[node]) for node in nodes},
+            siblings={node: frozenset(siblings[node]) for node in nodes},
+            children={node: frozenset(children[node]) for node in nodes},
+            rank={node: rank for rank, node in enumerate(nodes)},
+            partial=partial,
+            meter=meter,
+            monotone=frozenset(
+                (later, earlier)
+                for later, earlier in monotone
+                if earlier in parents.get(later, ())  # else the edge is not in this graph
+            ),
         )
 
     @cached_property
     def bits_around(self) -> tuple[tuple[int, int, int], ...]:
         """The children, parents and siblings of every node, as sets of bits."""
-        near = self.children, self.parents, self.siblings
-        return tuple(tuple(self.bits(relation[n]) for relation in near) for n in self.order)  # type: ignore[misc]
+        return tuple(
+            (
+                self.bits(self.children[node]),
+                self.bits(self.parents[node]),
+                self.bits(self.siblings[node]),
+            )
+            for node in self.order
+        )
 
     def metered(self, meter: Meter) -> MixedGraph:
         """The same graph with a meter of its own, and nothing remembered about it."""
@@ -160,7 +174,7 @@ class MixedGraph:
     @cached_property
     def selection(self) -> frozenset[Mechanism]:
         """R[*], if the graph has it: 1 in every row that there is."""
-        return frozenset({SELECTION}) & self.parents.keys()
+        return frozenset({SELECTION}) if SELECTION in self.parents else frozenset()
 
     def mechanisms_of(self, nodes: Iterable[Node]) -> frozenset[Mechanism]:
         """The mechanisms of those variables that are partially observed."""
@@ -187,7 +201,7 @@ class MixedGraph:
         return {m: self.parents_shown_by[m] | self.mechanism_parents[m] for m in self.mechanisms}
 
     def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
-        """The mechanisms, those of their partially observed parents, mechanism parents, on."""
+        """The mechanisms, their mechanism parents and those that show the others, and so on."""
         inside = frozenset(self.mechanisms)
         return reached(inside.intersection(mechanisms), lambda m: self.above[m] & inside)
 
@@ -200,7 +214,8 @@ class MixedGraph:
         """The graph of some nodes and the edges among them."""
         inside = frozenset(kept)
         parents = {node: self.parents[node] & inside for node in self.order if node in inside}
-        return self.with_edges(parents, [pair for pair in self.hidden if inside.issuperset(pair)])
+        hidden = [pair for pair in self.hidden if inside.issuperset(pair)]
+        return self.with_edges(parents, hidden)
 
     def with_edges(
         self, parents: Mapping[Node, Iterable[Node]], hidden: Iterable[tuple[Node, Node]]
@@ -216,6 +231,7 @@ class MixedGraph:
         return number
 
     def _ancestor_bits(self, nodes: int, fixed: int) -> int:
+        """The nodes and all their ancestors, generation by generation."""
         above = fresh = nodes & ~fixed
         while fresh:
             parents = 0
@@ -239,12 +255,15 @@ class MixedGraph:
     ) -> bool:
         """Whether ``given`` blocks every path between ``left`` and ``right`` outside ``fixed``.
 
-        The same walk as that of `open_path`, on sets of nodes that are numbers: ``tails`` are
-        the nodes reached against an arrow, ``heads`` those reached along an arrowhead.
+        The same walk as that of `open_path`, on sets of nodes that are numbers, a bit for each:
+        ``tails`` are those reached against an arrow, ``heads`` those reached along an arrowhead. It
+        is most of the work of every search, so it is done for all nodes of a step at once.
         """
-        blocked, gone = self.bits(given), self.bits(fixed)
-        ends, above = self.bits(right) & ~blocked, self._ancestor_bits(blocked, gone)
-        tails = fresh_tails = self.bits(left) & ~blocked
+        blocked = self.bits(given)
+        gone = self.bits(fixed)
+        ends = self.bits(right) & ~blocked
+        above = self._ancestor_bits(blocked, gone)  # colliders among these are open
+        tails = fresh_tails = self.bits(left) & ~blocked  # a path starts as if against an arrow
         heads = fresh_heads = 0
         self.meter.charge(4 + above.bit_count())
         while fresh_tails | fresh_heads:
@@ -252,18 +271,23 @@ class MixedGraph:
                 return False
             self.meter.charge((fresh_tails | fresh_heads).bit_count())
             to_tails = to_heads = 0
-            for rank in _set_bits(fresh_tails & ~blocked):
+            for rank in _set_bits(
+                fresh_tails & ~blocked
+            ):  # non-colliders, whichever way it goes on
                 children, parents, siblings = self.bits_around[rank]
                 to_heads |= children | siblings
                 to_tails |= parents
-            for rank in _set_bits(fresh_heads & ~blocked):
-                to_heads |= self.bits_around[rank][0]
-            for rank in _set_bits(fresh_heads & above):
+            for rank in _set_bits(fresh_heads & ~blocked):  # -> node ->: a non-collider
+                children, _, _ = self.bits_around[rank]
+                to_heads |= children
+            for rank in _set_bits(fresh_heads & above):  # -> node <-: an open collider
                 _, parents, siblings = self.bits_around[rank]
                 to_tails |= parents
                 to_heads |= siblings
-            fresh_tails, fresh_heads = to_tails & ~tails & ~gone, to_heads & ~heads & ~gone
-            tails, heads = tails | fresh_tails, heads | fresh_heads
+            fresh_tails = to_tails & ~tails & ~gone
+            fresh_heads = to_heads & ~heads & ~gone
+            tails |= fresh_tails
+            heads |= fresh_heads
         return True
 
     def open_path(
@@ -279,7 +303,8 @@ class MixedGraph:
         for state in waiting:  # grows while it is walked: breadth first
             self.meter.charge(1)
             if state[0] in ends:
-                path, step = [state[0]], came_from[state]
+                path = []
+                step: _State | None = state
                 while step is not None:
                     path.append(step[0])
                     step = came_from[step]
@@ -295,19 +320,27 @@ class MixedGraph:
         node, by_head = state
         near = self.bits_around[self.rank[node]]
         children, parents, siblings = ([self.order[r] for r in _set_bits(bits)] for bits in near)
-        passes = node not in blocked
+        passes = node not in blocked  # as a non-collider
         if passes:
-            yield from ((child, True) for child in children)
-        if (node in above) if by_head else passes:
-            yield from ((parent, False) for parent in parents)
-            yield from ((sibling, True) for sibling in siblings)
+            for child in children:
+                yield child, True
+        is_open_collider = by_head and node in above
+        if is_open_collider or (passes and not by_head):
+            for parent in parents:
+                yield parent, False
+            for sibling in siblings:
+                yield sibling, True
 
     def in_words(self, path: tuple[Node, ...]) -> str:
         """A path written with its arrows."""
-        arrows = [
-            "->" if left in self.parents[right] else "<-" if right in self.parents[left] else "<->"
-            for left, right in pairwise(path)
-        ]
+        arrows = []
+        for left, right in pairwise(path):
+            if left in self.parents[right]:
+                arrows.append("->")
+            elif right in self.parents[left]:
+                arrows.append("<-")
+            else:
+                arrows.append("<->")
         return path_in_words(path, arrows)
 
 
@@ -333,11 +366,11 @@ def _set_bits(bits: int) -> Iterator[int]:
 @lru_cache(maxsize=4096)
 def cut(graph: MixedGraph, into: Nodes = _NONE, out_of: Nodes = _NONE) -> MixedGraph:
     """The graph without the edges into some nodes, bidirected ones too, and out of others."""
-    parents = {
-        node: _NONE if node in into else graph.parents[node] - out_of for node in graph.order
-    }
-    pairs = [pair for pair in graph.hidden if into.isdisjoint(pair)]
-    return graph.with_edges(parents, pairs)
+    parents = {}
+    for node in graph.order:
+        parents[node] = _NONE if node in into else graph.parents[node] - out_of
+    hidden = [pair for pair in graph.hidden if into.isdisjoint(pair)]
+    return graph.with_edges(parents, hidden)
 
 
 def districts(graph: MixedGraph, nodes: Nodes) -> list[Nodes]:
@@ -365,18 +398,25 @@ def topological(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[
 
 @lru_cache(maxsize=1024)
 def projected(graph: MixedGraph, node: Node) -> MixedGraph:
-    """The graph of the other nodes when this one is not observed: its latent projection."""
+    """The graph of the other nodes when this one is not observed: its latent projection.
+
+    What led through the node stays joined: its parents become parents of its children, and its
+    children and bidirected neighbours have a hidden cause with every child. T. Verma and J. Pearl,
+    "Equivalence and synthesis of causal models", 1990.
+    """
     children = graph.sorted(graph.children[node])
-    parents = {
-        other: graph.parents[other] - {node}
-        | (graph.parents[node] if node in graph.parents[other] else _NONE)
-        for other in graph.order
-        if other != node
-    }
-    pairs: list[tuple[Node, Node]] = [pair for pair in graph.hidden if node not in pair]
-    pairs += [(a, b) for a in children for b in children if a != b]
-    pairs += [(a, b) for a in graph.siblings[node] for b in children if a != b]
-    return graph.with_edges(parents, pairs)
+    parents = {}
+    for other in graph.order:
+        if other == node:
+            continue
+        above = graph.parents[other]
+        if node in above:
+            above = (above - {node}) | graph.parents[node]
+        parents[other] = above
+    hidden: list[tuple[Node, Node]] = [pair for pair in graph.hidden if node not in pair]
+    hidden += permutations(children, 2)
+    hidden += [(a, b) for a in graph.siblings[node] for b in children if a != b]
+    return graph.with_edges(parents, hidden)
 
 
 def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:

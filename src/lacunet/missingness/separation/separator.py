@@ -2,9 +2,13 @@ r"""The smallest separator for informed deletion, by a minimum vertex cut.
 
 :math:`W \subseteq X_o` is valid for a family Y if :math:`Y_m \perp R_{Y_m} \mid Y_o \cup W`.
 Among the valid ones the smallest table is wanted, i.e. the least :math:`\sum_{X \in W}
-\log |X|`. In the moral graph of the ancestors of Y and its mechanisms, with :math:`Y_o`
-deleted, W is a vertex cut between :math:`Y_m` and :math:`R_{Y_m}`; only variables that are
-always observed may be cut.
+\log |X|`.
+
+**Theorem.** In the moral graph of the ancestors of Y and its mechanisms, with :math:`Y_o` deleted,
+W is valid if and only if it is a vertex cut between :math:`Y_m` and :math:`R_{Y_m}`, and no
+variable outside this graph is needed (J. Tian, A. Paz and J. Pearl, "Finding minimal d-separators",
+1998). So the smallest table is a minimum cut, in which each vertex that may be cut, an always
+observed variable, has its logarithm as capacity, and the others cannot be cut.
 """
 
 from __future__ import annotations
@@ -59,6 +63,7 @@ def separator(
     moral = _moral(graph.mixed, [*hidden, *mechanisms, *shown])
     neighbours = {node: near - {*shown} for node, near in moral.items() if node not in shown}
     capacity: dict[Hashable, int] = {
+        # One more, so that of two cuts with as many cells the one with fewer variables is smaller.
         name: round(SCALE * log(max(graph.network.cardinality(name), 1))) + 1
         for name in graph.network.variables
         if name in observed and name in neighbours and name not in family
@@ -101,16 +106,19 @@ def _vertex_cut(
 ) -> set[object] | None:
     """The minimum vertex cut that is nearest to the sinks; None if there is none.
 
-    Each node is split into an entry and an exit, and flow is sent from the sources to the sinks.
-    In the end, all nodes that reach a sink where there is room left are on its side.
+    Each node is split into an entry and an exit, joined by an edge of its capacity, and flow is
+    sent from the sources to the sinks. In the end, all nodes that reach a sink where there is room
+    left are on its side; those whose edge lies between the sides are the cut.
     """
     import networkx as nx
     from networkx.algorithms.flow import edmonds_karp
 
     flow: nx.DiGraph[Hashable] = nx.DiGraph()
     for node, near in neighbours.items():
-        limit = {"capacity": capacity[node]} if node in capacity else {}
-        flow.add_edge(("in", node), ("out", node), **limit)
+        if node in capacity:
+            flow.add_edge(("in", node), ("out", node), capacity=capacity[node])
+        else:  # an edge without a capacity is never cut
+            flow.add_edge(("in", node), ("out", node))
         flow.add_edges_from((("out", node), ("in", other)) for other in near)
     flow.add_edges_from(("source", ("in", node)) for node in sources)
     flow.add_edges_from((("out", node), "sink") for node in sinks)
@@ -118,4 +126,8 @@ def _vertex_cut(
         _, (near_source, _) = nx.minimum_cut(flow, "source", "sink", flow_func=edmonds_karp)
     except nx.NetworkXUnbounded:
         return None
-    return {n for n in neighbours if ("in", n) in near_source and ("out", n) not in near_source}
+    return {
+        node
+        for node in neighbours
+        if ("in", node) in near_source and ("out", node) not in near_source
+    }

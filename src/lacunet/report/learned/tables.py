@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from itertools import product
@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.display import TextTable
+from lacunet.display import Displayed, TextTable
 from lacunet.errors import LacunetError
 from lacunet.estimands.notation import SIGNS_IN_TEXT
 from lacunet.estimate.result import Result
 from lacunet.model.labelled import Library, frame_of, interval_columns
 from lacunet.output import writing_to
 from lacunet.pages.numbers import rows_behind
+from lacunet.wording import counted
 
 # At the start of a row a bracket or a star would be an option of the command before it, and two
 # hyphens would be a dash.
@@ -27,8 +28,8 @@ LATEX_SIGNS = SIGNS_IN_TEXT | {sign: f"{{{sign}}}" for sign in "[*-"}
 MARKDOWN_SIGNS = {sign: f"\\{sign}" for sign in "\\|*_`<>[]"}
 
 
-@dataclass(frozen=True)
-class EstimateTable:
+@dataclass(frozen=True, repr=False)
+class EstimateTable(Displayed):
     """Estimates, a row each: states, value, interval and what is behind it.
 
     ``columns`` are lists of one length, the first ``labels`` of them states; the values of the
@@ -48,11 +49,13 @@ class EstimateTable:
     columns: Mapping[str, Sequence[Any]]
     labels: int
 
-    def __str__(self) -> str:
-        return f"{self.title}\n{self._table}"
-
     def __repr__(self) -> str:
-        return str(self)
+        rows = len(next(iter(self.columns.values()), ()))
+        return f"<EstimateTable: {self.title}, {counted(rows, 'row')}>"
+
+    def _parts(self) -> Iterator[object]:
+        yield self.title
+        yield self._table
 
     def _repr_html_(self) -> str:
         return self._table.html(self.title)

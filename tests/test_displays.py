@@ -1,0 +1,256 @@
+"""Whatever is returned has one line for the prompt, a text to read, and HTML for notebooks."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import sys
+import typing
+import warnings
+from collections.abc import Callable, Iterator
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet as lc
+from lacunet import plots
+from lacunet.completion.posteriors import Posteriors
+from lacunet.completion.predictor import Predictor
+from lacunet.diagnosis.diagnosis import Diagnosis
+from lacunet.diagnosis.sensitivity import Sensitivity
+from lacunet.estimands.terms import Term
+from lacunet.estimate.explain import Explanation
+from lacunet.figures.shapes import Picture
+from lacunet.imputation.pool import Pooled
+from lacunet.inference.answer import Answer, Bounds
+from lacunet.missingness.fitted import LearnedGraph
+from lacunet.missingness.identified.assumptions import Assumptions
+from lacunet.missingness.identified.sets import IdentifiedSet
+from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
+from lacunet.model.network import Cpt
+from lacunet.model.nodes import Mechanism
+from lacunet.model.table import Table
+from lacunet.pages.notebook import Page
+from lacunet.report.learned.tables import EstimateTable
+from lacunet.simulation.simulate import Simulation
+from lacunet.structure.cpdag import Cpdag, StructureDifference
+from lacunet.structure.learn import LearnedStructure
+from lacunet.uncertainty.bounds import WorstCase
+from lacunet.uncertainty.effect import Contrast, Effect
+
+ROOTS = (lc.Data, lc.Network, lc.Result, lc.MissingnessGraph)
+# What other values are made of or computed with: names of nodes, and the calculus of estimands.
+INNER = {Mechanism, HiddenCause, Term, Table, Posteriors}
+
+
+@functools.cache
+def network() -> lc.Network:
+    return lc.example("screening")
+
+
+@functools.cache
+def rows() -> Any:
+    return lc.example_data("screening")
+
+
+@functools.cache
+def result() -> lc.Result:
+    return lc.learn(network(), rows(), "direct-mcar", intervals=True)
+
+
+@functools.cache
+def graph() -> lc.MissingnessGraph:
+    return lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", network())
+
+
+@functools.cache
+def learned_structure() -> LearnedStructure:
+    return lc.learn_structure(rows(), method="closed-form", strengths=2, rng=1)
+
+
+@functools.cache
+def simulated() -> Simulation:
+    return lc.simulate(network(), 50, lc.MissingByGraph(graph()), rng=1)
+
+
+def verdict() -> Verdict:
+    return graph().recover("P(Disease)")
+
+
+EXAMPLES: dict[type, Callable[[], Any]] = {
+    lc.Data: lambda: lc.Data({"A": ["no", "yes"] * 500}, missing=9),
+    lc.Network: network,
+    lc.Result: result,
+    lc.MissingnessGraph: graph,
+    Answer: lambda: result().query("Disease | Test=positive"),
+    Assumptions: lambda: verdict().assumptions(rows()),
+    Bounds: lambda: Bounds(np.array([0.1, 0.2]), np.array([0.8, 0.9])),
+    Contrast: lambda: network().effect("Test", do="Disease").contrasts[0],
+    Cpdag: lambda: network().cpdag,
+    Cpt: lambda: result().cpt("Test"),
+    Diagnosis: lambda: lc.diagnose(rows(), network(), rng=1),
+    Effect: lambda: result().effect("Test", do="Disease"),
+    EstimateTable: lambda: result().table("Test"),
+    Estimation: lambda: verdict().estimate_with_report(rows()),
+    Explanation: lambda: lc.explain(network(), rows()),
+    IdentifiedSet: lambda: verdict().identified_set(rows()),
+    LearnedGraph: lambda: lc.learn_missingness(rows(), network()),
+    LearnedStructure: learned_structure,
+    MechanismCpt: lambda: simulated().mechanisms["Disease"],
+    Missingness: lambda: simulated().missingness,
+    Page: lambda: result().show(),
+    Picture: lambda: plots.cpt_heatmap(network(), "Test"),
+    Pooled: lambda: lc.pool([[1.0, 2.0], [1.5, 2.5]], [[0.1, 0.1], [0.1, 0.2]]),
+    Predictor: lambda: network().compile("Disease"),
+    Sensitivity: lambda: lc.sensitivity(network(), rows(), "Disease=yes", "Disease"),
+    Simulation: simulated,
+    StructureDifference: lambda: lc.compare_structures("A -> B -> C", "A -> B; A -> C"),
+    Verdict: verdict,
+    Verdicts: lambda: graph().recover(),
+    WorstCase: lambda: lc.worst_case(network(), rows(), "P(Disease)"),
+}
+
+
+def names_of(function: Any) -> dict[str, Any]:
+    """The names that annotations of a function use, those for type checkers alone included."""
+    module = sys.modules[function.__module__]
+    names = dict(vars(module))
+    for node in ast.walk(ast.parse(inspect.getsource(module))):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            for statement in node.body:
+                exec(ast.unparse(statement), names)
+    return names
+
+
+def types_in(annotation: Any) -> Iterator[type]:
+    if isinstance(annotation, type) and typing.get_origin(annotation) is None:
+        yield annotation
+    for part in typing.get_args(annotation):
+        yield from types_in(part)
+
+
+def returned_by(function: Any) -> list[type]:
+    """The classes of ours that a function returns, by its annotation."""
+    function = inspect.unwrap(function)
+    annotation = function.__annotations__.get("return")
+    if isinstance(annotation, str) and not annotation.startswith("nx."):
+        annotation = eval(annotation, names_of(function))
+    return [one for one in types_in(annotation) if one.__module__.startswith("lacunet.")]
+
+
+def public_functions(owner: Any) -> Iterator[Any]:
+    for name in dir(owner):
+        member = inspect.getattr_static(owner, name)
+        if name.startswith("_"):
+            continue
+        if isinstance(member, staticmethod | classmethod):
+            member = member.__func__
+        if isinstance(member, property):
+            member = member.fget
+        if isinstance(member, functools.cached_property):
+            member = member.func
+        if inspect.isfunction(member) and member.__module__.startswith("lacunet."):
+            yield member
+
+
+def returned_types() -> list[type]:
+    """What public functions return, and what the public methods of these values do, and so on."""
+    functions = [value for name in lc.__all__ if inspect.isfunction(value := getattr(lc, name))]
+    functions += public_functions(plots)
+    waiting = [*ROOTS, *(one for function in functions for one in returned_by(function))]
+    known: list[type] = []
+    while waiting:
+        one = waiting.pop()
+        if one not in known and one not in INNER:
+            known.append(one)
+            for function in public_functions(one):
+                waiting += returned_by(function)
+    return sorted(known, key=lambda one: one.__name__)
+
+
+def test_every_type_that_is_returned_has_an_example_here() -> None:
+    assert [one.__name__ for one in returned_types() if one not in EXAMPLES] == []
+
+
+class Nesting(HTMLParser):
+    """The tags that are open, and whether each is closed in turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:  # noqa: ARG002
+        self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("kind", EXAMPLES, ids=lambda kind: kind.__name__)
+def test_what_is_returned_is_displayed(kind: type) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", lc.LacunetWarning)
+        value = EXAMPLES[kind]()
+    assert type(value).__name__ == kind.__name__
+    assert "\n" not in repr(value)
+    assert len(repr(value)) <= 200
+    assert str(value).strip()
+    assert "object at 0x" not in str(value) + repr(value)
+    html = Nesting()
+    html.feed(value._repr_html_())
+    assert html.open == []
+    assert html.text.strip() or "iframe" in value._repr_html_()
+
+
+@pytest.mark.parametrize("draw", [network, graph, learned_structure])
+def test_networks_structures_and_graphs_are_drawn(draw: Callable[[], Any]) -> None:
+    html = draw()._repr_html_()
+    assert "<svg" in html
+    for name in network().variables:
+        assert f">{name}</text>" in html
+    assert "<details>" in html
+
+
+def test_edges_without_a_direction_are_drawn_without_a_head() -> None:
+    def heads(undirected: list[tuple[str, str]]) -> int:
+        from lacunet.figures.network import network_picture
+
+        shapes = network_picture(network(), undirected=undirected).shapes
+        return [getattr(shape, "style", "") for shape in shapes].count("arrow")
+
+    (parent, child), *others = network().edges
+    assert heads([]) == 1 + len(others)
+    assert heads([(child, parent)]) == len(others)
+
+
+def test_mappings_of_values_are_displayed_too() -> None:
+    mappings: list[Any] = [network().marginals(), result().families]
+    for mapping in mappings:
+        assert "\n" not in repr(mapping)
+        assert all(name in str(mapping) for name in mapping)
+        assert all(name in mapping._repr_html_() for name in mapping)
+
+
+def test_a_frame_in_a_notebook_has_a_title() -> None:
+    page = result().show()
+    assert page.title
+    assert f'title="{page.title}"' in page._repr_html_()
+
+
+def test_a_large_network_is_listed_and_its_cpts_are_cut_short() -> None:
+    html = lc.example("munin1")._repr_html_()
+    assert "<svg" not in html
+    assert "R_APB_MUDENS" in html
+    assert len(html) < 500_000
