@@ -228,7 +228,7 @@ all formats share; `endings` is the table of formats.
 (which column gives which variable, by which rules), `matching` and `encode` (values to codes),
 `batches`, and `read`, the way in; `table` is the result. `stream` reads rows that memory does not
 hold, `scratch_rows` keeps them as codes in a scratch folder. Without a network: `states`, `bins` and
-`proposals` say what columns show, `network_from_data` makes a network of it, and `network_or_edges`
+`proposals` say what columns show, `raw_columns` how to read those that are no variables as they are, `network_from_data` makes a network of it, and `network_or_edges`
 tells which is meant. Out: `write`, and `original_tables` for frames that are given back as they
 came, in their own `spellings` and with missing cells as `fill` writes them. `examples` are the
 bundled tables. Questions come in by `query_text` and `evidence` (the values in them).
@@ -257,7 +257,8 @@ separates), `formulas/` (what is estimated, as values), `recover/` (is there an 
 `verdict_rows` (the rows that it takes), `population` (laws from elsewhere), `verdict` (the answer,
 and the estimate). On top of it: `implications` (what data can refute, tested by `independence/`),
 `mechanism_cpts` (graphs with their parameters), `learned/` (graphs from data), `augmented_network`
-(mechanisms as nodes of a network), `confounding` (what hidden causes leave of a network's answers).
+(mechanisms as nodes of a network), `confounding` (what hidden causes leave of a network's answers). `limits`
+has how far the searches for estimands and for proofs go.
 """,
     "missingness.formulas": """One language for every formula: what is estimated, in words, in LaTeX, and computed.
 

@@ -6,5 +6,6 @@ separates), `recover/` (is there an estimand?), `refute/` (is there a proof that
 (laws from elsewhere), `verdict` (the answer, and the estimate). On top of it: `implications` (what
 data can refute, tested by `independence`), `mechanisms` and `fitted` (graphs with their
 parameters), `learn` (graphs from any data), `augmented` (mechanisms as nodes of a network),
-`confounding` (what hidden causes leave of a network's answers).
+`confounding` (what hidden causes leave of a network's answers). `limits` has how far the searches
+for estimands and for proofs go.
 """

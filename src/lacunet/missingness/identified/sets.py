@@ -63,23 +63,17 @@ NARROW = (
 
 @dataclass(frozen=True, repr=False)
 class IdentifiedSet(Displayed):
-    """The lowest and highest value of every cell of a query, axes do..., given..., target....
-
-    ``low_error`` and ``high_error`` are the standard errors of these ends, with so many ``degrees``
-    of freedom. ``is_outer`` if the set
-    may be too wide: where not all pairs of a district are joined. ``used`` are the variables whose
-    values it rests on, ``states`` those of each axis.
-    """
+    """The lowest and highest value of every cell of a query, axes do..., given..., target...."""
 
     asked: Asked
     low: FloatArray
     high: FloatArray
-    low_error: FloatArray
+    low_error: FloatArray  # standard errors of these ends
     high_error: FloatArray
-    is_outer: bool
-    used: Scope
-    degrees: float = np.inf
-    states: tuple[tuple[str, ...], ...] = ()
+    is_outer: bool  # the set may be too wide: where not all pairs of a district are joined
+    used: Scope  # the variables whose values it rests on
+    degrees: float = np.inf  # of freedom, of the standard errors
+    states: tuple[tuple[str, ...], ...] = ()  # of each axis
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter (not all of the set): axes, then low and high."""
@@ -161,8 +155,6 @@ class BestModels:
     """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
 
     The law is followed by those of the population that are known from elsewhere, if there are any.
-    ``covariance`` is that of the shares of the rows, None for those of independent rows; ``scale``
-    makes it from that of one row then.
     """
 
     model: Models
@@ -170,9 +162,9 @@ class BestModels:
     law: FloatArray
     best: FloatArray
     starts: list[FloatArray]
-    scale: float
+    scale: float  # makes the covariance of independent rows from that of one
     scope: Scope
-    covariance: FloatArray | None = None
+    covariance: FloatArray | None = None  # of the shares of rows that are not independent
 
     @property
     def log_likelihood(self) -> float:
