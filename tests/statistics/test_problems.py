@@ -92,7 +92,7 @@ def test_compiling_finds_what_looking_at_every_row_finds(
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
         patch.setattr(problems, "MANY_ROWS", many_rows)
-        patch.setattr(problems, "LARGEST_MASK", largest_mask)
+        patch.setattr(problems, "MAX_VARIABLES_OF_A_MASK", largest_mask)
         found = compile_problems(network, table, prune=prune)
     expected, fixed = row_by_row(network, table, prune)
     assert_same(listed(found), expected)
@@ -173,7 +173,7 @@ def test_compiling_gives_up_as_soon_as_its_time_will_not_do(
         return compiled(*given)
 
     monkeypatch.setattr(problems, "_compiled", in_three_seconds)
-    monkeypatch.setattr(problems, "LEAST_ROWS", 1)
+    monkeypatch.setattr(problems, "MIN_ROWS_AT_A_TIME", 1)
     deadline = Deadline(limit, clock=lambda: now[0])
     if parts == 10:
         compile_problems(network, table, memory=0, deadline=deadline)
@@ -208,7 +208,7 @@ def test_rows_compiled_a_few_at_a_time_give_the_same(monkeypatch: pytest.MonkeyP
     table = EncodedTable(dict.fromkeys("ABC", 2), columns)
     whole = compile_problems(network, table)
     monkeypatch.setattr(problems, "CELLS_AT_A_TIME", 40)
-    monkeypatch.setattr(problems, "LEAST_ROWS", 1)
+    monkeypatch.setattr(problems, "MIN_ROWS_AT_A_TIME", 1)
     assert listed(compile_problems(network, table)) == listed(whole)
 
 

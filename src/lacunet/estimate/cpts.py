@@ -70,11 +70,12 @@ def posterior_mode(
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 1)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    weights = np.where(possible, total * joint, 0.0)
+    weights = np.where(possible, total * joint, 0.0)  # N P(u, x)
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
-    weights += np.where(possible, pseudo_counts, 0.0)
+    weights += np.where(possible, pseudo_counts, 0.0)  # A(u, x)
     sums = weights.sum(axis=-1, keepdims=True)
-    if unseen and (is_empty := sums == 0).any():
+    is_empty = sums == 0
+    if unseen and is_empty.any():
         weights = np.where(is_empty, possible, weights)
         sums = weights.sum(axis=-1, keepdims=True)
     return weights / sums, unseen
@@ -94,29 +95,25 @@ def estimated_cpt(
 
 @dataclass(frozen=True, kw_only=True)
 class CptBasis:
-    """What a CPT rests on, as its report says it.
+    """What a CPT rests on, as its report says it."""
 
-    ``rows_used`` are the rows that enter the estimate; None if the CPT is frequencies among the
-    rows that show all of the family, which give its effective sizes then. ``used`` are the counts
-    among the rows that the method uses, where these are fewer. ``warnings`` are what the method
-    itself has to say; ``hidden`` the variables that no row shows and the method learns from others.
-    """
-
+    # The rows that enter the estimate; None if the CPT is frequencies among the rows that show all
+    # of the family, which give its effective sizes then.
     rows_used: int | None = None
-    used: Counts | None = None
-    unseen: int = 0
-    fallback_mass: float = 0.0
-    fallback: str = ""
-    warnings: Sequence[str] = ()
-    hidden: Collection[str] = ()
+    used: Counts | None = None  # those among the rows that the method uses, where they are fewer
+    unseen: int = 0  # parent configurations that the estimate says nothing about
+    fallback_mass: float = 0.0  # the share of the rows' weight for which something stands in
+    fallback: str = ""  # what that is
+    warnings: Sequence[str] = ()  # what the method itself has to say
+    hidden: Collection[str] = ()  # variables that no row shows and the method learns from others
 
 
 @dataclass(frozen=True, kw_only=True)
 class JointEstimate(CptBasis):
-    """The estimate of a family's joint, of rows of so much weight, and what it rests on."""
+    """The estimate of a family's joint, and what it rests on."""
 
     joint: FloatArray
-    total: float
+    total: float  # the weight of all rows
 
 
 def made_cpt(
@@ -130,9 +127,8 @@ def made_cpt(
     table, unseen = estimated_cpt(
         network, family.variable, estimate.joint, estimate.total, pseudo_counts
     )
-    return table, family_report(
-        family, replace(estimate, unseen=unseen), counts, network, pseudo_counts
-    )
+    basis = replace(estimate, unseen=unseen)
+    return table, family_report(family, basis, counts, network, pseudo_counts)
 
 
 def family_report(
@@ -146,15 +142,21 @@ def family_report(
 
     ``counts`` are those of the family among all rows, child last, missing as a state.
     """
-    used, mass = basis.used, basis.fallback_mass
+    used = counts if basis.used is None else basis.used
     shown = counts.row_counts()
-    support = np.asarray((shown if used is None else used.row_counts()).sum(axis=-1))
-    sizes = frequency_sizes(used or counts, support) if basis.rows_used is None else None
+    support = np.asarray(used.row_counts().sum(axis=-1))
+    rows_used = basis.rows_used
+    sizes = None
+    if rows_used is None:  # frequencies among the rows that show all
+        rows_used = round(support.sum())
+        sizes = frequency_sizes(used, support)
     unshown = tuple(name for name in counts.scope if name in basis.hidden)
     backing = counts.backing(unshown) if unshown else support
     backing = network.backing(family.variable, backing)
+
     notes = [family.note] if family.note else []
     notes += basis.warnings
+    mass = basis.fallback_mass
     if mass > 0 and basis.fallback:
         part = f"{mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {basis.fallback} was used"
@@ -165,7 +167,7 @@ def family_report(
         parents=family.parents,
         formula=family.formula,
         rows_shown=round(shown.sum()),
-        rows_used=round(support.sum()) if basis.rows_used is None else basis.rows_used,
+        rows_used=rows_used,
         support=support,
         unsupported=int(np.count_nonzero(backing == 0)),
         counts=counts,
@@ -186,29 +188,40 @@ def _about_support(
     pseudo_counts: UsedPseudoCounts,
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
-    name, parents, rows = family.variable, family.parents, backing.size
-    without, is_shown = backing == 0, name not in hidden
-    number = int(np.count_nonzero(without))
+    name = family.variable
+    parents = family.parents
+    rows = backing.size
+    is_without = backing == 0
+    number = int(np.count_nonzero(is_without))
     verb = "rests" if number == 1 else "rest"
     rest = f"{number:,} of {counted(rows, 'CPT row')} {verb} on the model alone"
+    is_shown = name not in hidden
     if number == rows:
         others = f"its{' other' if hidden else ''} parents"
-        shown = f"{name} with {others}" if is_shown and parents else name if is_shown else others
+        if not is_shown:
+            shown = others
+        elif parents:
+            shown = f"{name} with {others}"
+        else:
+            shown = name
         yield Warned(f"no row shows {shown}: {rest}", NO_DATA, "all of them", 1.0)
     elif number:
-        where = "; ".join(configurations(without, parents, network))
-        shown = f"shows {name} where" if is_shown else "has"
-        words = f"no row {shown} {where}: {rest}"
+        where = "; ".join(configurations(is_without, parents, network))
+        shows = f"shows {name} where" if is_shown else "has"
+        words = f"no row {shows} {where}: {rest}"
         yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
+
     pseudo = pseudo_table(pseudo_counts, network, name).sum(axis=-1)
-    weak = int(np.count_nonzero(~without & (backing < pseudo)))
+    weak = int(np.count_nonzero(~is_without & (backing < pseudo)))
     if weak:
+        prior = f"the {float(pseudo.max()):g} pseudo-counts"
         if isinstance(pseudo_counts, PseudoCounts):
-            words = f"the {pseudo_counts.origin} pseudo-counts"
+            prior = f"the {pseudo_counts.origin} pseudo-counts"
+        part = f"{weak:,} of {counted(rows, 'CPT row')}"
+        if weak == 1:
+            words = f"{part} rests on fewer rows than {prior}, and mostly reflects the prior"
         else:
-            words = f"the {float(pseudo.max()):g} pseudo-counts"
-        part, s = f"{weak:,} of {counted(rows, 'CPT row')}", "s" * (weak == 1)
-        words = f"{part} rest{s} on fewer rows than {words}, and mostly reflect{s} the prior"
+            words = f"{part} rest on fewer rows than {prior}, and mostly reflect the prior"
         yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
 
 
@@ -225,18 +238,19 @@ def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) 
     left = chosen.copy()
     while left.any() and len(words) < NAMED:
         indices: list[int | slice] = [int(index) for index in np.argwhere(left)[0]]
-        for axis in range(len(parents)):
+        for axis in range(len(parents)):  # the largest slice around it that is chosen whole
             wider = [*indices[:axis], slice(None), *indices[axis + 1 :]]
             if chosen[tuple(wider)].all():
                 indices = wider
-        index_of = dict(zip(parents, indices, strict=True))
-        free = [name for name, index in index_of.items() if isinstance(index, slice)]
-        fixed = [
-            assigned(name, network.states(name)[index])
-            for name, index in index_of.items()
-            if isinstance(index, int)
-        ]
-        words.append(", ".join(fixed) + (f" ({', '.join(free)} any)" if free else ""))
+        fixed = []
+        free = []
+        for name, index in zip(parents, indices, strict=True):
+            if isinstance(index, slice):
+                free.append(name)
+            else:
+                fixed.append(assigned(name, network.states(name)[index]))
+        any_state = f" ({', '.join(free)} any)" if free else ""
+        words.append(", ".join(fixed) + any_state)
         left[tuple(indices)] = False
     if left.any():
         rest = int(left.sum())

@@ -58,76 +58,58 @@ POSTERIOR = "posterior"
 
 @dataclass(frozen=True)
 class Stage:
-    """One stop of a plan: what it asks of the data, and what it makes of them.
-
-    ``families`` are the CPTs that it answers for. ``solve`` takes what was counted and what the
-    stages before have learned; it sees no row. ``branches`` say what it does otherwise where only
-    the counts can tell; ``chosen`` are its families once these are known. ``is_replicated`` if
-    replicates of the rows are estimated from its own counts, and not from what all rows gave.
-    ``learned_from`` says what pseudo-counts that are to be learned are learned from.
-    """
+    """One stop of a plan: what it asks of the data, and what it makes of them."""
 
     name: str
-    families: Mapping[str, FamilyPlan]
+    families: Mapping[str, FamilyPlan]  # the CPTs that it answers for
     needs: Needs
+    # From what was counted and what the stages before have learned; it sees no row.
     solve: Callable[[Statistics, Learned, Setting], Learned]
+    # What it does otherwise where only the counts can tell, and its families once these are known.
     branches: tuple[str, ...] = ()
     chosen: Callable[[Statistics], Mapping[str, FamilyPlan]] | None = None
+    # Whether replicates of the rows are estimated from its own counts, and not from what all rows
+    # gave.
     is_replicated: bool = True
-    learned_from: str = ""
+    learned_from: str = ""  # what pseudo-counts that are to be learned are learned from
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """How deletion estimates the joint of a family, as far as it matters how rows move it.
-
-    ``hidden`` is the partially observed part of the ``family``, ``given`` what rows are grouped
-    by; where ``is_grouped`` is false, all rows are estimated from together. ``form`` is "direct" or
-    "factored", and ``aggregation`` how estimates by different orders of the variables are combined.
-    """
+    """How deletion estimates the joint of a family, as far as it matters how rows move it."""
 
     family: Scope
-    hidden: Scope
-    given: Scope
+    hidden: Scope  # its partially observed part
+    given: Scope  # what rows are grouped by
     form: Literal["direct", "factored"]
-    aggregation: Aggregation
-    is_grouped: bool
+    aggregation: Aggregation  # how estimates by different orders of the variables are combined
+    is_grouped: bool  # whether rows are grouped at all, if only by nothing
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All that a method will do; `explain` prints it, `learn` carries it out.
-
-    ``partially`` are the variables with missing values. ``bytes_per_cell`` is what the estimate
-    of a family takes at once for each of its cells. ``category`` says how values go missing where
-    a graph tells, ``intention`` in words what the stages do together. ``recipe`` says how
-    intervals are made if the method converges; ``estimated_of`` how rows move each CPT, where
-    their influence makes the intervals.
-    ``scale`` makes the rows' weights add up to what they are worth; ``is_unequal`` if some weigh
-    more than others. ``most_distinct`` is how many distinct rows there can be.
-    ``graph`` is the missingness graph, where one was given; ``units`` are those of a survey.
-    ``pseudo_counts`` are what is added to each cell, "learn" where the stages learn it,
-    "design-based" where they do so for CPT rows alone that no row shows.
-    ``refusal`` is why the plan will not be carried out, where it will not.
-    """
+    """All that a method will do; `explain` prints it, `learn` carries it out."""
 
     method: str
     network: Network
-    partially: Scope
+    partially: Scope  # the variables with missing values
     stages: tuple[Stage, ...]
-    bytes_per_cell: int
-    recipe: str = JACKKNIFE
+    bytes_per_cell: int  # what the estimate of a family takes at once for each of its cells
+    recipe: str = JACKKNIFE  # how intervals are made if the method converges
+    # How rows move each CPT, where their influence makes the intervals.
     estimated_of: Mapping[str, Estimated] = field(default_factory=dict)
-    intention: str = ""
-    category: str = ""
+    intention: str = ""  # in words what the stages do together
+    category: str = ""  # how values go missing, where a graph tells
     notes: tuple[str, ...] = ()
-    scale: float = 1.0
-    is_unequal: bool = False
-    most_distinct: float = inf
-    graph: MissingnessGraph | None = None
-    units: Units | None = None
+    scale: float = 1.0  # makes the rows' weights add up to what they are worth
+    is_unequal: bool = False  # whether some rows weigh more than others
+    most_distinct: float = inf  # how many distinct rows there can be
+    graph: MissingnessGraph | None = None  # where one was given
+    units: Units | None = None  # those of a survey
+    # What is added to each cell; "learn" where the stages learn it, "design-based" where they do so
+    # for CPT rows alone that no row shows.
     pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
-    refusal: LacunetError | None = None
+    refusal: LacunetError | None = None  # why the plan will not be carried out, where it will not
 
     @property
     def learned_from(self) -> str:
@@ -171,20 +153,15 @@ class Plan:
 
 @dataclass(frozen=True)
 class Setting:
-    r"""What every estimate needs beside the statistics.
+    """What every estimate needs beside the statistics."""
 
-    ``pseudo_counts`` are what is added to each cell: a number, one for each cell, or a word on how
-    they are learned;
-    ``memory`` the budget in bytes, ``deadline`` when the best so far is wanted. ``whole`` is what
-    all rows gave, where a replicate of them is estimated.
-    """
-
+    # What is added to each cell: a number, one for each cell, or a word on how they are learned.
     pseudo_counts: AskedPseudoCounts
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
-    memory: int = field(default_factory=memory_budget)
+    memory: int = field(default_factory=memory_budget)  # in bytes
     progress: Progress = silent
-    deadline: Deadline = NEVER
-    whole: Learned | None = None
+    deadline: Deadline = NEVER  # when the best so far is wanted
+    whole: Learned | None = None  # what all rows gave, where a replicate of them is estimated
 
     @property
     def used_pseudo_counts(self) -> UsedPseudoCounts:
@@ -209,29 +186,26 @@ def agreed(starts: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Ended:
-    r"""How an iterative method ended.
-
-    ``reason`` is one of "converged", "iteration limit", "time limit", "interrupted".
-    ``log_likelihood`` is that of the observed values; on a missingness graph also that of the
-    mechanisms which depend on missing values, and ``notes`` say of which. ``trace`` is the
-    log-posterior of the parameters that each iteration started from, and of the last; its
-    likelihood part is the *observed* data's, its prior part :math:`\sum A \log \theta`.
-    ``starts`` are the log-posteriors in which the starts ended, the first start's first. Where the
-    work was cut short before a value was known, it is NaN.
+    """How an iterative method ended.
 
     Pseudo-counts that are learned take two runs: with one per cell, then on from there with those
     learned. ``iterations`` counts both; ``starts`` are of the first, ``log_posterior``
     and ``trace`` of the second: they do not compare.
+
+    Where the work was cut short before a value was known, it is NaN.
     """
 
-    reason: str
+    reason: str  # "converged", "iteration limit", "time limit" or "interrupted"
     iterations: int
     seconds: float
+    # Of the observed values; on a missingness graph also of the mechanisms which depend on missing
+    # values, and `notes` say of which.
     log_likelihood: float
-    log_posterior: float
+    log_posterior: float  # that, and the prior's part: the sum of A log(theta)
+    # The log-posterior of the parameters that each iteration started from, and of the last.
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
-    starts: tuple[float, ...] = ()
+    starts: tuple[float, ...] = ()  # where the starts ended, the first start's first
 
     @property
     def is_cut_short(self) -> bool:
@@ -241,31 +215,26 @@ class Ended:
 
 @dataclass(frozen=True)
 class Learned:
-    """The CPTs that stages give (axes parents... then child), and what they rest on.
+    """What stages give: CPTs, and what they rest on."""
 
-    ``network`` is the one that EM learned, with mechanisms as nodes where there are any, whose
-    CPTs are ``mechanisms``. ``left`` are the variables whose CPT no stage has estimated yet, and
-    why; ``stand_in`` is what another method has learned for such variables. ``engine`` has the
-    problems that EM learned from, laid out, ``start`` the cells that it started from, ``others``
-    the CPTs of other optima that the rows hardly tell from this one. ``pseudo_counts``
-    are those that the CPTs were learned with, where they were learned. ``row_weights`` are those of
-    CPT rows that pseudo-counts were added to, on an axis of length one for the child, where they
-    are not of all rows.
-    """
-
-    tables: Tables = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)  # axes: parents..., then child
     families: Mapping[str, FamilyReport] = field(default_factory=dict)
     ended: Ended | None = None
     why: str = ""
     notes: tuple[str, ...] = ()
-    mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
-    network: Network | None = None
-    left: Mapping[str, str] = field(default_factory=dict)
+    mechanisms: Mapping[str, Cpt] = field(default_factory=dict)  # where EM has them as nodes
+    network: Network | None = None  # the one that EM learned, with mechanisms as nodes
+    left: Mapping[str, str] = field(default_factory=dict)  # variables still without CPT, and why
+    # What another method has learned for such variables.
     stand_in: Learned | None = field(default=None, repr=False)
+    # Of EM: its problems, laid out, the cells that it started from, and the CPTs of other optima
+    # that the rows hardly tell from this one.
     engine: Engine | None = field(default=None, repr=False)
     start: FloatArray | None = field(default=None, repr=False)
     others: tuple[Tables, ...] = field(default=(), repr=False)
-    pseudo_counts: PseudoCounts | None = None
+    pseudo_counts: PseudoCounts | None = None  # those of the CPTs, where they were learned
+    # The weights of CPT rows that pseudo-counts were added to, on an axis of length one for the
+    # child, where they are not of all rows.
     row_weights: Tables = field(default_factory=dict)
 
     def with_cpts(
@@ -326,10 +295,12 @@ def planned(method: Method, network: Network, look: Look, pseudo_counts: AskedPs
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
     plan = method.plan(network, look, pseudo_counts)
-    doubt = "" if plan.graph is None else plan.graph.doubt
+    notes = plan.notes
+    if plan.graph is not None and plan.graph.doubt:
+        notes = (*notes, plan.graph.doubt)
     return replace(
         plan,
-        notes=(*plan.notes, doubt) if doubt else plan.notes,
+        notes=notes,
         stages=(*_order_stages(plan.graph), *plan.stages),
         pseudo_counts=pseudo_counts,
         scale=look.scale,
@@ -344,7 +315,8 @@ def _order_stages(graph: MissingnessGraph | None) -> tuple[Stage, ...]:
     if graph is None or not graph.monotone:
         return ()
     orders = graph.orders(graph.network.variables)
-    check, needs = OrderCheck(orders), Needs((), rows=orders)
+    check = OrderCheck(orders)
+    needs = Needs((), rows=orders)
     return (Stage("order of mechanisms", {}, needs, check.solve, chosen=check.chosen),)
 
 

@@ -54,85 +54,66 @@ SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM
 
 @dataclass(frozen=True)
 class Grouping:
-    """What is asked of the groups of rows for one family.
-
-    Rows are grouped by ``given``; ``hidden`` is the partially observed part of the ``family``;
-    ``whole`` if only rows that show all of it matter. ``within`` estimates it from the counts
-    within groups, in replicates too where these are ``replicated``.
-    """
+    """What is asked of the groups of rows for one family."""
 
     family: Scope
-    hidden: Scope
-    given: Scope
-    whole: bool
-    within: Callable[[GroupedCounts], Solved]
-    replicated: bool = True
+    hidden: Scope  # the partially observed part of the family
+    given: Scope  # what rows are grouped by
+    whole: bool  # whether only rows that show all of the hidden part matter
+    within: Callable[[GroupedCounts], Solved]  # estimates it from the counts within groups
+    replicated: bool = True  # whether replicates of the rows are estimated so too
 
 
 @dataclass(frozen=True)
 class Compiling:
-    """The network that rows are compiled for; ``mechanism_of`` are its nodes that say of a
-    variable whether a row shows it, by name; ``recorded`` is the one that is 1 in every row, if
-    any is. ``as_shown`` are its nodes that say what a row shows of a variable: its state, or, as
-    one state more, that it is missing.
-    """
+    """The network that rows are compiled for, and what its nodes are in the rows."""
 
     network: Network
+    # The nodes that say whether a row shows a variable, with that variable.
     mechanism_of: Mapping[str, str] = field(default_factory=dict)
-    recorded: str = ""
+    recorded: str = ""  # the node that is 1 in every row, if any is
+    # The nodes that say what a row shows of a variable: its state or, one state more, that it is
+    # missing.
     as_shown: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Needs:
-    """What a plan asks of the data.
+    """What a plan asks of the data."""
 
-    ``families`` are counted with missing as a state; ``complete`` asks for the same among the
-    rows without any gap. ``groupings`` are reduced within groups; ``problems`` are compiled;
-    ``rows`` asks for the distinct rows over some columns, which formulas of graphs use. ``folds``
-    says how rows are divided, where there are several samples of them.
-    """
-
-    families: tuple[Scope, ...]
-    complete: bool = False
-    groupings: tuple[Grouping, ...] = ()
-    problems: Compiling | None = None
-    rows: tuple[Scope, ...] = ()
-    folds: Folds | None = None
+    families: tuple[Scope, ...]  # counted with missing as a state
+    complete: bool = False  # whether they are also counted among the rows without any gap
+    groupings: tuple[Grouping, ...] = ()  # reduced within groups
+    problems: Compiling | None = None  # what EM learns from
+    rows: tuple[Scope, ...] = ()  # columns of distinct rows, which formulas of graphs use
+    folds: Folds | None = None  # how rows are divided, where there are several samples of them
 
 
 @dataclass(frozen=True, repr=False)
 class Statistics:
     """What was counted from some rows, all that a method needs of them.
 
-    Statistics of other rows are added with ``+``.
-
-    Where rows are divided into ``folds``, the fold is one more variable of all counts, and
-    ``reduced`` has an axis for the samples; `sample` gives the statistics of one of them.
-    ``tally`` adds up all rows, fold by fold. ``units`` are those of a survey, if it is one.
-
-    ``stopped_by`` says why problems were not compiled, where they should have been; ``reduced``
-    lacks the families whose groups there was no time for. ``grouped`` waits to be reduced, once
-    all parts are added. ``notes`` is what the user should know of how the rows were read,
-    ``cells_of_sets`` how many cells of each variable are one of several states.
-    ``dealing`` is all that there is where folds are to be dealt first.
+    Statistics of other rows are added with ``+``. Where rows are divided into folds, the fold is
+    one more variable of all counts; `sample` gives the statistics of one sample.
     """
 
-    tally: Tally
-    missing_of: Mapping[str, int]
+    tally: Tally  # of all rows, fold by fold
+    missing_of: Mapping[str, int]  # rows in which each variable is missing
     counts: Mapping[Scope, Counts]
-    complete: Mapping[Scope, Counts] = field(default_factory=dict)
+    complete: Mapping[Scope, Counts] = field(default_factory=dict)  # among rows without any gap
     complete_rows: int = 0
+    # Without the families whose groups there was no time for; with an axis for the samples.
     reduced: Mapping[Scope, Reduced] = field(default_factory=dict)
     problems: Problems | None = None
-    distinct: Mapping[Scope, Rows] = field(default_factory=dict)
+    distinct: Mapping[Scope, Rows] = field(default_factory=dict)  # over some columns
     folds: Folds | None = None
-    units: Units | None = None
-    stopped_by: str = ""
+    units: Units | None = None  # those of a survey, if it is one
+    stopped_by: str = ""  # why problems were not compiled, where they should have been
+    # What waits to be reduced, once all parts are added.
     grouped: Mapping[Scope, GroupedCounts | FoldedGroups] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    cells_of_sets: Mapping[str, int] = field(default_factory=dict)
-    dealing: Dealing | None = None
+    notes: tuple[str, ...] = ()  # what the user should know of how the rows were read
+    cells_of_sets: Mapping[str, int] = field(default_factory=dict)  # that are one of several states
+    dealing: Dealing | None = None  # all that there is where folds are to be dealt first
 
     def __repr__(self) -> str:
         return f"<Statistics of {counted(self.rows, 'row')}>"
@@ -223,24 +204,19 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Gathering:
-    """What is asked of the rows, and within which limits.
-
-    Problems that cannot be compiled before the ``deadline`` are left, and so are groups that half
-    of the time was not enough for; all else is counted whatever the time. ``memory`` are the bytes
-    that compiling problems may take beside its result. ``shared`` are the families whose groups
-    of rows may be split between parts; rows that agree on ``together``, if that is not None, must
-    be in one part for the others. All weights are multiplied by ``scale``; they are those of
-    a ``replicate``, by its number, where the rows have replicate weights and one is asked for.
-    """
+    """What is asked of the rows, and within which limits."""
 
     needs: Needs
     network: Network
+    # Problems that cannot be compiled before it are left, and so are groups that half of the time
+    # was not enough for; all else is counted whatever the time.
     deadline: Deadline = NEVER
-    memory: float = inf
-    shared: frozenset[Scope] = frozenset()
+    memory: float = inf  # bytes that compiling problems may take beside its result
+    shared: frozenset[Scope] = frozenset()  # families whose groups may be split between parts
+    # For the others, rows that agree on these must be in one part.
     together: Scope | None = None
-    scale: float = 1.0
-    replicate: int | None = None
+    scale: float = 1.0  # all weights are multiplied by it
+    replicate: int | None = None  # the number of the replicate weights to use, if any
 
 
 def gather(
@@ -259,13 +235,12 @@ def with_dealt(gathering: Gathering, count: Callable[[Gathering], Statistics]) -
         Counts what is asked among all rows.
     """
     folds = gathering.needs.folds
-    if folds is not None and folds.is_to_deal:
-        dealing = count(replace(gathering, needs=Needs((), folds=folds))).dealing
-        assert dealing is not None
-        gathering = replace(
-            gathering, needs=replace(gathering.needs, folds=deal_groups(folds, dealing))
-        )
-    return count(gathering)
+    if folds is None or not folds.is_to_deal:
+        return count(gathering)
+    dealing = count(replace(gathering, needs=Needs((), folds=folds))).dealing
+    assert dealing is not None
+    needs = replace(gathering.needs, folds=deal_groups(folds, dealing))
+    return count(replace(gathering, needs=needs))
 
 
 def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = silent) -> Statistics:
@@ -273,8 +248,13 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
 
     Where rows are divided into folds, no two parts may have equal rows.
     """
-    needs, network, design = gathering.needs, gathering.network, table.design
-    notes, missing_of, several = table.notes, table.missing_of, table.cells_of_sets
+    needs = gathering.needs
+    network = gathering.network
+    # What is said of the rows as they are, before they are divided or made distinct.
+    units = None if table.design is None else Units.of(table.design)
+    notes = table.notes
+    missing_of = table.missing_of
+    cells_of_sets = table.cells_of_sets
     if gathering.replicate is not None:
         table = table.replicated(gathering.replicate)
     table = table.scaled(gathering.scale)
@@ -283,23 +263,31 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
     fold: Scope = ()
     if needs.folds is not None:
-        fold, table = (FOLD,), divide_rows(network, table, needs.folds)
-    sets, table = table, table.without_sets()  # what counts takes one of several states as missing
-    whole = table.take(table.is_shown(network.variables)) if needs.complete else None
+        fold = (FOLD,)
+        table = divide_rows(network, table, needs.folds)
+    with_sets = table
+    table = table.without_sets()  # what counts takes one of several states as missing
     reduced, grouped = _in_groups(gathering, table, progress)
+    counts = _counted(table, needs.families, fold, progress)
+    complete: dict[Scope, Counts] = {}
+    complete_rows = 0
+    if needs.complete:
+        complete_table = table.take(table.is_shown(network.variables))
+        complete = _counted(complete_table, needs.families, fold, progress)
+        complete_rows = complete_table.row_count
     statistics = Statistics(
         tally=_all_rows(table),
         missing_of=missing_of,
-        counts=_counted(table, needs.families, fold, progress),
-        complete={} if whole is None else _counted(whole, needs.families, fold, progress),
-        complete_rows=0 if whole is None else whole.row_count,
+        counts=counts,
+        complete=complete,
+        complete_rows=complete_rows,
         reduced=reduced,
-        distinct={columns: distinct_rows(sets, columns + fold) for columns in needs.rows},
+        distinct={columns: distinct_rows(with_sets, columns + fold) for columns in needs.rows},
         folds=needs.folds,
-        units=None if design is None else Units.of(design),
+        units=units,
         grouped=grouped,
         notes=notes,
-        cells_of_sets=several,
+        cells_of_sets=cells_of_sets,
     )
     if needs.problems is None:
         return statistics
@@ -307,7 +295,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         gathering.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_nodes(sets, needs.problems),
+            with_nodes(with_sets, needs.problems),
             memory=gathering.memory,
             deadline=gathering.deadline,
         )
@@ -321,12 +309,15 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
 def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
     """The rows with a column for each node that is made from another column."""
     table = with_mechanisms(table, compiling.mechanism_of, compiling.recorded)
-    columns, sizes = {**table.columns}, {**table.cardinality_of}
+    if not compiling.as_shown:
+        return table
+    columns = {**table.columns}
+    sizes = {**table.cardinality_of}
     for name, variable in compiling.as_shown.items():
         missing = table.cardinality_of[variable]
         columns[name] = np.minimum(table.columns[variable], missing)
         sizes[name] = missing + 1
-    return table.with_columns(sizes, columns) if compiling.as_shown else table
+    return table.with_columns(sizes, columns)
 
 
 def with_mechanisms(
@@ -358,6 +349,7 @@ def _all_rows(table: EncodedTable) -> Tally:
 def _counted(
     table: EncodedTable, families: Sequence[Scope], fold: Scope, progress: Progress
 ) -> dict[Scope, Counts]:
+    """The counts of families, the fold being one more variable of each."""
     counts = count(table, [family + fold for family in families], progress)
     return {family: counts[family + fold] for family in families}
 
@@ -378,7 +370,8 @@ def _reduced_groups(
     cells: GroupedCounts | FoldedGroups, alike: Sequence[Grouping], gathering: Gathering
 ) -> dict[Scope, Reduced]:
     """What the cells of groups say of families with one hidden part."""
-    first, folds = alike[0], gathering.needs.folds
+    first = alike[0]  # the others ask the same of another family
+    folds = gathering.needs.folds
     if isinstance(cells, GroupedCounts):
         solved = SolvedSamples(first.within(cells))
     else:
@@ -414,9 +407,14 @@ def _in_groups(
         groups, group, mass = rows_by(given)
         counts = count_in_groups(table, groups, group, hidden, whole, fold)
         cells = counts if mass is None else FoldedGroups(mass, counts)
-        grouped |= {asked.family: cells for asked in alike if asked.family in gathering.shared}
-        if apart := [asked for asked in alike if asked.family not in gathering.shared]:
-            reduced |= _reduced_groups(cells, apart, gathering)
+        here = []
+        for asked in alike:
+            if asked.family in gathering.shared:  # other parts have rows of these groups too
+                grouped[asked.family] = cells
+            else:
+                here.append(asked)
+        if here:
+            reduced |= _reduced_groups(cells, here, gathering)
     return reduced, grouped
 
 

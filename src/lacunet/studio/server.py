@@ -176,13 +176,13 @@ class Studio:
         name = self.runs.next_name(kind)
         folder = self.runs.path(name)
         if kind == "beside":  # two results on one page
-            names = [self.runs.known(str(int(number)))["name"] for number in asked["runs"]]
-            for name in names:
-                self.runs.file(name, "learned.json")  # refused where a link leads elsewhere
-            first, second = map(self.runs.path, names)
-            words = " beside ".join(f"run {name}" for name in names)
+            learned = [self.runs.known(str(int(number)))["name"] for number in asked["runs"]]
+            for run in learned:
+                self.runs.file(run, "learned.json")  # refused where a link leads elsewhere
+            first, second = map(self.runs.path, learned)
+            words = " beside ".join(f"run {run}" for run in learned)
             commands = [beside_words(first, second, folder)]
-            task = AskedRun(kind, commands, words, {"beside": names})
+            task = AskedRun(kind, commands, words, {"beside": learned})
         else:
             table = self.folder.table(project.data)
             task = AskedRun(kind, self._commands(kind, project, folder))

@@ -68,8 +68,8 @@ GroupsBy = Callable[[Scope], tuple[Groups, Index]]  # the groups by some variabl
 class Moves:
     r"""What rows of unit weight move the weight of each cell of a family by: :math:`\varphi(y)`.
 
-    Rows of one kind move all cells alike. In the shape of its table :math:`\varphi` has few cells
-    that are not zero, so each kind lists its own: ``owner``, ``cell`` and ``value`` go together.
+    Rows of one kind move all cells alike, and few of them. So each kind lists the cells that it
+    moves: an entry is an ``owner``, a ``cell`` and a ``value``.
 
     Where the estimate without groups stands in, rows move every cell, but rows of many kinds move
     them alike: these are a class, and :math:`\varphi` is what the kind moves by plus what its

@@ -60,35 +60,36 @@ CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one g
 # What compiling takes for each of these cells: 3 to 146 bytes measured from 10^4 rows on, at most
 # 164 below (peaks by tracemalloc: six networks, 30% and 90% of the variables incomplete).
 BYTES_A_CELL = 160
+MIN_ROWS_AT_A_TIME = 256
+PARTS_MERGED_AT_ONCE = 8  # what is merged already is small
+PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all will take
+FEW_FOLDS = 4  # whose weights take no more room dense than sparse
+MAX_VARIABLES_OF_A_MASK = 62  # their set is a non-negative integer
+PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+MANY_ROWS = 128  # of a component: its boundary values are counted by themselves
 
 
 @dataclass(frozen=True, eq=False)
 class Problems:
     """What EM needs of the data; the problems of batches, files and machines add up.
 
-    ``fixed`` counts the families that rows show completely, laid out as ``layout`` says.
-    ``members`` and ``boundaries`` are the distinct components; problem ``i`` has the component
-    ``component[i]``, the boundary in ``states[i]`` and the weights ``weights[i]``. ``totals`` is
-    the weight of all rows. The data may be in several *parts* (such as one to learn from and
-    one put aside): ``fixed``, ``weights`` and ``totals`` have a column for each. Where rows are
-    divided into folds, the folds are the parts, few of which a problem has: if they are many,
-    ``weights`` is sparse until samples are taken. The order of components and problems depends
-    on the data's content, not on the order of the rows.
-
-    ``factors`` is what is known of hidden cells; a boundary may hold the number of a factor's
-    vector, whose place is behind those of the variables.
+    The data may be in several *parts*: where rows are divided into folds, the folds are the parts.
+    The order of components and problems depends on the data's content, not on the order of the
+    rows.
     """
 
-    layout: Layout
-    fixed: FloatArray
-    members: Ragged
-    boundaries: Ragged
-    component: Integers
-    states: Ragged
+    layout: Layout  # of the cells of all CPTs, end to end
+    fixed: FloatArray  # the counts of families that rows show completely, a column for each part
+    members: Ragged  # the missing variables of each distinct component ...
+    boundaries: Ragged  # ... and the observed ones around it, or numbers of factors behind these
+    component: Integers  # of each problem
+    states: Ragged  # of its boundary; of a factor, the number of its vector
+    # The weight of each problem, a column for each part; sparse if parts are many, as a problem is
+    # in few of them, until samples are taken.
     weights: Any
     rows: int
-    totals: FloatArray
-    factors: Factors
+    totals: FloatArray  # the weight of all rows of each part
+    factors: Factors  # what is known of hidden cells
 
     def __add__(self, other: Problems) -> Problems:
         return merged([self, other])
@@ -98,8 +99,12 @@ class Problems:
 
     def sampled(self, multiples: FloatArray) -> Problems:
         """The same rows in other parts: a line of ``multiples`` says how much each counts there."""
-        weights, totals = self.weights @ multiples.T, self.totals @ multiples.T
-        return replace(self, fixed=self.fixed @ multiples.T, weights=weights, totals=totals)
+        return replace(
+            self,
+            fixed=self.fixed @ multiples.T,
+            weights=self.weights @ multiples.T,
+            totals=self.totals @ multiples.T,
+        )
 
     def members_of(self, problem: int) -> list[str]:
         """The variables that are missing in a problem."""
@@ -153,7 +158,7 @@ def compile_problems(
     weighing = Weighing.of(table)
     table, factors = widened(layout, table)
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
-    size = max(LEAST_ROWS, int(cells // (1 + len(table.partially_observed))))
+    size = max(MIN_ROWS_AT_A_TIME, int(cells // (1 + len(table.partially_observed))))
     parts: list[Problems] = []
     left = deadline.left
     for start in range(0, max(table.rows, 1), size):
@@ -163,23 +168,20 @@ def compile_problems(
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         chunk_weighing = weighing.take(slice(start, start + size))
         parts.append(_compiled(factors, chunk, chunk_weighing, prune, deadline))
-        if len(parts) == 8:  # what is merged already is small
+        if len(parts) == PARTS_MERGED_AT_ONCE:
             parts = [merged(parts)]
-    return parts[0] if len(parts) == 1 else merged(parts)
-
-
-LEAST_ROWS = 256
-FEW_FOLDS = 4  # whose weights take no more room dense than sparse
-PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all will take
+    if len(parts) == 1:
+        return parts[0]
+    return merged(parts)
 
 
 @dataclass(frozen=True)
 class Weighing:
     """The weight of each row and its fold, where rows are divided into folds."""
 
-    weights: FloatArray | None
-    fold: Codes | None = None
-    folds: int = 1
+    weights: FloatArray | None  # None where each row weighs one
+    fold: Codes | None = None  # None where rows are not divided
+    folds: int = 1  # how many there are
 
     @classmethod
     def of(cls, table: EncodedTable) -> Weighing:
@@ -191,7 +193,8 @@ class Weighing:
     def take(self, rows: Any) -> Weighing:
         """That of some of the rows."""
         weights = None if self.weights is None else self.weights[rows]
-        return replace(self, weights=weights, fold=None if self.fold is None else self.fold[rows])
+        fold = None if self.fold is None else self.fold[rows]
+        return Weighing(weights, fold, self.folds)
 
     def tabled(self, cell: Integers, cells: int) -> FloatArray:
         """The weight of each cell, a column for each fold."""
@@ -218,22 +221,25 @@ def widened(layout: Layout, table: EncodedTable) -> tuple[EncodedTable, Factors]
 def _compiled(
     factors: Factors, table: EncodedTable, weighing: Weighing, prune: bool, deadline: Deadline
 ) -> Problems:
+    """The problems of some rows."""
     layout = layout_of(factors.layout.network)
     patterns = patterns_of(table)
     deadline.check()
     components = components_of(patterns, factors.layout, prune)
     deadline.check()
     component, states, weights = boundary_values(table, weighing, patterns, components)
+    fixed = [_family_counts(table, weighing, family) for family in layout.network.families]
+    (totals,) = weighing.tabled(np.zeros(table.rows, np.int64), 1)
     return Problems(
         layout,
-        np.concatenate([_family_counts(table, weighing, f) for f in layout.network.families]),
+        np.concatenate(fixed),
         components.members,
         components.boundaries,
         component,
         states,
         weights,
         table.row_count,
-        weighing.tabled(np.zeros(table.rows, np.int64), 1)[0],
+        totals,
         factors,
     )
 
@@ -246,13 +252,17 @@ def merged(parts: Sequence[Problems]) -> Problems:
             "rows that were read with different codes cannot be added up.",
             "read all of them with the same codes.",
         )
+
+    # Equal components have one number, then equal problems: one component, one boundary value.
     members = joined([part.members for part in parts])
     boundaries = joined([part.boundaries for part in parts])
-    starts = np.concatenate([[0], np.cumsum([len(part.members) for part in parts])])
     first, group = distinct_rows(concatenated(members, boundaries), members.lengths)
-    component = group[
-        np.concatenate([part.component + start for part, start in zip(parts, starts, strict=False)])
-    ]
+    numbers = []
+    components_before = 0
+    for part in parts:
+        numbers.append(components_before + part.component)
+        components_before += len(part.members)
+    component = group[np.concatenate(numbers)]
     states = joined([part.states for part in parts])
     first_value, value = distinct_rows(states, component)
     weights = _stacked([part.weights for part in parts])
@@ -271,6 +281,7 @@ def merged(parts: Sequence[Problems]) -> Problems:
 
 
 def _stacked(weights: Sequence[Any]) -> Any:
+    """The weights of several parts, one below the other."""
     if isinstance(weights[0], np.ndarray):
         return np.concatenate(weights)
     from scipy.sparse import vstack
@@ -285,8 +296,8 @@ def _added(group: Integers, weights: Any, groups: int) -> Any:
         return np.stack(sums, axis=1)
     from scipy.sparse import csr_array
 
-    ones, rows = np.ones(len(group)), np.arange(len(group))
-    return csr_array((ones, (group, rows)), shape=(groups, len(group))) @ weights
+    is_in = (np.ones(len(group)), (group, np.arange(len(group))))
+    return csr_array(is_in, shape=(groups, len(group))) @ weights
 
 
 def _family_counts(table: EncodedTable, weighing: Weighing, family: Scope) -> FloatArray:
@@ -302,10 +313,10 @@ def _family_counts(table: EncodedTable, weighing: Weighing, family: Scope) -> Fl
 
 @dataclass(frozen=True)
 class DistinctPatterns:
-    """The distinct patterns: which variables each misses, and the rows that have it."""
+    """The distinct patterns."""
 
-    missing: NDArray[np.bool_]
-    rows: Ragged
+    missing: NDArray[np.bool_]  # which variables each misses
+    rows: Ragged  # that have it
 
 
 @dataclass(frozen=True)
@@ -314,8 +325,8 @@ class PatternComponents:
 
     members: Ragged
     boundaries: Ragged
-    component: Integers
-    pattern: Integers
+    component: Integers  # of each occurrence
+    pattern: Integers  # in which it occurs
 
 
 def patterns_of(table: EncodedTable) -> DistinctPatterns:
@@ -325,7 +336,8 @@ def patterns_of(table: EncodedTable) -> DistinctPatterns:
     is_missing = [
         (table.columns[name] == table.cardinality_of[name]).view(np.uint8) for name in partial
     ]
-    uniques, group = distinct(*ordered_keys(is_missing[::-1], [2] * len(partial), table.rows))
+    keys, bound = ordered_keys(is_missing[::-1], [2] * len(partial), table.rows)
+    uniques, group = distinct(keys, bound)
     rows = Ragged.of_owners(len(uniques), group)
     first = rows.items[rows.starts[:-1]]  # row of each pattern
     missing = np.zeros((len(first), len(index_of)), dtype=bool, order="F")
@@ -347,12 +359,10 @@ def components_of(
         Places of variables that something is asked about: they and their ancestors stay.
     """
     barren = _barren(patterns.missing, layout, prune, asked)
-    find = _by_masks if len(layout.axes) <= LARGEST_MASK else _by_nodes
-    return find(patterns.missing & ~barren, barren, layout)
-
-
-LARGEST_MASK = 62  # variables whose set is a non-negative integer
-PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+    missing = patterns.missing & ~barren
+    if len(layout.axes) <= MAX_VARIABLES_OF_A_MASK:
+        return _by_masks(missing, barren, layout)
+    return _by_nodes(missing, barren, layout)
 
 
 def _by_masks(
@@ -363,12 +373,16 @@ def _by_masks(
     A component begins with a variable and grows by all that the families of its variables mention,
     in all patterns at once, until none grows; then comes the next one of each pattern.
     """
-    hidden, entering = _masks(missing), ~_masks(barren)
-    axes, bits = layout.axes, np.left_shift(1, np.arange(len(layout.axes)))
+    hidden = _masks(missing)  # the missing variables of each pattern
+    entering = ~_masks(barren)  # the children whose families enter it
+    axes = layout.axes
+    bits = np.left_shift(1, np.arange(len(axes)))
     mentioned = _unions(np.bitwise_or.reduceat(bits[axes.items], axes.starts[:-1]))
     own_families = np.zeros_like(bits)
     np.bitwise_or.at(own_families, axes.items, bits[axes.owners])
     families = _unions(own_families)
+
+    # The next component of each pattern that has one: the pattern, its variables, its families.
     rounds: list[tuple[Integers, Integers, Integers]] = []
     left = hidden.copy()
     patterns = np.flatnonzero(left)
@@ -377,8 +391,11 @@ def _by_masks(
         least = rest & -rest  # the least variable
         whole, touched = _grown(least, hidden[patterns], entering[patterns], families, mentioned)
         rounds.append((patterns, whole, touched))
-        left[patterns] = rest = rest & ~whole
+        rest = rest & ~whole
+        left[patterns] = rest
         patterns = patterns[rest != 0]
+
+    # All components, pattern after pattern.
     number = np.zeros(len(hidden), dtype=np.int64)  # of the components of each pattern
     for turn in rounds:
         number[turn[0]] += 1
@@ -387,11 +404,14 @@ def _by_masks(
     for before, turn in enumerate(rounds):
         every[:, starts[turn[0]] + before] = turn
     pattern, whole, touched = every
+
+    # The distinct ones: first by the sets as integers, then by what they are.
     chosen, component = distinct_by_hash(
         lambda salt: hash64(hash64(whole, salt) ^ touched.astype(np.uint64), salt),
         lambda others: np.array_equal(every[1:], every[1:, others]),
     )
-    whole, touched = whole[chosen], touched[chosen]
+    whole = whole[chosen]
+    touched = touched[chosen]
     members = _listed(whole)
     touching = _touching(members, layout, lambda owner, child: (touched[owner] >> child) & 1)
     first, group = distinct_rows(concatenated(members, touching), members.lengths)
@@ -407,12 +427,15 @@ def _grown(
     mentioned: Sequence[Integers],
 ) -> tuple[Integers, Integers]:
     """Each set with all that is connected to it, and the families that touch that."""
-    members, touched = members.copy(), np.empty_like(members)
+    members = members.copy()
+    touched = np.empty_like(members)
     grows = np.arange(len(members))
     while len(grows):
         before = members[grows]
-        touched[grows] = touching = _union(before, families) & entering[grows]
-        members[grows] = after = _union(touching, mentioned) & hidden[grows]
+        touching = _union(before, families) & entering[grows]
+        after = _union(touching, mentioned) & hidden[grows]
+        touched[grows] = touching
+        members[grows] = after
         grows = grows[after != before]
     return members, touched
 
@@ -496,6 +519,7 @@ def _barren(
         return barren
     if asked is not None:
         barren[:, asked] = False
+    # Children before parents: a variable is barren if it is missing and all its children are.
     for factor in range(variables, len(layout.axes)):
         barren[:, layout.axes.row(factor)[0]] &= barren[:, factor]
     index_of = {name: index for index, name in enumerate(layout.network.variables)}
@@ -513,7 +537,8 @@ def _labels(
     node = np.zeros(missing.shape, dtype=np.int32 if nodes < 2**31 else np.int64)
     node[missing] = np.arange(nodes)
     sometimes: NDArray[np.bool_] = np.asarray(missing.any(axis=0))
-    lefts, rights = [node[:0, 0]], [node[:0, 0]]
+    lefts = [node[:0, 0]]
+    rights = [node[:0, 0]]
     for child in range(len(layout.axes)):
         family = layout.axes.row(child)
         for left, right in combinations(np.sort(family[sometimes[family]]), 2):
@@ -530,9 +555,6 @@ def _boundaries(members: Ragged, families: Ragged, layout: Layout) -> Ragged:
     owner = families.owners[mentioned.owners]
     beside = members.find(owner, mentioned.items) < 0
     return Ragged.of_pairs(len(members), owner[beside], mentioned.items[beside])
-
-
-MANY_ROWS = 128
 
 
 # Values of the boundaries: whose component each is of, its states, its weight.
