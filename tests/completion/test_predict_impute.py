@@ -821,3 +821,9 @@ def test_a_predictor_refuses_what_is_no_row(row: Any) -> None:
 def test_a_predictor_takes_a_series() -> None:
     answer = RAIN.compile("Rain")(pd.Series({"Wet": "yes"}))["Rain"]
     np.testing.assert_allclose(answer, RAIN.query("Rain", {"Wet": "yes"}), rtol=1e-12)
+
+
+def test_states_are_not_given_with_the_targets() -> None:
+    for targets in ({"Wet": "yes"}, {"Wet": "snow"}):  # a state that there is not, too
+        with pytest.raises(lc.LacunetError, match=r"'Wet'(?s:.)*cells of the rows"):
+            RAIN.predict({"Rain": ["yes"]}, targets)  # type: ignore[call-overload]

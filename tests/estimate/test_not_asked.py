@@ -296,7 +296,7 @@ def test_tilts_by_em_allow_for_who_was_not_asked(share_unseen: float) -> None:
         law = np.exp([*minimize(surprise, np.zeros(4)).x[1:3], 0.0])
         return float(law[2] / law.sum())
 
-    options = {"given": [], "deltas": [-1.0, 1.0], "method": "em", "pseudo_counts": 0, "groups": 2}
+    options = {"within": [], "deltas": [-1.0, 1.0], "method": "em", "pseudo_counts": 0, "groups": 2}
     found = lc.sensitivity(network, rows, "Now=c | Smoked=yes", "Now", **options)
     np.testing.assert_allclose(found.answers, [answer(d) for d in found.deltas], atol=2e-5)
     assert not any("was asked" in word for word in found.words)

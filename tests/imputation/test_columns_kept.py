@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import lacunet as lc
 from lacunet.cli import main
@@ -308,3 +309,14 @@ def test_rows_that_stand_for_several_are_drawn_for_each(by: str) -> None:
         assert len(frame["A"]) == 90
         column = frame["n"]
         assert {*map(int, [*column])} == {1}
+
+
+def test_empty_cells_of_a_text_file_beside_the_network_are_nulls(tmp_path: Path) -> None:
+    rain = lc.Network({"Rain": ["no", "yes"]}, tables={"Rain": [0.25, 0.75]})
+    (tmp_path / "rows.csv").write_text('Rain,Id,Note\n,1,\nno,,NA\nyes,3,""\n')
+    kept = {"Id": ["1", None, "3"], "Note": [None, "NA", None]}
+    assert rain.impute(tmp_path / "rows.csv").to_pydict() == {"Rain": ["yes", "no", "yes"], **kept}
+    network, rows, out = (str(tmp_path / name) for name in ("r.json", "rows.csv", "out.parquet"))
+    rain.write(network)
+    assert main(["impute", network, rows, "-o", out]) == 0
+    assert parquet.read_table(out).select(["Id", "Note"]).to_pydict() == kept

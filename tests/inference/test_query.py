@@ -659,3 +659,15 @@ def test_codes_are_read_beside_mechanisms() -> None:
     np.testing.assert_array_equal(by_name, by_code)
     coarse = result.predict({"A": [4]}, "B", unsupported="ignore")
     np.testing.assert_allclose(predictor({"A": 4})["B"].probabilities[0], coarse["B=0"][0])
+
+
+def test_states_are_not_given_with_the_target() -> None:
+    for target in ({"Rain": "yes"}, {"Rain": "snow"}):  # a state that there is not, too
+        with pytest.raises(QueryError, match=r"'Rain'.*(?s:.)*behind the bar.*evidence"):
+            query(RAIN, target)  # type: ignore[arg-type]
+
+
+def test_a_comparison_as_evidence_is_answered_with_the_mapping_of_it() -> None:
+    ages = Network({"Age": ["<62", ">=62"]}, tables={"Age": [0.5, 0.5]}, cuts={"Age": [0, 62, 99]})
+    with pytest.raises(QueryError, match=r"\{'Age': '>=62'\}"):
+        query(ages, "Age", evidence="Age>=62")  # type: ignore[arg-type]

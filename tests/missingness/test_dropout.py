@@ -184,13 +184,13 @@ def test_a_graph_in_place_of_groups() -> None:
     text = "Base -> R[V1]; V1, V3 -> R[V2]; V3, V2 -> R[V3]"
     ask = {"query": "P(V3=yes)"}
     with pytest.raises(lc.LacunetError, match="missingness"):
-        sensitivity(TRIAL, table, ask["query"], mechanism="V3", given=["Base"], missingness=text)
+        sensitivity(TRIAL, table, ask["query"], mechanism="V3", within=["Base"], missingness=text)
     with pytest.raises(lc.LacunetError, match=re.escape("R[*]")):
         sensitivity(TRIAL, table, ask["query"], mechanism="V3", missingness=f"{text}; Base -> R[*]")
     found = sensitivity(
         TRIAL, table, ask["query"], mechanism="V3", missingness=text, deltas=0, groups=2
     )
-    assert found.given == ("V2",)  # what V3 itself does, the tilt says
+    assert found.within == ("V2",)  # what V3 itself does, the tilt says
     assert "P(V3=yes) is " in found.words[0]
 
 

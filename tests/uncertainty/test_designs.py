@@ -130,7 +130,7 @@ def test_tilts_of_a_survey_have_its_intervals(method: str) -> None:
     rows = survey_rows()
 
     def tilts(data: object) -> Sensitivity:
-        options = {"given": ["Smokes"], "deltas": [0.0, 1.0], "method": method, "pseudo_counts": 0}
+        options = {"within": ["Smokes"], "deltas": [0.0, 1.0], "method": method, "pseudo_counts": 0}
         return lc.sensitivity(NETWORK, data, "Ill=1 | Smokes=0", "Ill", **options)
 
     said = tilts(lc.Data(rows, **SURVEYED))
@@ -167,8 +167,8 @@ def test_counts_are_rows_in_worst_cases_and_tilts() -> None:
     ):
         np.testing.assert_allclose(few, many)
     asked = ("Ill=1", "Ill")
-    found = lc.sensitivity(NETWORK, lc.Data(rows, counts="n"), *asked, given=[], deltas=[1.0])
-    again = lc.sensitivity(NETWORK, long, *asked, given=[], deltas=[1.0])
+    found = lc.sensitivity(NETWORK, lc.Data(rows, counts="n"), *asked, within=[], deltas=[1.0])
+    again = lc.sensitivity(NETWORK, long, *asked, within=[], deltas=[1.0])
     np.testing.assert_allclose(found.answers, again.answers)
 
 

@@ -627,3 +627,9 @@ def test_statistics_give_the_effect_of_their_rows_by_the_same_rule_and_latent_va
         graph.effect("Taste", do="Smoked", data=data)
     with pytest.raises(NotRecoverableError, match="Taste"):
         graph.effect("Taste", do="Smoked", data=lc.count(network, data))
+
+
+def test_a_target_that_is_the_treatment_is_not_answered_with_the_effect_reversed() -> None:
+    with pytest.raises(lc.LacunetError, match="X is both") as told:
+        AFTERWARDS.effect("X", do="X")
+    assert "do=" not in told.value.hint

@@ -161,7 +161,7 @@ def test_what_decides_on_being_hidden_may_have_missing_values_itself(delta: floa
         pseudo_counts=0,
     )
     assert found.method == "em"
-    assert found.given == ("Pain",)
+    assert found.within == ("Pain",)
     assert found.answers[found.deltas.index(delta)] == pytest.approx(0.3, abs=1e-4)
     best = max(found.log_likelihoods)
     assert found.log_likelihoods[found.deltas.index(delta)] > best - 1e-3
@@ -202,7 +202,7 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     rows, edges = _clinic_with_tests(weight), "Age -> Ill -> Test; Sex"
     tilted = sensitivity(edges, rows, "P(Ill=yes)", mechanism="Ill", groups=2, deltas=0)
     # The parent is among the groups, and EM is taken because a child has missing values.
-    assert tilted.given == ("Age", "Sex")
+    assert tilted.within == ("Age", "Sex")
     assert tilted.method == "em"
     learned = lacunet.learn(edges, rows).query("P(Ill=yes)")
     assert tilted.answers[0] == pytest.approx(float(learned), abs=1e-4)
@@ -211,7 +211,7 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
     assert tilted.words[-2].startswith("Method em, since Test")
     assert "P(Ill=yes) is " in tilted.words[0]
     by_test = sensitivity(
-        edges, rows, "P(Ill=yes)", mechanism="Ill", given=["Age", "Test"], groups=2, deltas=0
+        edges, rows, "P(Ill=yes)", mechanism="Ill", within=["Age", "Test"], groups=2, deltas=0
     )
     # Rows that miss Test are a group of their own: nothing hidden decides, whatever is given.
     assert by_test.answers[0] == pytest.approx(float(learned), abs=1e-4)
@@ -221,7 +221,7 @@ def test_what_is_compared_by_default_is_what_learn_would_answer_and_is_said(weig
         rows,
         "P(Ill=yes)",
         mechanism="Ill",
-        given="Sex",
+        within="Sex",
         method="direct-mar",
         groups=2,
     )
@@ -237,8 +237,8 @@ def test_what_else_a_row_shows_speaks_by_em_alone() -> None:
         "Pain": ["no"] * 100 + ["yes"] * 300,
     }
     network = Network({"Ill": ["no", "yes"], "Pain": ["no", "yes"]}, {"Pain": ["Ill"]})
-    em = sensitivity(network, rows, "Ill=yes", "Ill", given=[], method="em", pseudo_counts=0)
-    by_shares = sensitivity(network, rows, "Ill=yes", "Ill", given=[])
+    em = sensitivity(network, rows, "Ill=yes", "Ill", within=[], method="em", pseudo_counts=0)
+    by_shares = sensitivity(network, rows, "Ill=yes", "Ill", within=[])
     at = em.deltas.index(0.0)
     assert em.answers[at] == pytest.approx((100 + 0.9 * 200) / 400, abs=1e-4)
     assert by_shares.answers[at] == pytest.approx(0.5)
@@ -253,7 +253,7 @@ def test_the_independences_of_a_network_may_speak_against_a_tilt() -> None:
     columns |= {name: (rng.random(4_000) < np.where(x, 0.9, 0.2)).astype(np.uint8) for name in "YZ"}
     table = EncodedTable({"X": 2, "Y": 2, "Z": 2}, columns)
     network = Network({n: ["no", "yes"] for n in "XYZ"}, {"Y": ["X"], "Z": ["X"]})
-    found = sensitivity(network, table, "X=yes", "X", given=[], method="em", groups=2)
+    found = sensitivity(network, table, "X=yes", "X", within=[], method="em", groups=2)
     assert found.deltas[int(np.argmax(found.log_likelihoods))] == 0
     assert "delta = 0" in found.words[-1]
 
@@ -265,11 +265,11 @@ def test_a_tipping_point_between_tilts_is_found_where_the_answer_turns_back() ->
         "B": ["0"] * 40 + ["1"] * 10 + ["0"] * 10 + ["1"] * 40 + ["0"] * 20 + ["1"] * 80,
     }
     network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
-    found = sensitivity(network, rows, "B=0 | A=0", "A", given=[])
+    found = sensitivity(network, rows, "B=0 | A=0", "A", within=[])
     assert found.deltas == tuple(sorted(found.deltas))
     assert f"{found.answers.min():.3g} and {found.answers.max():.3g}" in found.words[1]
     inside = (found.answers[3] + found.answers[4]) / 2
-    again = sensitivity(network, rows, "B=0 | A=0", "A", given=[], threshold=inside)
+    again = sensitivity(network, rows, "B=0 | A=0", "A", within=[], threshold=inside)
     assert again.tipping_point is not None
     assert found.deltas[3] < again.tipping_point < found.deltas[4]
 
@@ -298,8 +298,8 @@ def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
         "MI": [None] * 400 + ["no"] * 570 + ["yes"] * 30,
     }
     network = Network({"Age": ["kid", "adult"], "MI": ["no", "yes"]}, {"MI": ["Age"]})
-    by_shares = sensitivity(network, rows, "MI=yes", "MI", given=["Age"])
-    em = sensitivity(network, rows, "MI=yes", "MI", given=["Age"], method="em", pseudo_counts=0)
+    by_shares = sensitivity(network, rows, "MI=yes", "MI", within=["Age"])
+    em = sensitivity(network, rows, "MI=yes", "MI", within=["Age"], method="em", pseudo_counts=0)
     for found in (by_shares, em):
         np.testing.assert_allclose(found.answers[[0, -1]], [0.03, 0.43], atol=1e-6)
     # Nobody speaks for kids: each state is as likely, and three times as likely if tilted so.
@@ -308,7 +308,7 @@ def test_infinite_tilts_are_the_bounds_where_a_group_shows_nothing() -> None:
         rows,
         "MI=yes",
         "MI",
-        given=["Age"],
+        within=["Age"],
         method="em",
         deltas=[log(3)],
         pseudo_counts=1,
@@ -362,7 +362,7 @@ def test_hiding_one_cell_of_the_evidence_hardly_moves_the_answers() -> None:
     }
     network = Network({"Smokes": ["no", "yes"], "Cough": ["no", "yes"]}, {"Cough": ["Smokes"]})
     asked: Any = {"query": "P(Cough=yes | Smokes=yes)", "mechanism": "Cough", "groups": 2}
-    whole = sensitivity(network, rows, **asked, given=["Smokes"])
+    whole = sensitivity(network, rows, **asked, within=["Smokes"])
     np.testing.assert_allclose(whole.answers[[0, -1]], [60 / 200, 120 / 200])
     rows["Smokes"][0] = None
     one_less = sensitivity(network, rows, **asked, pseudo_counts=0)
@@ -451,10 +451,10 @@ ASKED = Network(
 )
 
 
-@pytest.mark.parametrize("given", [None, [], ["Old"]])
+@pytest.mark.parametrize("within", [None, [], ["Old"]])
 @pytest.mark.parametrize("method", ["direct-mar", "em"])
 def test_hidden_answers_are_compared_among_those_who_were_asked(
-    given: list[str] | None, method: Literal["direct-mar", "em"]
+    within: list[str] | None, method: Literal["direct-mar", "em"]
 ) -> None:
     data = Data(SMOKERS, not_asked={"Now": "Smoked=no"})
     found = sensitivity(
@@ -462,7 +462,7 @@ def test_hidden_answers_are_compared_among_those_who_were_asked(
         data,
         "Now=yes",
         mechanism="Now",
-        given=given,
+        within=within,
         method=method,
         pseudo_counts=0,
         groups=2,
@@ -641,10 +641,10 @@ def test_one_tilt_and_one_variable_need_no_list() -> None:
     }
     network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
     asked: Any = {"query": "P(Ill=yes)", "mechanism": "Ill"}
-    one = sensitivity(network, rows, **asked, given="Age", deltas=1.0)
-    two = sensitivity(network, rows, **asked, given=["Age"], deltas=[0.0, 1.0])
+    one = sensitivity(network, rows, **asked, within="Age", deltas=1.0)
+    two = sensitivity(network, rows, **asked, within=["Age"], deltas=[0.0, 1.0])
     assert one.deltas == two.deltas == (0.0, 1.0)
-    assert one.given == two.given == ("Age",)
+    assert one.within == two.within == ("Age",)
     np.testing.assert_array_equal(one.answers, two.answers)
 
 
@@ -703,3 +703,10 @@ def test_an_end_that_is_stretched_to_the_answer_is_no_threshold() -> None:
     found = sensitivity("Age, Sex -> Ill", NEVER_ILL, query, mechanism="Ill", pseudo_counts=29)
     assert found.threshold != pytest.approx(found.answers[found.deltas.index(0.0)], abs=1e-6)
     assert found.tipping_point != 0.0
+
+
+def test_states_are_not_given_as_groups() -> None:
+    network = Network({"Arm": ["none", "drug"], "Ill": ["no", "yes"]}, {"Ill": ["Arm"]})
+    rows = {"Arm": ["none", "drug"] * 4, "Ill": ["no", "yes", "yes", "no", "no", "yes", None, None]}
+    with pytest.raises(LacunetError, match=r"Arm(?s:.)*behind the bar.*\| Arm=drug"):
+        sensitivity(network, rows, "Ill=yes", "Ill", within={"Arm": "drug"})  # type: ignore[arg-type]

@@ -26,7 +26,7 @@ def add_arguments(command: ArgumentParser) -> None:
     second = "the learned network, if NETWORK is the true one; or test data"
     add(command, "learned LEARNED", second, nargs="?")
     test = f"test data, complete or not: {DATA_HELP.removeprefix('data files: ')}"
-    add(command, "--data DATA", test, nargs="+")
+    add(command, "--data DATA", test, nargs="+", action="extend")
     add_shared(command, "--json --memory")
     add_data_arguments(command)
 

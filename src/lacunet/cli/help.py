@@ -26,7 +26,7 @@ ORDINARY: Mapping[str, str] = {
     "diagnose": f"--missingness-out --try-graph {READING} --seed --report --json",
     "recover": f"--query --data --intervals --implications --assumptions {READING} --report --json",
     "sensitivity": (
-        f"--query --mechanism --threshold --given --method --missingness {READING} --json"
+        f"--query --mechanism --threshold --within --method --missingness {READING} --json"
     ),
     "simulate": (
         "--rows --output --hide --share --rate --missingness --missingness-out --seed --json"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from typing import Any
 
@@ -100,6 +100,11 @@ def add_shared(command: Any, names: str) -> None:
         add(command, name, text, **more)
 
 
+def add_names(command: Any, spelled: str, text: str, **more: Any) -> None:
+    """Add an option of names separated by commas; given several times, they add up."""
+    add(command, spelled, text, type=names, action="extend", **{"default": [], **more})
+
+
 def add_output(command: Any, spelled: str, text: str, **more: Any) -> None:
     """Add an argument that names a file to write; `main` protects what the command reads."""
     add(command, spelled, text, type=OutputFile, **more)
@@ -188,14 +193,28 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "cuts more than ten numbers into five bins, and dates; a network keeps its own cuts"
     )
     add(group, "--bins [X=]N", text, action="append", default=[])
-    add(group, "--without A,B", "columns that are not variables", type=names, default=[])
+    add_names(group, "--without A,B", "columns that are not variables")
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
     latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
-    add(group, "--latent A,B", latent, type=names, default=[])
+    add_names(group, "--latent A,B", latent)
     add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
     add(group, "--encoding E", "encoding of text files", default="utf-8")
     add(group, "--decimal C", "decimal character of text files", default=".")
+
+
+class AddUp(Action):
+    """Names that add up where an option is given several times; a word has to stand alone."""
+
+    def __call__(
+        self, parser: ArgumentParser, options: Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Take the names in."""
+        before = getattr(options, self.dest)
+        if before is not None and isinstance(before, str) != isinstance(values, str):
+            parser.error(f"{option} is given as a word and as names: give one of them")
+        is_list = isinstance(values, list)
+        setattr(options, self.dest, [*(before or ()), *values] if is_list else values)
 
 
 def add_method_arguments(command: ArgumentParser) -> None:
@@ -207,7 +226,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
     methods = f"one of {', '.join(METHODS)}; auto is mgraph where a graph is given"
     add(group, "--method M", methods, default="auto")
     declared = "variables that you declare observed in every row; all others count as partially so"
-    add(group, "--fully-observed A,B", declared, type=names, default=[])
+    add_names(group, "--fully-observed A,B", declared)
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:
         for name in options_of(method):
@@ -221,6 +240,7 @@ def add_method_arguments(command: ArgumentParser) -> None:
         group.add_argument(
             f"--{name.replace('_', '-')}",
             type=refusing(kind),
+            action=AddUp if name == "groups" else "store",
             choices=metadata["choices"],
             metavar=metadata["metavar"] or (None if metadata["choices"] else name.upper()[:1]),
             help=f"{metadata['text']} ({', '.join(owners)}{default})",

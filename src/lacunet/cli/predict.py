@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.asked import data_of, taken
-from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
+from lacunet.cli.options import add, add_names, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names
 
@@ -33,7 +33,7 @@ def add_arguments(command: ArgumentParser) -> None:
     given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")
     kept = "columns of the data to write before the predictions, such as an identifier"
-    add(command, "--keep A,B", kept, type=names, default=[])
+    add_names(command, "--keep A,B", kept)
     share = "add the share of each prediction that rests on CPT rows without data"
     add(command, "--unsupported-share", share, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")

@@ -50,7 +50,7 @@ def add_arguments(command: ArgumentParser) -> None:
     queries = "a query instead of all CPTs; may be repeated"
     add(command, "--query X,Y|Z", queries, action="append", default=[])
     data = f"estimate what is recoverable: {DATA_HELP.removeprefix('data files: ')}"
-    add(command, "--data DATA", data, nargs="+")
+    add(command, "--data DATA", data, nargs="+", action="extend")
     implied = "list what the graph implies about the data; with --data, test it"
     add(command, "--implications", implied, action="store_true")
     assumed = (

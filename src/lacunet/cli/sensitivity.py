@@ -7,9 +7,8 @@ from argparse import ArgumentParser, Namespace
 
 from lacunet.cli.asked import data_of, taken
 from lacunet.cli.building import network_of
-from lacunet.cli.options import add, add_network_or_edges, add_shared
+from lacunet.cli.options import add, add_names, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
-from lacunet.cli.values import names
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """examples:
@@ -43,16 +42,16 @@ def add_arguments(command: ArgumentParser) -> None:
     tilted = "the state whose odds differ (default: that of the query, or the variable's last)"
     add(command, "--tilted-state S", tilted)
     add(command, "--threshold P", "the answer that would change a conclusion", type=float)
-    given = (
+    within = (
         "compare within groups by these variables (default: learned from the data, with the "
         "variable's parents)"
     )
-    add(command, "--given A,B", given, type=names)
-    graph = "in place of --given, a missingness graph (a file or its text), for EM on it"
+    add_names(command, "--within A,B", within, default=None)
+    graph = "in place of --within, a missingness graph (a file or its text), for EM on it"
     add(command, "--missingness GRAPH", graph)
     method = (
         "compare shares of rows, or learn the whole network by EM for every tilt (default: em if "
-        "another variable of the query or of --given, or a parent or child of the variable, has "
+        "another variable of the query or of --within, or a parent or child of the variable, has "
         "missing values)"
     )
     add(command, "--method", method, choices=["direct-mar", "em"])
@@ -70,7 +69,7 @@ def run(options: Namespace) -> None:
         progress=progress_bar(),
         **taken(
             options,
-            "mechanism tilted_state threshold given missingness method pseudo_counts memory",
+            "mechanism tilted_state threshold within missingness method pseudo_counts memory",
         ),
     )
     print(json.dumps(report.as_data()) if options.json else report)

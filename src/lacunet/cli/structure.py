@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from lacunet.cli.asked import data_of, taken
 from lacunet.cli.building import note_written
@@ -41,10 +42,11 @@ def add_arguments(command: ArgumentParser) -> None:
     add_data(command)
     add_output(command, "-o --output OUT", "where to write the network")
     group = command.add_argument_group("structure")
-    add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", default="")
-    add(group, "--forbidden EDGES", "edges that are not allowed", default="")
+    several: dict[str, Any] = {"action": "append", "default": []}
+    add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", **several)
+    add(group, "--forbidden EDGES", "edges that are not allowed", **several)
     tiers = "groups of columns, 'A,B; C,D': no edge leads from a later group into an earlier one"
-    add(group, "--tiers T", tiers, type=refusing(tiers_of))
+    add(group, "--tiers T", tiers, type=refusing(tiers_of), action="extend")
     add(group, "--max-parents N", "maximum number of parents", type=int, default=4)
     missingness = (
         "how values go missing: 'learn' (default), 'none' for completely at random, "
@@ -90,7 +92,9 @@ def run(options: Namespace) -> int:
         missingness=missingness,
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
-        **taken(options, "required forbidden tiers max_parents method score strengths"),
+        required="; ".join(options.required),
+        forbidden="; ".join(options.forbidden),
+        **taken(options, "tiers max_parents method score strengths"),
         **taken(options, "pseudo_counts time_limit memory"),
     )
     note(*learned.notes)

@@ -239,6 +239,12 @@ def compile(  # noqa: A001
 
 def checked_targets(network: Network, targets: str | Sequence[str]) -> tuple[str, ...]:
     """The names of the targets, each once and known to the network."""
+    if isinstance(targets, Mapping):
+        raise LacunetError(
+            f"targets is {dict(targets)!r}, but must be the names of variables: the states in it "
+            "would not be looked at.",
+            "name what is to be predicted; known states are cells of the rows.",
+        )
     if not isinstance(targets, Iterable):
         raise LacunetError(f"targets is {targets!r}, but must be a variable or a list of them.")
     names = (targets,) if isinstance(targets, str) else tuple(targets)

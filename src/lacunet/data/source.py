@@ -7,7 +7,8 @@ arrays and nothing of files or data frames.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from lacunet.data.counted import COUNTED_FROM, VARIABLES
@@ -118,6 +119,36 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 "count the data again, all parts with the same network and the same options.",
             )
     return DataSource(tuple(parts))
+
+
+def with_nulls(source: DataSource, known: Collection[str]) -> DataSource:
+    """The same rows, with nulls for the empty cells of text files, but for ``known`` columns.
+
+    Those are read by what the network says of them: an empty cell may be a state.
+    """
+    return DataSource(
+        tuple(
+            replace(part, read=partial(_read_with_nulls, part.read, known))
+            if part.lines_of is not None  # a text file
+            else part
+            for part in source.parts
+        )
+    )
+
+
+def _read_with_nulls(
+    read: Callable[[Sequence[str]], Iterator[Piece]], known: Collection[str], wanted: Sequence[str]
+) -> Iterator[Piece]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for piece in read(wanted):
+        columns = dict(piece.columns)
+        for name in wanted:
+            if name.strip() not in known:
+                texts = columns[name].cast(pa.string())
+                columns[name] = pc.if_else(pc.equal(texts, ""), None, texts)
+        yield replace(piece, columns=columns)
 
 
 def pieces_of(batches: Iterator[Any], columns: Sequence[str]) -> Iterator[Piece]:

@@ -6,7 +6,7 @@ other kinds become an Arrow table. Rows, their order and all other columns are k
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any
@@ -19,24 +19,30 @@ from lacunet.data.fill import StateCells, arrow_filled, rows_with_cells, with_ce
 from lacunet.data.given import Data
 from lacunet.data.reading import source_from
 from lacunet.data.seen import as_type, common_type, keys_by_name
+from lacunet.data.source import with_nulls
 
 # The codes of a column (the number of states where nothing is shown), and the states.
 States = tuple[NDArray[Any], tuple[str, ...]]
 
 
-def held_data(data: Data) -> Data:
-    """The same, with a source in memory whose columns can be replaced."""
-    return replace(data, source=held(data), query=None, database=None)
+def held_data(data: Data, known: Collection[str] | None = None) -> Data:
+    """The same, with a source in memory whose columns can be replaced.
+
+    Where columns are ``known``, empty cells of all others are nulls in what text files give.
+    """
+    return replace(data, source=held(data, known), query=None, database=None)
 
 
-def held(data: Any) -> Any:
-    """The data as something in memory whose columns can be replaced."""
+def held(data: Any, known: Collection[str] | None = None) -> Any:
+    """The data as something in memory whose columns can be replaced; as in `held_data`."""
     import pyarrow as pa
 
     frame = data.source if isinstance(data, Data) else data
     if isinstance(frame, pa.Table) or _library(frame) in ("dict", "pandas", "polars"):
         return frame.collect() if type(frame).__name__ == "LazyFrame" else frame
     source = source_from(data)
+    if known is not None:
+        source = with_nulls(source, known)
     tables = [
         pa.table({name: piece.columns[name] for name in source.columns})
         for part in source.parts

@@ -79,7 +79,7 @@ class Sensitivity(Displayed):
     """How an answer moves as hidden values differ from shown ones.
 
     ``answers`` and ``intervals`` (low, high) go with ``deltas``. ``tipping_point`` is the
-    tilt at which the answer crosses ``threshold``, None if none does. ``given`` are the
+    tilt at which the answer crosses ``threshold``, None if none does. ``within`` are the
     variables within whose groups hidden values are compared with shown ones; by "em" also given
     whatever else a row shows. ``log_likelihoods`` say how well the network fits the rows at each
     tilt, by "em": its independences may speak against some.
@@ -87,7 +87,7 @@ class Sensitivity(Displayed):
 
     question: Question
     method: str
-    given: Scope
+    within: Scope
     deltas: tuple[float, ...]
     answers: FloatArray
     intervals: FloatArray
@@ -118,7 +118,7 @@ class Sensitivity(Displayed):
                 self.deltas, self.answers, self.intervals, strict=True
             )
         ]
-        compared = f"within groups by {', '.join(self.given)}" if self.given else "among all rows"
+        compared = f"within groups by {', '.join(self.within)}" if self.within else "among all rows"
         compared += " and by what else a row shows" if self.method == "em" else ""
         yield (
             f"{self.question}; {self.question.mechanism} is missing in "
@@ -127,7 +127,7 @@ class Sensitivity(Displayed):
         yield ""
         yield TextTable([*HEADER, f"{least:<{drawn - 1}g} 1"], rows)
         tilted = assigned(self.question.mechanism, self.question.tilted_state)
-        group = " of the same group" if self.given else ""
+        group = " of the same group" if self.within else ""
         yield (
             f"tilt by delta: the odds of {tilted} among hidden values are e^delta times (odds "
             f"ratio) those among shown ones{group}"
@@ -158,7 +158,7 @@ def sensitivity(
     *,
     tilted_state: object = None,
     threshold: float | None = None,
-    given: Sequence[str] | str | None = None,
+    within: Sequence[str] | str | None = None,
     deltas: Sequence[float] | float = DELTAS,
     groups: int = GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
@@ -189,7 +189,7 @@ def sensitivity(
     mechanism
         The variable whose hidden values may differ from its shown ones.
     missingness
-        A missingness graph, its text or its file, in place of ``given``: then hidden values are
+        A missingness graph, its text or its file, in place of ``within``: then hidden values are
         compared given its causes of ``mechanism``, and at delta 0 the answer is that of EM on the
         graph (``learn(network, data, "em", missingness=graph)``). What is to be known of hidden
         values, the tilt says: an edge ``X -> R[X]`` of ``mechanism`` itself is left out.
@@ -199,7 +199,7 @@ def sensitivity(
     threshold
         The answer at which a conclusion would change; by default an end of the 95% interval that
         the answer has at delta 0: the end that a smaller tilt reaches.
-    given
+    within
         Variables that may decide whether a value is hidden: hidden values are compared with shown
         ones in groups that agree on them. By default they are learned from the data, and the
         parents of ``mechanism`` that every row shows are added. With "direct-mar" every row must
@@ -211,7 +211,7 @@ def sensitivity(
     method
         "direct-mar" compares shares of rows, without pseudo-counts; "em" learns the whole network
         for every tilt, so that all that a row shows counts as evidence about what it hides. By
-        default "direct-mar", and "em" where another variable of the question or of ``given``, or a
+        default "direct-mar", and "em" where another variable of the question or of ``within``, or a
         parent or child of ``mechanism``, has missing values: "direct-mar" would not use the rows
         that miss it, or what it tells.
     pseudo_counts
@@ -240,13 +240,20 @@ def sensitivity(
     network = opened.network
     terms = _asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
-    asked, given = _tilts(deltas), (given,) if isinstance(given, str) else given
+    if isinstance(within, Mapping):
+        states = ", ".join(assigned(name, state) for name, state in within.items())
+        raise LacunetError(
+            f"within is {dict(within)!r}, but must be names of variables: the states in it would "
+            "not be looked at.",
+            f"known states stand behind the bar of the query: '... | {states}'.",
+        )
+    asked, within = _tilts(deltas), (within,) if isinstance(within, str) else within
     pseudo_counts = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, network)
     with opened.rows() as rows:
         look = rows.look()
         question = _checked(network, look, terms, mechanism, tilted_state)
-        graph = _graph(missingness, network, opened.data, question, given, method)
-        method, grouped, choices = _compared(network, look, question, method, given, graph)
+        graph = _graph(missingness, network, opened.data, question, within, method)
+        method, grouped, choices = _compared(network, look, question, method, within, graph)
         untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
         pseudo_counts = (
             default_pseudo_counts(untilted, look) if pseudo_counts is None else pseudo_counts
@@ -382,7 +389,7 @@ def _compared(
     look: Look,
     question: Question,
     method: Literal["direct-mar", "em"] | None,
-    given: Sequence[str] | None,
+    within: Sequence[str] | None,
     graph: MissingnessGraph | None,
 ) -> tuple[Literal["direct-mar", "em"], Scope, tuple[str, ...]]:
     """How and within what hidden values are compared, and words on what was not asked for.
@@ -407,13 +414,13 @@ def _compared(
             ),
         )
     parents = network.parents(mechanism)
-    if given is None:
+    if within is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
         learned = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
         always = [name for name in parents if name not in hidden]
-        given = (*learned, *always)
+        within = (*learned, *always)
         words.append(_on_groups(mechanism, learned, always))
-    partly = [name for name in given if network.known(name) in hidden]
+    partly = [name for name in within if network.known(name) in hidden]
     if partly and method == "direct-mar":
         raise LacunetError(
             f"{partly[0]!r} is missing in some rows.",
@@ -430,13 +437,13 @@ def _compared(
         words.append("Method em: what do(...) does, the network says.")
     if method is None:
         children = [name for name in others if mechanism in network.parents(name)]
-        bearing = {*question.variables, *given, *parents, *children} - {mechanism}
+        bearing = {*question.variables, *within, *parents, *children} - {mechanism}
         missed = [name for name in others if name in bearing and name in hidden]
         method = "em" if missed else "direct-mar"
         words.append(_on_method(mechanism, missed))
     rule = network.not_asked_of.get(mechanism)
     asked_by = {name for name in (rule.scope if rule else ()) if name not in hidden}
-    groups = tuple(name for name in others if name in {*given, *asked_by})
+    groups = tuple(name for name in others if name in {*within, *asked_by})
     return method, groups, tuple(words)
 
 
@@ -452,7 +459,7 @@ def _on_groups(mechanism: str, learned: Sequence[str], parents: Sequence[str]) -
         noun = "are parents" if len(rest) > 1 else "is a parent"
         parts.append(f"{', '.join(rest)} {noun} of {mechanism} in the network")
     groups = ", ".join(parts) or f"none, nothing seems to decide whether {mechanism} is shown"
-    return f"Groups: {groups}; given=[...] (--given) names others."
+    return f"Groups: {groups}; within=[...] (--within) names others."
 
 
 def _on_method(mechanism: str, missed: Sequence[str]) -> str:
@@ -471,7 +478,7 @@ def _model(
     network: Network,
     look: Look,
     question: Question,
-    given: Scope,
+    within: Scope,
     graph: MissingnessGraph | None,
     learned: Result | None,
 ) -> TiltedModel:
@@ -480,10 +487,10 @@ def _model(
     if graph is not None and learned is not None:
         return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
     never_without: Scope = ()
-    if not {*partially}.isdisjoint(given):
+    if not {*partially}.isdisjoint(within):
         patterns = PatternCounts.of(look.sampled(MOST_ROWS))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
-    return tilted_model(network, question, given, partially, never_without)
+    return tilted_model(network, question, within, partially, never_without)
 
 
 def _columns(network: Network, question: Question, others: Scope) -> Scope:
@@ -496,14 +503,14 @@ def _graph(
     network: Network,
     data: Data,
     question: Question,
-    given: Sequence[str] | None,
+    within: Sequence[str] | None,
     method: str | None,
 ) -> MissingnessGraph | None:
     """The missingness graph, if there is one, without what the tilt says."""
     if missingness is None:
         return None
-    if given is not None or method == "direct-mar":
-        what = "given" if given is not None else "method='direct-mar'"
+    if within is not None or method == "direct-mar":
+        what = "within" if within is not None else "method='direct-mar'"
         raise LacunetError(
             f"{what} and missingness cannot be used together.",
             "the graph says what decides on being shown, and EM on the graph is the method.",
@@ -534,11 +541,11 @@ def _check_shown(mechanism: str, statistics: Statistics) -> None:
 
 
 def _by_shares(
-    network: Network, question: Question, given: Scope, statistics: Statistics
+    network: Network, question: Question, within: Scope, statistics: Statistics
 ) -> TiltedShares:
     """How shares of rows answer."""
     (distinct,) = statistics.distinct.values()
-    return tilted_shares(network, distinct.table, question, given)
+    return tilted_shares(network, distinct.table, question, within)
 
 
 def _by_em(
@@ -842,7 +849,7 @@ def _on_tilts(result: Sensitivity) -> str:
     which = f"only delta = {low} fits" if low == high else f"those from delta = {low} to {high} fit"
     which = "all fit" if len(fitting) == len(logs) else which
     mechanism = result.question.mechanism
-    causes = ", ".join([mechanism, *result.given])
+    causes = ", ".join([mechanism, *result.within])
     return (
         f"{words} If the network's independences hold, and only {causes} may decide whether "
         f"{mechanism} is shown, of these tilts {which} the data."

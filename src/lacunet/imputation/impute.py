@@ -150,7 +150,7 @@ def impute(
     weighed = data_given(data)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
-    given = held_data(given)
+    given = held_data(given, network.states_of)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
     frame, source = given.source, source_from(given)

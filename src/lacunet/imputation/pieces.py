@@ -28,7 +28,7 @@ from lacunet.data.given import Data, data_given
 from lacunet.data.read import rows_with_codes
 from lacunet.data.reading import source_from, with_data_codes
 from lacunet.data.seen import SeenValues, as_type, keys_by_name, widen_types
-from lacunet.data.source import DataSource
+from lacunet.data.source import DataSource, with_nulls
 from lacunet.data.table import EncodedTable
 from lacunet.data.whole import repeated, replaced
 from lacunet.formats.files import AnyNetwork, as_network
@@ -68,7 +68,8 @@ def completed_pieces(
     refuse_no_draws(draws)
     weighed = data_given(data)
     given = weighed.every_row(learned)
-    network, source = with_data_codes(as_network(learned), given), source_from(given)
+    network = with_data_codes(as_network(learned), given)
+    source = with_nulls(source_from(given), network.states_of)
     counted = None if draws is None else CountedRows.of(weighed, learned, source)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial
 from itertools import product
@@ -11,8 +12,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen, states_and_likelihoods
-from lacunet.data.typed import AskedQuery, asked_query, is_query
-from lacunet.errors import as_level, warn
+from lacunet.data.typed import AskedQuery, asked_query, evidence_in, is_query
+from lacunet.errors import LacunetError, as_level, warn
 from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import (
     EDGES_AS_KNOWN,
@@ -151,10 +152,18 @@ def query(
     source = as_learned(network)
     network = as_network(source)
     check_choice(unsupported)
-    if isinstance(target, Mapping) and not isinstance(evidence, Mapping):
+    if isinstance(target, Mapping):
+        if not isinstance(evidence, Mapping):
+            raise QueryError(
+                "the arguments are swapped: the target comes first, then the evidence.",
+                f"as in result.query({evidence!r}, {dict(target)!r}).",
+            )
         raise QueryError(
-            "the arguments are swapped: the target comes first, then the evidence.",
-            f"as in result.query({evidence!r}, {dict(target)!r}).",
+            f"the target is {dict(target)!r}, but must be the names of variables: the states in "
+            "it would not be looked at.",
+            "name what is asked about; known states stand behind the bar, as in "
+            "result.query('Ill | Age=old'), or in the evidence: result.query('Ill', "
+            "{'Age': 'old'}).",
         )
     asked = _asked(network, target, evidence, do)
     cases = [*_cases(network, asked)]
@@ -474,10 +483,11 @@ def check_mapping(name: str, value: object, network: Network) -> None:
     """Refuse what does not say which variables have which states."""
     if not isinstance(value, Mapping):
         written = separated(value) if isinstance(value, str) else value
-        parts = written if isinstance(written, list | tuple | set) else []
-        pairs = [str(part).partition("=") for part in parts]
-        typed = {variable.strip(): state.strip() for variable, _, state in pairs if state.strip()}
-        named = [v for v in network.variables if v in map(str, parts)] or network.variables[-1:]
+        parts = [*map(str, written)] if isinstance(written, list | tuple | set) else []
+        typed: dict[str, object] = {}
+        with suppress(LacunetError):
+            typed = evidence_in(parts, network)
+        named = [v for v in network.variables if v in parts] or network.variables[-1:]
         raise QueryError(
             f"{name} is {value!r}, but must be a mapping of variables to states.",
             f"write it as {typed or {v: network.states(v)[-1] for v in named}!r}.",

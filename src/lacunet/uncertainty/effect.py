@@ -372,12 +372,16 @@ def _asked(
     compared = None if outcome is None else state_named(network, target, outcome)
     check_mapping("evidence", evidence, network)
     given = evidence_written(network, evidence)
-    if target == do or {target, do} & {*given}:
-        other = next((name for name in network.variables if name not in (target, *given)), "X")
+    if target == do:
+        raise LacunetError(
+            f"{do} is both the target and the treatment (do): an effect is of one on another.",
+            "name another target.",
+        )
+    if both := {target, do} & {*given}:
         raise LacunetError(
             "the target, the treatment (do) and what is given must be different variables, but "
-            f"{do if do in (target, *given) else target} is named twice.",
-            f"as in result.effect({target!r}, do={other!r}).",
+            f"{both.pop()} is named twice.",
+            "leave it out of what is given.",
         )
     _warn_of_order(network, target, do, given)
     warn_of_undirected(network, [do])
