@@ -391,7 +391,7 @@ def test_marginals_have_the_intervals_of_their_result() -> None:
 
 
 def test_an_answer_is_read_by_states() -> None:
-    answer = query(RAIN, ["Rain", "Wet"])
+    answer: Any = query(RAIN, ["Rain", "Wet"])
     table = answer.probabilities
     rain, wet = RAIN.states("Rain"), RAIN.states("Wet")
     for i, j in np.ndindex(*table.shape):
@@ -461,7 +461,7 @@ def test_states_that_are_numbers_or_truth_values_are_named_by_them() -> None:
             answer[number]
     tables = {"Ill": [0.25, 0.75], "Old": [0.5, 0.5]}
     network = Network({"Ill": ["False", "True"], "Old": ["true", "false"]}, tables=tables)
-    joint = query(network, ["Ill", "Old"])
+    joint: Any = query(network, ["Ill", "Old"])
     assert joint[True, False] == joint[{"Ill": True, "Old": False}] == joint[True][False] == 0.375
 
 
@@ -503,7 +503,7 @@ def test_a_state_that_is_asked_about_is_the_answer() -> None:
 
 
 def test_what_is_given_without_a_state_has_a_row_for_each() -> None:
-    table = query(RAIN, "P(Rain, Wet=yes | Sprinkler)")
+    table: Any = query(RAIN, "P(Rain, Wet=yes | Sprinkler)")
     assert table.variables == ("Sprinkler", "Rain", "Wet")
     assert str(table).startswith("P(Rain, Wet=yes | Sprinkler)\n")
     for state in RAIN.states("Sprinkler"):
@@ -523,7 +523,7 @@ def test_a_table_of_answers_has_their_intervals_bounds_and_shares() -> None:
     rows = {"Rain": ["no", "yes"] * 20, "Sprinkler": ["on", "off"] * 20, "Wet": ["no", "yes"] * 20}
     result = learn(RAIN, rows, "direct-mcar", intervals=True)
     with pytest.warns(LacunetWarning, match=r"P\(Wet \| Rain=") as told:
-        table = query(result, "P(Wet | Rain)")
+        table: Any = query(result, "P(Wet | Rain)")
     assert len(told) == 1
     each = [
         query(result, "Wet", {"Rain": rain}, unsupported="bounds") for rain in RAIN.states("Rain")

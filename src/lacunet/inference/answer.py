@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
@@ -243,7 +243,14 @@ class Answer:
     def __contains__(self, key: object) -> bool:
         return key in self.keys()
 
-    def __getitem__(self, key: object) -> Any:
+    @overload
+    def __getitem__(self, key: Mapping[str, object]) -> float | Answer: ...
+
+    # Of one variable, as most answers are, or with a state for each.
+    @overload
+    def __getitem__(self, key: str | float | tuple[object, ...]) -> float: ...
+
+    def __getitem__(self, key: object) -> float | Answer:
         """The number of a state, or the answer that is left where some variables have one."""
         if isinstance(key, Mapping):
             state_of = dict(key)

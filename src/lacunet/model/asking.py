@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from lacunet.data.keywords import takes_data
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
+    from narwhals.typing import IntoDataFrameT
 
     from lacunet.completion.predict import Given
     from lacunet.completion.predictor import Predictor
@@ -185,6 +187,32 @@ class Askable:
             level=level,
         )
 
+    @overload
+    def predict(
+        self,
+        rows: IntoDataFrameT,
+        targets: str | Sequence[str],
+        *,
+        give: Given | Sequence[Given] = ...,
+        given_targets: bool = ...,
+        unsupported: Unsupported = ...,
+        keep: str | Sequence[str] = ...,
+        memory: Memory = ...,
+    ) -> IntoDataFrameT: ...
+
+    @overload
+    def predict(
+        self,
+        rows: object,
+        targets: str | Sequence[str],
+        *,
+        give: Given | Sequence[Given] = ...,
+        given_targets: bool = ...,
+        unsupported: Unsupported = ...,
+        keep: str | Sequence[str] = ...,
+        memory: Memory = ...,
+    ) -> pa.Table: ...
+
     @takes_data
     def predict(
         self,
@@ -264,6 +292,54 @@ class Askable:
         from lacunet.completion.predictor import compile  # noqa: A004
 
         return compile(self, targets, memory=memory)
+
+    @overload
+    def impute(
+        self,
+        rows: IntoDataFrameT,
+        draws: None = None,
+        *,
+        rng: np.random.Generator | int | None = ...,
+        proper: bool | None = ...,
+        unsupported: Literal["warn", "refuse", "ignore"] = ...,
+        memory: Memory = ...,
+    ) -> IntoDataFrameT: ...
+
+    @overload
+    def impute(
+        self,
+        rows: IntoDataFrameT,
+        draws: int,
+        *,
+        rng: np.random.Generator | int | None = ...,
+        proper: bool | None = ...,
+        unsupported: Literal["warn", "refuse", "ignore"] = ...,
+        memory: Memory = ...,
+    ) -> list[IntoDataFrameT]: ...
+
+    @overload
+    def impute(
+        self,
+        rows: object,
+        draws: None = None,
+        *,
+        rng: np.random.Generator | int | None = ...,
+        proper: bool | None = ...,
+        unsupported: Literal["warn", "refuse", "ignore"] = ...,
+        memory: Memory = ...,
+    ) -> pa.Table: ...
+
+    @overload
+    def impute(
+        self,
+        rows: object,
+        draws: int,
+        *,
+        rng: np.random.Generator | int | None = ...,
+        proper: bool | None = ...,
+        unsupported: Literal["warn", "refuse", "ignore"] = ...,
+        memory: Memory = ...,
+    ) -> list[pa.Table]: ...
 
     @takes_data
     def impute(
