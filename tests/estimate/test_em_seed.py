@@ -123,6 +123,27 @@ def test_classes_of_one_size_are_ordered_by_the_first_column() -> None:
         np.testing.assert_allclose(found.cpt("A").table, [[0.9, 0.1], [0.1, 0.9]], atol=0.01)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_rounding_does_not_order_states_of_which_no_row_says_anything(seed: int) -> None:
+    # Where EM stops, the two sizes differ by some 1e-4; what they say of A and B, by rounding.
+    network = Network({"H": "01", "A": "0", "B": "0"}, {"A": ["H"], "B": ["H"]})
+    rng = np.random.default_rng(seed)
+    shown = rng.random((50, 2)) < 0.5
+    weights = rng.uniform(0.1, 3.0, 50)
+    sizes = []
+    for _ in range(8):
+        order = rng.permutation(50)
+        rows = {
+            name: ["0" if is_shown else None for is_shown in column]
+            for name, column in zip("AB", shown[order].T, strict=True)
+        }
+        data = lc.Data(rows, latent=["H"], weight=weights[order])
+        result = lc.learn(network, data, "em", pseudo_counts=1, rng=seed)
+        sizes.append(result.cpt("H").table)
+    assert sizes[0][0] > sizes[0][1] + 1e-6
+    np.testing.assert_allclose(sizes, sizes[:1] * len(sizes), rtol=0, atol=1e-10)
+
+
 def test_a_prior_that_names_the_states_of_a_latent_variable_is_heard() -> None:
     rows, pseudo_counts = latent_rows(3), {"A": [[1.0, 19.0], [19.0, 1.0]]}
     for seed in range(4):

@@ -23,6 +23,7 @@ from lacunet.statistics.problems.layout import Layout
 from lacunet.statistics.problems.ragged import Integers
 
 TIE = 0.01  # of the rows: sizes that differ by less may change places from one start to another
+ROUNDING = 1e-6  # differences below may come from the order in which rows were added up
 IMPOSSIBLE = -1.0  # stands for the pseudo-counts of a structural zero
 
 
@@ -64,21 +65,28 @@ def with_ordered_states(
 def ranked(columns: Sequence[FloatArray]) -> list[int]:
     """The places of values in descending order of the first column; ties go by the next ones.
 
+    What ties in every column goes by smaller differences, in the same way. What rounding alone
+    tells apart stays where it is.
+
     Examples
     --------
     >>> ranked([np.array([0.2, 0.401, 0.399]), np.array([0.9, 0.1, 0.7])])
     [2, 1, 0]
+    >>> ranked([np.array([0.4999, 0.5001]), np.array([1.0, 1 - 1e-15])])
+    [1, 0]
     """
-    first, *others = columns
-    order = np.argsort(-first, kind="stable")
-    if not others:
-        return [*map(int, order)]
-    ends = np.flatnonzero(np.diff(first[order]) < -TIE) + 1
-    ranks = []
-    for tied in np.split(order, ends):
-        within = ranked([column[tied] for column in others])
-        ranks += tied[within].tolist()
-    return ranks
+    groups = [np.arange(len(columns[0]))]
+    for tie in (TIE, ROUNDING):
+        for column in columns:
+            groups = [part for group in groups for part in _split(group, column, tie)]
+    return [int(state) for group in groups for state in group]
+
+
+def _split(states: Integers, column: FloatArray, tie: float) -> list[Integers]:
+    """States in descending order of a column, those that tie together, each group as it was."""
+    descending = states[np.argsort(-column[states], kind="stable")]
+    ends = np.flatnonzero(np.diff(column[descending]) < -tie) + 1
+    return [np.sort(group) for group in np.split(descending, ends)]
 
 
 def _columns(
