@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from lacunet.formats.catalogue import example
 from lacunet.model.network import Network
 
