@@ -31,7 +31,7 @@ from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetWarning
 from lacunet.learning.explain import explain
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence.stratified_test import holm, independence
+from lacunet.missingness.independence.stratified import holm, independence
 from lacunet.missingness.learned.from_rows import observed_parents
 from lacunet.network.network import Network
 from lacunet.simulation.at_random import MAR, MCAR

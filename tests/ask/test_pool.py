@@ -34,8 +34,8 @@ def test_a_case_by_hand() -> None:
     # With 20 complete-data degrees: 21/23 * 20 * 3/7 more, harmonically.
     few = lc.pool([1, 2, 3], [1, 1, 1], df=20)
     np.testing.assert_allclose(1 / few.df, 1 / (2 * (7 / 4) ** 2) + 1 / (21 / 23 * 20 * 3 / 7))
-    assert "estimate" in repr(few)
-    assert repr(few).endswith("low, high: 95% interval")
+    assert "estimate" in str(few)
+    assert str(few).endswith("low, high: 95% interval")
 
 
 def test_five_tables_are_pooled_as_mice_does() -> None:

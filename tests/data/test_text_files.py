@@ -204,7 +204,7 @@ def test_the_missing_tokens_of_the_docs_are_those_of_the_code() -> None:
 
 SLOW_DISK = """
 import sys, time
-from lacunet.data import text
+from lacunet.data import delimited_text as text
 from lacunet.data.data import data_given
 from lacunet.data.column_rules import source_from
 

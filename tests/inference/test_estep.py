@@ -16,7 +16,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.inference.elimination import batched
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
-from lacunet.inference.expectation import plan as estep_plan
+from lacunet.inference.expectation import expectation_plan as estep_plan
 from lacunet.inference.expectation import shards as estep_shards
 from lacunet.inference.expectation.expect import expect, log_likelihoods
 from lacunet.inference.expectation.expectation_plan import ALWAYS_EXACT, plan_of, runs_of

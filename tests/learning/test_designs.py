@@ -232,7 +232,7 @@ def test_pairs_of_rows_in_strata_have_the_error_of_their_differences() -> None:
 
 
 def test_many_copies_are_dealt_as_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folds, "MANY_UNITS", 20)
+    monkeypatch.setattr(folds, "MAX_UNITS_ONE_BY_ONE", 20)
     rows = pd.DataFrame({"Smokes": [0, 1, 0, 1], "stratum": list("aabb"), "n": [200, 100, 150, 75]})
     errors = [error_by_strata(rows, counts="n", rng=seed) for seed in range(16)]
     assert len(set(errors)) > 1

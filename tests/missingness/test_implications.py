@@ -11,7 +11,7 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications, implications, never_testable
-from lacunet.missingness.independence.stratified_test import (
+from lacunet.missingness.independence.stratified import (
     approximated,
     independence,
     pearson_moments,

@@ -295,7 +295,7 @@ def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing:
         {"mechanisms": {"B": {"missing": [0.5, 2.0]}}},
         {"mechanisms": [1]},
         {"hidden causes": None},
-        {"groups": 3},
+        {"separator": 3},
         {"graph": "B -> R[Nobody]"},
     ],
 )

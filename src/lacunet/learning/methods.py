@@ -149,7 +149,7 @@ def method_named(name: str, **options: Any) -> Method:
     Examples
     --------
     >>> method_named("factored-mcar", aggregation="median")
-    Deletion(kind='factored', groups=None, aggregation='median')
+    Deletion(kind='factored', groups=None, aggregation='median', missingness=None)
     """
     known = options_of(name)
     given = {option: value for option, value in options.items() if value is not None}

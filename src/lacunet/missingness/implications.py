@@ -26,7 +26,7 @@ from lacunet.missingness.independence.design_effect import (
     has_hidden_group,
     tested,
 )
-from lacunet.missingness.independence.stratified_test import holm
+from lacunet.missingness.independence.stratified import holm
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
 from lacunet.missingness.verdict_rows import check_rules
 from lacunet.network.network import Network

@@ -48,7 +48,7 @@ from lacunet.counts.distinct import Index, pack
 from lacunet.counts.missing_values import PatternCounts, is_missing
 from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.missingness.independence.design_effect import SurveyRows, cells_of
-from lacunet.missingness.independence.stratified_test import DRAWS, approximated, by_draws, holm
+from lacunet.missingness.independence.stratified import DRAWS, approximated, by_draws, holm
 from lacunet.missingness.learned.from_rows import parents_among, shown_wherever_it_matters
 from lacunet.missingness.learned.not_asked import rows_that_tell
 from lacunet.network.network import FloatArray, Network, Scope

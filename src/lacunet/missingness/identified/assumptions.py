@@ -37,7 +37,7 @@ from lacunet.missingness.identified.identified_sets import (
     freedom,
     lifted_near,
 )
-from lacunet.missingness.independence.stratified_test import holm
+from lacunet.missingness.independence.stratified import holm
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing

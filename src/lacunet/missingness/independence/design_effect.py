@@ -36,7 +36,7 @@ from lacunet.counts.distinct import Index, grouped
 from lacunet.counts.folds import FOLD, Dealing, deal_groups, divide_rows, folds_of
 from lacunet.counts.units import Units
 from lacunet.data.table import EncodedTable
-from lacunet.missingness.independence.stratified_test import (
+from lacunet.missingness.independence.stratified import (
     DESIGN,
     TestResult,
     cramers,
