@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import lacunet as lc
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.errors import DataError, WeightError
 from lacunet.data.read import read_table
 from lacunet.data.scratch_rows import CodeWriter, scratch_folder
@@ -324,8 +324,8 @@ def test_data_print_what_was_said_of_them_and_no_secret() -> None:
     )
     secret = Data(query="select 1", database="postgresql://ann:secret@db/clinic")
     assert "secret" not in repr(secret)
-    assert data_given(secret) is secret
-    assert data_given("rows.csv").source == "rows.csv"
+    assert as_data(secret) is secret
+    assert as_data("rows.csv").source == "rows.csv"
 
 
 def test_labels_of_several_tables_are_joined_by_their_names() -> None:

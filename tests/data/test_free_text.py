@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import lacunet as lc
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.network_from_data import network_of_columns
 from lacunet.data.states import IdentifierError
 from lacunet.show.studio.column_proposals import columns_as_data, read_columns
@@ -46,7 +46,7 @@ def peak_of(call: Callable[[], object]) -> int:
 def test_free_text_is_refused_and_takes_little_memory(essays: Path) -> None:
     def refused() -> None:
         with pytest.raises(IdentifierError, match="'Essay'"):
-            network_of_columns(data_given(essays))
+            network_of_columns(as_data(essays))
 
     assert peak_of(refused) < READ_AHEAD
     kept = network_of_columns(lc.Data(essays, without="Essay"))
@@ -55,7 +55,7 @@ def test_free_text_is_refused_and_takes_little_memory(essays: Path) -> None:
 
 def test_the_look_of_the_studio_proposes_to_leave_free_text_out(essays: Path) -> None:
     held = []
-    look = peak_of(lambda: held.append(columns_as_data(read_columns(data_given(essays)))))
+    look = peak_of(lambda: held.append(columns_as_data(read_columns(as_data(essays)))))
     assert look < READ_AHEAD
     essay = held[0]["columns"][0]
     assert essay["proposal"] == "leave"
@@ -86,7 +86,7 @@ def test_the_word_none_is_no_state_of_free_text(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(f"A,B\n{'x' * 5000},0\nNone,1\n,1\n,0\n")
     with pytest.raises(IdentifierError, match="'A'"):
-        network_of_columns(data_given(path))
+        network_of_columns(as_data(path))
 
 
 def test_a_header_of_too_many_names_is_refused_by_their_number(tmp_path: Path) -> None:
@@ -96,6 +96,6 @@ def test_a_header_of_too_many_names_is_refused_by_their_number(tmp_path: Path) -
 
     def refused() -> None:
         with pytest.raises(lc.LacunetError, match="names 400,000 columns"):
-            read_columns(data_given(path))
+            read_columns(as_data(path))
 
     assert peak_of(refused) < 96 * MIB

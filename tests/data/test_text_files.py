@@ -205,13 +205,13 @@ def test_the_missing_tokens_of_the_docs_are_those_of_the_code() -> None:
 SLOW_DISK = """
 import sys, time
 from lacunet.data import delimited_text as text
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.column_rules import source_from
 
 text.BLOCK_BYTES = 1 << 10
 read = text._OpenReader._read
 text._OpenReader._read = lambda stream, size: time.sleep(0.05) or read(stream, size)
-rows = source_from(data_given(sys.argv[1])).parts[0].read(["A"])
+rows = source_from(as_data(sys.argv[1])).parts[0].read(["A"])
 next(rows)
 if sys.argv[2] == "closed":
     rows.close()

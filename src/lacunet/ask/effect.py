@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lacunet.data.column_rules import with_data_codes
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.query_text import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
@@ -587,7 +587,7 @@ def effect_by_graph(
     """The effect of setting one variable on another, by the estimand that a graph gives."""
     network = with_data_codes(graph.network.with_tables(None), data)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
-    graph = graph.over(network).hiding(data_given(data).latent)
+    graph = graph.over(network).hiding(as_data(data).latent)
     known = known_variables(network, population)
     seen, likelihoods = states_and_likelihoods(network, evidence)
     verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)

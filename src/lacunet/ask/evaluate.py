@@ -227,9 +227,9 @@ def evaluate(
 def data_fit(network: Network, test: Any, memory: Memory = None) -> DataFit:
     """The fit of a network to test data, as `evaluate` has it."""
     from lacunet.counts.observations import whole_table
-    from lacunet.data.data import data_given
+    from lacunet.data.data import as_data
 
-    network = network_beside(network, data_given(test), "evaluate")
+    network = network_beside(network, as_data(test), "evaluate")
     return fit(network, whole_table(test, network, keep_sets=True), memory)
 
 

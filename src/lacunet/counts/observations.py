@@ -26,7 +26,7 @@ from lacunet.counts.missing_values import MissingSummary, missing_summary
 from lacunet.counts.units import Units
 from lacunet.data.batches import Door
 from lacunet.data.column_rules import Reading, checked_promise, plan_reading
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import (
@@ -135,7 +135,7 @@ def observations(
         The bytes of memory that may be used. Files of codes are in the system's folder for
         temporary files, and gone in the end.
     """
-    data = data_given(given)
+    data = as_data(given)
     source = data.source
     if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
         from lacunet.counts.spark import on_spark

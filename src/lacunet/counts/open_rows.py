@@ -14,7 +14,7 @@ from typing import Any
 
 from lacunet.counts.observations import Observations, observations
 from lacunet.data.column_rules import with_data_codes
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
@@ -65,7 +65,7 @@ def open_rows(
         Whether the network of the rows keeps the CPTs that it brings: where they are asked of rows,
         not learned from them.
     """
-    data = data_given(data)
+    data = as_data(data)
     brought = network_beside(network, data, function)
     before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.batches import copied_pieces, encoded_column, remarks
 from lacunet.data.column_rules import Reading, source_from, with_data_codes
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataWarning, clipped, refuse_strangers
 from lacunet.data.original_tables import held, replaced
@@ -74,7 +74,7 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     >>> discretise(rows, {"Age": [0, 18, 40, float("inf")]})["Age"]
     ['[0,18)', '[18,40)', '[18,40)', '>=40', '>=40', None]
     """
-    dataset, frame = data_given(data), held(data)
+    dataset, frame = as_data(data), held(data)
     source = source_from(frame)
     if not isinstance(bins, Network):
         cuts = cuts_found(source, bins, dataset)

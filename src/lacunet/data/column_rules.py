@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.copies_columns import NAMES
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.data_files import file_parts
 from lacunet.data.databases import query_part
 from lacunet.data.delimited_text import delimiter_hint
@@ -76,7 +76,7 @@ class Reading:
 
 def plan_reading(given: Any, network: Network) -> Reading:
     """Find the columns that the network needs, or refuse what cannot fit."""
-    data = data_given(given)
+    data = as_data(given)
     if isinstance(data.source, Network):
         raise DataError(
             "the data are a network: perhaps the two are swapped.",
@@ -96,7 +96,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
 
 def with_data_codes(network: Network, given: Any) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
-    data = data_given(given)
+    data = as_data(given)
     rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
     every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
     for name, meanings in _declared_codes(network, data).items():
@@ -217,7 +217,7 @@ def _as_counted(ignored: Sequence[str]) -> str:
 
 def source_from(given: Any) -> DataSource:
     """The source of rows for whatever holds them."""
-    data = data_given(given)
+    data = as_data(given)
     if isinstance(data.source, DataSource):  # opened before, as standard input can be only once
         return data.source
     if data.query is not None:

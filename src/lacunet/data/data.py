@@ -1,7 +1,7 @@
 """Data and how they are read, in one value.
 
 Whatever takes data takes this, and nothing else says how data are read; what is not a `Data` yet
-becomes one by `data_given`.
+becomes one by `as_data`.
 """
 
 from __future__ import annotations
@@ -63,15 +63,14 @@ class ReplicateWeights:
     def __post_init__(self) -> None:
         names = () if isinstance(self.columns, np.ndarray) else tuple(self.columns)
         are_names = bool(names) and all(isinstance(name, str) for name in names)
-        if are_names and len({*names}) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
-            raise WeightError(
-                f"replicate_weights= names the column {twice!r} more than once.",
-                "name each replicate once.",
-            )
-        columns: Any = names if are_names else _matrix(self.columns)
+        columns: Any
+        if are_names:
+            _refuse_repeated(names)
+            columns, replicates = names, len(names)
+        else:
+            columns = _matrix(self.columns)
+            replicates = columns.shape[1]
         object.__setattr__(self, "columns", columns)
-        replicates = columns.shape[1] if isinstance(columns, np.ndarray) else len(columns)
         object.__setattr__(self, "factors", self._factors(replicates))
 
     def _factors(self, replicates: int) -> FloatArray:
@@ -83,9 +82,12 @@ class ReplicateWeights:
                     "give one for each.",
                 )
             return factors
-        rho, is_fay = self.rho or 0.0, self.kind == "fay"
-        is_kind = self.kind in get_args(ReplicateKind) and is_fay == (self.rho is not None)
-        if not is_kind or not 0 <= rho < 1:
+        # Fay's method needs its factor, and the others have none: the formula of 'fay' with a
+        # factor of zero is that of 'brr'.
+        is_known = self.kind in get_args(ReplicateKind)
+        is_complete = (self.kind == "fay") == (self.rho is not None)
+        rho = 0.0 if self.rho is None else self.rho
+        if not is_known or not is_complete or not 0 <= rho < 1:
             raise WeightError(
                 f"the kind of the replicate weights is {self.kind!r}, with rho={self.rho}.",
                 "say kind='jackknife' or 'brr', kind='fay' with rho= from 0 and below 1, or give "
@@ -101,7 +103,18 @@ class ReplicateWeights:
         return self.columns if isinstance(self.columns, tuple) else ()
 
 
+def _refuse_repeated(names: Sequence[str]) -> None:
+    """Refuse a column of replicate weights that is named twice: it would count twice."""
+    for name in names:
+        if names.count(name) > 1:
+            raise WeightError(
+                f"replicate_weights= names the column {name!r} more than once.",
+                "name each replicate once.",
+            )
+
+
 def _matrix(weights: ArrayLike) -> FloatArray:
+    """Replicate weights that are given as numbers, one column for each replicate."""
     try:
         matrix = np.array(weights, dtype=np.float64)
     except (TypeError, ValueError):
@@ -233,15 +246,22 @@ class Data(Displayed):
     aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
 
     def __post_init__(self) -> None:
+        # Options of other data are added first: what follows looks at all of them together. What a
+        # counted table says of its columns is read once the options have the form it is added to.
         if isinstance(self.source, Data):
             self._add_to(self.source)
         self._check_source()
-        given = self.__dict__
+        self._check_text_options()
         self._normalise()
         self._read_own_description()
-        for name, checked in PER_ROW.items():
-            if given[name] is not None and not isinstance(given[name], str):
-                given[name] = checked(in_row_order(given[name], self.source, name), name)
+        for name, check in PER_ROW.items():
+            values = getattr(self, name)
+            if values is not None and not isinstance(values, str):
+                self.__dict__[name] = check(in_row_order(values, self.source, name), name)
+        self._check_weights()
+        self._check_replicates()
+
+    def _check_weights(self) -> None:
         if self.weight is not None and np.array_equal(self.weight, self.counts):
             raise WeightError(
                 "weight= and counts= are the same numbers.",
@@ -252,7 +272,6 @@ class Data(Displayed):
                 "squared_weight= goes with weight= and counts=, of which one is not given.",
                 "give all three, as lacunet.count wrote them.",
             )
-        self._check_replicates()
 
     def _add_to(self, data: Data) -> None:
         """Take over the source and the options of other data.
@@ -268,55 +287,58 @@ class Data(Displayed):
 
     def _normalise(self) -> None:
         """Put each option in the one form that is read."""
-        given = self.__dict__
+        options = self.__dict__
         if is_one_row(self.source):
-            given["source"] = {name: [value] for name, value in self.source.items()}
+            options["source"] = {name: [value] for name, value in self.source.items()}
         if self.unknown not in get_args(Unknown):
             raise DataError(f"unknown= is {self.unknown!r}, but must be 'error' or 'missing'.")
         for name in ("latent", "fully_observed", "without"):
-            given[name] = _names(name, given[name])
-        given["missing"] = _missing(self.missing)
-        if not isinstance(self.states, Mapping | None):
-            given["states"] = as_network(self.states)
+            options[name] = _names(name, options[name])
+        options["missing"] = _missing(self.missing)
+        if not isinstance(self.states, Mapping | None):  # a network, a result or a path of one
+            options["states"] = as_network(self.states)
         if isinstance(self.bins, Integral | str):
-            given["bins"] = {None: self.bins}
+            options["bins"] = {None: self.bins}
         for name in ("codes", "not_asked", "bins", "states"):
-            if isinstance(given[name], Network):
+            if isinstance(options[name], Network):
                 continue
-            if not isinstance(given[name], Mapping | None):
+            if not isinstance(options[name], Mapping | None):
                 raise DataError(f"{name}= is not a mapping from columns to what is said of them.")
-            given[name] = dict(given[name] or {})
+            options[name] = dict(options[name] or {})
         _check_bins_of_all(self.bins.get(None, "auto"))
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
-        description, given = said_by(self.source), self.__dict__
-        given["latent"] = tuple(dict.fromkeys((*description.get("latent", ()), *self.latent)))
+        description = said_by(self.source)
+        options = self.__dict__
+        options["latent"] = tuple(dict.fromkeys((*description.get("latent", ()), *self.latent)))
         for option in ("codes", "not_asked"):
-            given[option] = {**description.get(option, {}), **given[option]}
+            options[option] = {**description.get(option, {}), **options[option]}
         for option in COLUMNS:
             if option in description:
                 self._take_over(option, description[option])
-        if "replicate_weights" in description:
-            replicates = description["replicate_weights"]
-            if self.replicate_weights is not None and (
-                self.replicate_weights.names == tuple(replicates["columns"])
-            ):
-                return
+        replicates = description.get("replicate_weights")
+        if replicates is None:
+            return
+        columns = tuple(replicates["columns"])
+        # Where the user has named the same columns, what is said of them stands.
+        if self.replicate_weights is None or self.replicate_weights.names != columns:
             self._take_over("replicate_weights", ReplicateWeights(**replicates))
 
     def _take_over(self, option: str, value: Any) -> None:
         """Use a column for what the table says that it holds, unless it has been set aside."""
         columns = value.names if isinstance(value, ReplicateWeights) else [value]
-        if not {*columns} <= {*self.aside}:
-            current = getattr(self, option)
-            if current is not None and not (isinstance(current, str) and current == value):
-                raise WeightError(
-                    f"{option}= is given for a table of counted rows, which has a column for it: "
-                    f"{listed(columns)}.",
-                    f"leave {option}= out.",
-                )
-            self.__dict__[option] = value
+        if {*columns} <= {*self.aside}:
+            return
+        current = getattr(self, option)
+        is_same = isinstance(current, str) and current == value
+        if current is not None and not is_same:
+            raise WeightError(
+                f"{option}= is given for a table of counted rows, which has a column for it: "
+                f"{listed(columns)}.",
+                f"leave {option}= out.",
+            )
+        self.__dict__[option] = value
 
     def _check_replicates(self) -> None:
         if self.replicate_weights is None:
@@ -338,17 +360,22 @@ class Data(Displayed):
             )
 
     def _check_source(self) -> None:
+        has_source = self.source is not None
         has_query = self.query is not None
-        if (self.source is not None) == has_query or (self.database is not None and not has_query):
+        has_database = self.database is not None
+        if has_source == has_query or (has_database and not has_query):
             raise DataError(
                 "give Data a source or a query, and not both, and a database with a query alone.",
                 "Data('rows.csv'), or Data(query='select ...', database='clinic.db').",
             )
-        if self.delimiter is not None and (
-            len(self.delimiter) != 1 or self.delimiter in '"\r\n' or ord(self.delimiter) > 127
-        ):
+
+    def _check_text_options(self) -> None:
+        """Refuse ways of writing text that cannot be read."""
+        mark = self.delimiter
+        # Arrow's reader takes a single byte.
+        if mark is not None and (len(mark) != 1 or not mark.isascii() or mark in '"\r\n'):
             raise DataError(
-                f"the delimiter {self.delimiter!r} is not one ASCII character other than a quote "
+                f"the delimiter {mark!r} is not one ASCII character other than a quote "
                 "or a line break.",
                 "write a tab as '\\t'.",
             )
@@ -362,10 +389,13 @@ class Data(Displayed):
             ) from None
 
     def __repr__(self) -> str:
-        options = {name: value for name, value in self.given_options.items() if name != "source"}
-        shown = [] if self.source is None else [_shown(self.source)]
-        shown += [f"{name}={_shown(value)}" for name, value in options.items()]
-        return f"Data({without_secrets(', '.join(shown))})"
+        arguments = []
+        if self.source is not None:
+            arguments.append(_shown(self.source))
+        for name, value in self.given_options.items():
+            if name != "source":
+                arguments.append(f"{name}={_shown(value)}")
+        return f"Data({without_secrets(', '.join(arguments))})"
 
     def _parts(self) -> list[str]:
         return [repr(self)]
@@ -390,22 +420,22 @@ class Data(Displayed):
     def weighed_as(self, learned: object) -> Data:
         """The rows that a result was learned from: their weights are those of the same columns."""
         roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
-        named: dict[str, Any] = {
-            role: roles[role][0]
-            for role in ("weight", "counts", "squared_weight")
-            if roles.get(role) and not self.is_weighted
-        }
-        return replace(self, **named, aside=columns_beside(learned))
+        columns: dict[str, Any] = {}
+        if not self.is_weighted:
+            for role in ("weight", "counts", "squared_weight"):
+                if roles.get(role):  # none where the weights were given row by row
+                    columns[role] = roles[role][0]
+        return replace(self, **columns, aside=columns_beside(learned))
 
     @property
     def given_options(self) -> dict[str, Any]:
         """What the user said that is not as it is by default, but no secrets."""
-        return {
-            option.name: getattr(self, option.name)
-            for option in fields(self)
-            if "unsaid" not in option.metadata
-            and _is_said(getattr(self, option.name), option.default)
-        }
+        options = {}
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if "unsaid" not in option.metadata and _is_said(value, option.default):
+                options[option.name] = value
+        return options
 
     @property
     def is_weighted(self) -> bool:
@@ -426,9 +456,14 @@ class Data(Displayed):
     @property
     def beside(self) -> dict[str, str]:
         """The columns that say something of rows and are not variables, with what they are for."""
-        named = {column: name for name in PER_ROW if isinstance(column := getattr(self, name), str)}
-        replicates = self.replicate_weights.names if self.replicate_weights else ()
-        return named | dict.fromkeys(replicates, "replicate_weights")
+        use_of: dict[str, str] = {}
+        for option in PER_ROW:
+            column = getattr(self, option)
+            if isinstance(column, str):
+                use_of[column] = option
+        if self.replicate_weights is not None:
+            use_of |= dict.fromkeys(self.replicate_weights.names, "replicate_weights")
+        return use_of
 
     @property
     def roles(self) -> dict[str, tuple[str, ...]]:
@@ -436,30 +471,39 @@ class Data(Displayed):
 
         The latent variables are among it.
         """
-        options = [name for name in (*PER_ROW, "replicate_weights") if name in self.given_options]
-        columns_of = {
-            name: tuple(column for column, use in self.beside.items() if use == name)
-            for name in options
-        }
-        return columns_of | ({"latent": tuple(self.latent)} if self.latent else {})
+        use_of = self.beside
+        columns_of: dict[str, tuple[str, ...]] = {}
+        for option in (*PER_ROW, "replicate_weights"):
+            if getattr(self, option) is not None:
+                columns_of[option] = tuple(c for c, use in use_of.items() if use == option)
+        if self.latent:
+            columns_of["latent"] = tuple(self.latent)
+        return columns_of
 
     @property
     def extras(self) -> int:
         """How many numbers go with each row beside its codes."""
-        replicates = 0 if self.replicate_weights is None else len(self.replicate_weights.factors)
-        copies = 2 if self.counts is not None else 0
-        labels = (self.strata is not None) + (self.cluster is not None)
-        return self.is_weighted + copies + labels + replicates
+        numbers = 0
+        if self.is_weighted:
+            numbers += 1
+        if self.counts is not None:
+            numbers += 2  # the rows that each stands for, and the sum of their squared weights
+        if self.strata is not None:
+            numbers += 1
+        if self.cluster is not None:
+            numbers += 1
+        if self.replicate_weights is not None:
+            numbers += len(self.replicate_weights.factors)
+        return numbers
 
     @property
     def lengths(self) -> dict[str, int]:
         """For how many rows each of what is given row by row beside the data is given."""
-        given = {name: getattr(self, name) for name in PER_ROW}
+        values_of = {name: getattr(self, name) for name in PER_ROW}
         if self.replicate_weights is not None:
-            given["replicate_weights"] = self.replicate_weights.columns
-        return {
-            name: len(values) for name, values in given.items() if isinstance(values, np.ndarray)
-        }
+            values_of["replicate_weights"] = self.replicate_weights.columns
+        arrays = {n: values for n, values in values_of.items() if isinstance(values, np.ndarray)}
+        return {name: len(values) for name, values in arrays.items()}
 
     @property
     def missing_anywhere(self) -> tuple[object, ...]:
@@ -473,7 +517,7 @@ class Data(Displayed):
         return missing | by_spelling(column, self.codes.get(column, {}))
 
 
-def data_given(data: Any) -> Data:
+def as_data(data: Any) -> Data:
     """The data as one value."""
     if data is None:
         raise DataError.unknown_kind(data)
@@ -511,8 +555,11 @@ def is_one_row(source: Any) -> bool:
     return all(isinstance(cell, str | bytes) or not hasattr(cell, "__len__") for cell in cells)
 
 
-def _is_said(value: Any, default: object = None) -> bool:
-    """Whether an option is given: neither as it is by default nor empty."""
+def _is_said(value: Any, default: object) -> bool:
+    """Whether an option is given: neither as it is by default nor empty.
+
+    Only what has a length of its own is compared by value: an array would be so cell by cell.
+    """
     if isinstance(value, str | Sequence | Mapping):
         return len(value) > 0 and value != default
     return value is not None and value is not default
@@ -520,14 +567,17 @@ def _is_said(value: Any, default: object = None) -> bool:
 
 def _both(option: str, value: Any, more: Any) -> Any:
     """What is said of data and what more is said of them; by column, or the same in both."""
+    if option in ("without", "latent", "fully_observed"):
+        return tuple(dict.fromkeys((*value, *_names(option, more))))
+    # The options of the other data have their normal form already, these have not.
     if option == "missing":
         more = _missing(more)
     elif option == "bins" and isinstance(more, Integral | str):
         more = {None: more}
-    elif option in ("without", "latent", "fully_observed"):
-        return tuple(dict.fromkeys((*value, *_names(option, more))))
     if isinstance(value, Mapping) and isinstance(more, Mapping):
-        if not any(name in value and repr(value[name]) != repr(more[name]) for name in more):
+        shared = value.keys() & more.keys()
+        # By what they print: cut points may be arrays, which have no one truth when compared.
+        if all(repr(value[name]) == repr(more[name]) for name in shared):
             return {**value, **more}
     elif isinstance(value, str | int) and value == more:
         return value
@@ -565,11 +615,12 @@ def _names(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
     """The codes of each column, and of all (None)."""
     by_column = missing if isinstance(missing, Mapping) else {None: missing}
-    codes_of = {
-        None if column is None else str(column): _codes(codes)
-        for column, codes in by_column.items()
-    }
-    return {column: codes for column, codes in codes_of.items() if codes}
+    codes_of: dict[str | None, tuple[object, ...]] = {}
+    for column, meant in by_column.items():
+        codes = _codes(meant)
+        if codes:
+            codes_of[None if column is None else str(column)] = codes
+    return codes_of
 
 
 def _codes(codes: Any) -> tuple[object, ...]:
@@ -594,9 +645,10 @@ def in_row_order(values: Any, source: Any, option: str) -> Any:
         return values
     import pandas as pd
 
+    # A dict of columns goes by the first that has an index.
     columns = source.values() if isinstance(source, Mapping) else [source]
     indexes = (_index_of(column) for column in columns)
-    rows = next((of_column for of_column in indexes if of_column is not None), None)
+    rows = next((row_index for row_index in indexes if row_index is not None), None)
     if index.equals(pd.RangeIndex(len(index)) if rows is None else rows):
         return values
     by_position = f"if its values are in the order of the rows, give {option}.to_numpy()."
@@ -639,9 +691,14 @@ def _native(values: Any) -> Any:
 
 
 def _labels(labels: Any, name: str) -> NDArray[np.object_]:
-    is_several = np.iterable(labels)
-    cells = list(labels.to_list() if hasattr(labels, "to_list") else labels) if is_several else []
-    if not is_several or any(isinstance(cell, list | tuple | dict) for cell in cells):
+    """The labels of strata or clusters, one for each row, as Python objects."""
+    cells = []
+    if hasattr(labels, "to_list"):  # a series: its own values, not those of NumPy
+        cells = list(labels.to_list())
+    elif np.iterable(labels):
+        cells = list(labels)
+    is_nested = any(isinstance(cell, list | tuple | dict) for cell in cells)
+    if not np.iterable(labels) or is_nested:
         raise DataError(f"{name}= is the name of a column, or one label for each row.")
     return np.fromiter(cells, dtype=object, count=len(cells))
 
@@ -658,12 +715,14 @@ PER_ROW = {
 
 def _shown(value: Any) -> str:
     """A value of `Data` in short."""
-    value = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if isinstance(value, dict) and [*value] == [None]:
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, dict) and [*value] == [None]:  # said of all columns, as it was typed
         value = list(value[None]) if isinstance(value[None], tuple) else value[None]
-    cells = value.values() if isinstance(value, dict) else [None]
-    is_short = isinstance(value, str | bool | int | float | tuple | list)
-    if is_short or all(isinstance(inner, tuple | dict) for inner in cells):
+    if isinstance(value, str | bool | int | float | tuple | list):
         return clipped(value)
-    is_array = isinstance(value, np.ndarray)
-    return f"<{len(value):,} values>" if is_array else f"<{type(value).__name__}>"
+    if isinstance(value, dict) and all(isinstance(cell, tuple | dict) for cell in value.values()):
+        return clipped(value)
+    if isinstance(value, np.ndarray):
+        return f"<{len(value):,} values>"
+    return f"<{type(value).__name__}>"

@@ -16,7 +16,7 @@ import numpy as np
 
 from lacunet.data.batches import Door, remarks
 from lacunet.data.column_rules import Reading, plan_reading
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.encode import NOUN, OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
 from lacunet.data.source_parts import DataSource, Piece
@@ -66,7 +66,7 @@ def read_table(
     >>> table.columns["Rain"].tolist(), table.columns["Wet"].tolist()
     ([1, 2, 0], [0, 0, 2])
     """
-    data = data_given(given)
+    data = as_data(given)
     if isinstance(data.source, EncodedTable):
         table = _accepted(data.source, network, data)
     else:

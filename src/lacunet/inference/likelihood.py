@@ -82,11 +82,11 @@ def log_likelihood(
     0.025
     """
     from lacunet.counts.open_rows import open_rows
-    from lacunet.data.data import columns_beside, data_given
+    from lacunet.data.data import as_data, columns_beside
     from lacunet.data.read import ReadReport
 
     learned = as_learned(network)
-    data = replace(data_given(data), aside=columns_beside(learned, but=("weight", "counts")))
+    data = replace(as_data(data), aside=columns_beside(learned, but=("weight", "counts")))
     opened = open_rows("log_likelihood", learned, data, memory, with_cpts=True)
     with opened.rows() as rows:
         total, before, read_report = 0.0, 0, ReadReport()

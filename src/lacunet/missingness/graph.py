@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 
 from lacunet.atomic_files import writing_to
 from lacunet.counts.open_rows import open_rows
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import network_of_edges
 from lacunet.errors import warn
@@ -153,7 +153,7 @@ class MissingnessGraph(Drawing):
             )
         opened = None
         if data is not None:
-            data = data_given(data)
+            data = as_data(data)
             with_cpts = not data.not_asked  # which CPTs that know of no rule would break
             opened = open_rows("MissingnessGraph.parse", network, data, with_cpts=with_cpts)
         known = _network_without_data(network) if opened is None else opened.network

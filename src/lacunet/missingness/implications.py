@@ -16,7 +16,7 @@ import numpy as np
 
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.counts.observations import whole_table
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.table import EncodedTable
 from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.graph import MissingnessGraph
@@ -134,7 +134,7 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
         not asked that the graph does not know.
     """
     check_rules(graph, data)
-    table = whole_table(data_given(data), graph.network)
+    table = whole_table(as_data(data), graph.network)
     graph.check_data(table)
     return _tests(implications(graph), graph, table)
 

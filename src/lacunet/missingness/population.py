@@ -12,7 +12,7 @@ import numpy as np
 
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.data.column_rules import source_from
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.evidence import state_named
 from lacunet.data.read import read_table
 from lacunet.missingness.errors import MissingnessGraphError
@@ -28,7 +28,7 @@ def known_variables(network: Network, population: Any) -> list[Scope]:
     laws = _given_laws(population)
     if laws is not None:
         return [*laws]
-    columns = source_from(data_given(population)).columns
+    columns = source_from(as_data(population)).columns
     names = tuple(name for name in network.variables if name in columns)
     if not names:
         raise MissingnessGraphError(

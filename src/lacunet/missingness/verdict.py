@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.counts.distinct_rows import Rows
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.table import whole_rows
 from lacunet.errors import ByName, warn
 from lacunet.missingness.errors import (
@@ -264,7 +264,7 @@ class Verdict(_WithEstimand):
         """
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
-        given = data_given(data)
+        given = as_data(data)
         gathered = gathered_rows(self.graph, given, model.variables, groups=0)
         fit = best_fit(model, gathered.whole, laws, gathered.parts(), gathered.scales)
         states = tuple(
@@ -288,7 +288,7 @@ class Verdict(_WithEstimand):
         model = lifted_near(self.graph, self.asked, tuple(laws))
         rows = self._rows(data, model.variables)
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
-        return replace(assumptions, is_designed=data_given(data).has_design)
+        return replace(assumptions, is_designed=as_data(data).has_design)
 
     @takes_data
     def estimate(
@@ -336,9 +336,7 @@ class Verdict(_WithEstimand):
         """
         from lacunet.learning.uncertainty.by_formula import answer_to
 
-        answer, warnings = answer_to(
-            self, data_given(data), level if intervals else None, population
-        )
+        answer, warnings = answer_to(self, as_data(data), level if intervals else None, population)
         for text in warnings:
             warn(f"{self.query}: {text}.")
         return answer
@@ -350,7 +348,7 @@ class Verdict(_WithEstimand):
         return estimate(self, self._rows(data, columns_needed(self)), laws)
 
     def _rows(self, data: object, columns: Scope) -> Rows:
-        return gathered_rows(self.graph, data_given(data), columns).rows
+        return gathered_rows(self.graph, as_data(data), columns).rows
 
 
 def columns_needed(verdict: Verdict) -> Scope:

@@ -301,10 +301,10 @@ def hide(
     """
     import narwhals as nw
 
-    from lacunet.data.data import data_given
+    from lacunet.data.data import as_data
     from lacunet.data.read import read_table
 
-    network = network_beside(network, None if frame is None else data_given(frame), "hide")
+    network = network_beside(network, None if frame is None else as_data(frame), "hide")
     try:
         rows = nw.from_native(frame, eager_only=True)
     except TypeError:

@@ -27,7 +27,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, warn
@@ -289,7 +289,7 @@ def learn_structure(
     _check(method, strengths, missingness)
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
-    given_data = data_given(data)
+    given_data = as_data(data)
     budget = memory_budget(memory)
     columns, table = read_columns(given_data, budget, progress)
     for note in columns.notes:

@@ -27,7 +27,7 @@ from lacunet.counts.groups import group_rows
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.counts.observations import missing_in, rows_within
 from lacunet.counts.open_rows import open_rows
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import rows_first, warned_network_of_columns
 from lacunet.data.proposals import proposals
@@ -177,7 +177,7 @@ def diagnose(
     >>> print(diagnose(rows, network).conclusions[0])
     Values are not missing completely at random: whether Ill is missing depends on Age.
     """
-    data = data_given(rows_first(data, "diagnose"))
+    data = as_data(rows_first(data, "diagnose"))
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)

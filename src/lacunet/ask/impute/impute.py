@@ -24,7 +24,7 @@ from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.original_tables import few_rows, filled, held_data
@@ -147,7 +147,7 @@ def impute(
     refuse_no_draws(draws)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
-    weighed = data_given(data)
+    weighed = as_data(data)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = held_data(given, network.states_of)

@@ -33,7 +33,7 @@ from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
-from lacunet.data.data import Data, data_given
+from lacunet.data.data import Data, as_data
 from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
 from lacunet.data.original_tables import repeated, replaced
 from lacunet.data.read import rows_with_codes
@@ -66,7 +66,7 @@ def completed_pieces(
         Files, or what else can be read twice.
     """
     refuse_no_draws(draws)
-    weighed = data_given(data)
+    weighed = as_data(data)
     given = weighed.every_row(learned)
     network = with_data_codes(as_network(learned), given)
     source = with_nulls(source_from(given), network.states_of)

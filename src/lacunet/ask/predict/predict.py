@@ -19,7 +19,7 @@ from lacunet.ask.predict.posteriors import Posteriors
 from lacunet.ask.predict.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
-from lacunet.data.data import Data, data_given, is_one_row
+from lacunet.data.data import Data, as_data, is_one_row
 from lacunet.data.matching import is_null
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.original_tables import few_rows, frame_like, kept_columns
@@ -208,7 +208,7 @@ class _AskedTargets:
         memory: Memory,
     ) -> None:
         self.learned = as_learned(network)
-        self.data = data_given(data).every_row(self.learned)
+        self.data = as_data(data).every_row(self.learned)
         self.network = network = network_beside(self.learned, self.data, "predict")
         self.names = checked_targets(network, targets)
         self.answers = (give,) if isinstance(give, str) else tuple(give)

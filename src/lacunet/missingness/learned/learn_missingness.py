@@ -85,12 +85,12 @@ def learn_missingness(
     """
     from lacunet.counts.observations import missing_in
     from lacunet.counts.open_rows import open_rows
-    from lacunet.data.data import data_given
+    from lacunet.data.data import as_data
     from lacunet.data.network_from_data import rows_first, warned_network_of_columns
     from lacunet.data.read import ReadReport
 
     deadline = Deadline.asked(time_limit)
-    data = data_given(rows_first(data, "learn_missingness"))
+    data = as_data(rows_first(data, "learn_missingness"))
     if network is None:
         columns, data = warned_network_of_columns(data)
         network = columns.network

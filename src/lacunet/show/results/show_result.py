@@ -6,7 +6,7 @@ import os
 from datetime import datetime
 from typing import Any
 
-from lacunet.data.data import data_given
+from lacunet.data.data import as_data
 from lacunet.errors import as_level
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -45,7 +45,7 @@ def write_report(
     check_page_name(path)
     network, seen = result.network, None
     if data is not None:
-        seen = missing_in_data(data_given(data).weighed_as(result), network, network.families)
+        seen = missing_in_data(as_data(data).weighed_as(result), network, network.families)
     text = page(
         result,
         seen,
