@@ -86,8 +86,8 @@ test: lint browser
 
 # The oldest versions that pyproject.toml allows, and the newest there are, of all that the package
 # and its extras need: a quick part of the tests in each. Old versions warn of one another.
-QUICK := tests/model tests/formats tests/data tests/statistics tests/estimate/test_golden.py \
-  tests/estimate/test_learn.py tests/test_every_method.py tests/cli/test_cli.py tests/missingness \
+QUICK := tests/network tests/data tests/counts tests/learning/test_golden.py \
+  tests/learning/test_learn.py tests/test_every_method.py tests/cli/test_cli.py tests/missingness \
   tests/inference tests/test_plots.py tests/test_sklearn.py
 RUNNERS := pytest>=8.3 hypothesis>=6.112
 TABLES := pandas polars duckdb
@@ -114,7 +114,7 @@ test-spark:
 	command -v java >/dev/null && $(MAKE) .venv-spark/.installed || \
 	{ echo "no Java or no PySpark: Spark is not tested"; exit 0; } ; \
 	test ! -e .venv-spark/.installed || $(ALONE) .venv-spark/bin/python -m pytest \
-	-m "slow or not slow" tests/statistics/test_spark.py tests/test_every_path.py -k "spark or Spark"
+	-m "slow or not slow" tests/counts/test_spark.py tests/test_every_path.py -k "spark or Spark"
 
 bench: .venv/.installed-bench
 	$(BIN)/python benchmarks/run.py

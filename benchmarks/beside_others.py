@@ -26,12 +26,12 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
+from lacunet.ask.evaluate import kl_divergence
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.display import TextTable
-from lacunet.evaluate import kl_divergence
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
+from lacunet.text_tables import TextTable
 
 CASES = (("asia", 300), ("asia", 3_000), ("child", 1_000))
 DRAWS = 10

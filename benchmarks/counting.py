@@ -8,9 +8,9 @@ from typing import Any
 
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.display import TextTable
-from lacunet.estimate.learn import learn
-from lacunet.formats.catalogue import example
+from lacunet.learning.learn import learn
+from lacunet.network.catalogue import example
+from lacunet.text_tables import TextTable
 from timing import alarm, read_once, seconds
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar")

@@ -10,17 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.bridges import to_pyagrum
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.display import TextTable
-from lacunet.estimate.deletion.forms import Deletion
-from lacunet.estimate.em.method import EM
-from lacunet.estimate.learn import learn
-from lacunet.formats.catalogue import example
 from lacunet.inference.engine import engine_of
-from lacunet.model.network import Network
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.learning.closed_forms.forms import Deletion
+from lacunet.learning.em.em import EM
+from lacunet.learning.learn import learn
+from lacunet.network.bridges import to_pyagrum
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
+from lacunet.text_tables import TextTable
 from timing import alarm, read_once
 
 PEER_ROWS = 1000

@@ -23,9 +23,9 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.write import write_table
-from lacunet.display import TextTable
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
+from lacunet.text_tables import TextTable
 
 BUDGET, SECONDS, PATIENCE = 500_000_000, 5.0, 60
 MOST_BYTES, MOST_SECONDS = 1.2 * BUDGET + 200e6, 1.1 * SECONDS + 1

@@ -14,11 +14,11 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
+from lacunet.ask.evaluate import kl_divergence
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
-from lacunet.evaluate import kl_divergence
 from lacunet.inference.engine import engine_of
-from lacunet.simulation.sampling import sample
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.inference.sampling import sample
 
 MEMORY = 2.0**33
 ONE_START = {"restarts": 1, "time_limit": 60.0}

@@ -25,9 +25,9 @@ import numpy as np
 import pyagrum as gum
 
 import lacunet as lc
-from lacunet.display import TextTable
-from lacunet.formats.catalogue import names
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
+from lacunet.network.catalogue import names
+from lacunet.text_tables import TextTable
 
 ONE, SEVERAL, ALL = 20, 12, 8  # questions: kinds of evidence
 TARGETS = 15

@@ -24,12 +24,12 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.write import write_table
-from lacunet.display import TextTable
-from lacunet.estimate.learn import learn
-from lacunet.formats.catalogue import example
-from lacunet.missingness.mechanisms import Missingness
+from lacunet.learning.learn import learn
+from lacunet.missingness.mechanism_cpts import Missingness
+from lacunet.network.catalogue import example
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.simulate import simulate
+from lacunet.text_tables import TextTable
 
 METHODS = ("direct-mcar", "factored-mcar", "direct-mar", "factored-mar", "em")
 READING = "reading"

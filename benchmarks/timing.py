@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.formats.catalogue import example
+from lacunet.network.catalogue import example
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.simulate import simulate
 

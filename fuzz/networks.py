@@ -16,9 +16,9 @@ import numpy as np
 
 from damage import damaged
 from lacunet.errors import LacunetError
-from lacunet.formats.catalogue import example
-from lacunet.formats.files import FORMATS, parsed
-from lacunet.model.network import Network
+from lacunet.network.catalogue import example
+from lacunet.network.formats.files import FORMATS, parsed
+from lacunet.network.network import Network
 
 LIMIT = 2**22
 CONTROL = set(map(chr, (*range(9), *range(11, 32), *range(127, 160))))
@@ -46,7 +46,7 @@ LONE = Network({"A": ["only"]}, {}, {"A": [1.0]})
 
 def rendered(network: Network, suffix: str) -> bytes:
     """The content of a file with this ending that describes the network."""
-    text: str = import_module(f"lacunet.formats.{FORMATS[suffix]}").render(network)
+    text: str = import_module(f"lacunet.network.formats.{FORMATS[suffix]}").render(network)
     return text.encode()
 
 

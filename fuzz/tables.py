@@ -15,10 +15,10 @@ import pyarrow as pa
 from pyarrow import feather, parquet
 
 from damage import damaged
-from lacunet.data.given import Data
+from lacunet.data.data import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 NETWORK = Network({"A": ["no", "yes"], "B": ["low", "middle", "high"]})
 ROWS = {

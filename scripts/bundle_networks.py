@@ -3,7 +3,7 @@
     python scripts/bundle_networks.py FOLDER
 
 reads NAME.bif or NAME.bif.gz of every network in the catalogue from FOLDER and writes
-src/lacunet/networks/NAME.json.gz. Numbers stay as they are; rows whose sums are off by less
+src/lacunet/network/bundled/NAME.json.gz. Numbers stay as they are; rows whose sums are off by less
 than 1e-6 are rescaled by the reader. Prints what the catalogue says of each network.
 """
 
@@ -13,10 +13,10 @@ import sys
 from pathlib import Path
 
 import lacunet
-from lacunet.formats.catalogue import catalogue
-from lacunet.formats.files import read_network, write_network
+from lacunet.network.catalogue import catalogue
+from lacunet.network.formats.files import read_network, write_network
 
-TARGET = Path(lacunet.__file__).parent / "networks"
+TARGET = Path(lacunet.__file__).parent / "network" / "bundled"
 
 
 def source_of(name: str, folder: Path) -> Path:

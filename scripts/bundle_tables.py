@@ -20,7 +20,7 @@ import pandas as pd
 
 import lacunet as lc
 
-HERE = Path(__file__).parent.parent / "src" / "lacunet" / "tables"
+HERE = Path(__file__).parent.parent / "src" / "lacunet" / "data" / "bundled"
 YES_NO = {0.0: "no", 1.0: "yes", "0": "no", "1": "yes"}
 
 COLUMNS = {

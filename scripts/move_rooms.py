@@ -79,7 +79,7 @@ MOVES: dict[str, str] = {
     "missingness.design_effect": "missingness.independence.design_effect",
     "missingness.fitted": "missingness.learned.from_rows",
     "missingness.gathered": "missingness.verdict_rows",
-    "missingness.independence": "missingness.independence.stratified_test",
+    "missingness.independence": "missingness.independence.stratified",
     "missingness.learn": "missingness.learned.learn_missingness",
     "missingness.mechanisms": "missingness.mechanism_cpts",
     "missingness.mutual": "missingness.learned.mutual",

@@ -15,26 +15,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
-from lacunet.pages.disclosure import rows_behind
+from lacunet.show.pages.disclosure import rows_behind
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import lacunet as lc
-from lacunet.pages.kit import write_page
-from lacunet.pages.live import Behind
-from lacunet.pages.provenance import Provenance
+from lacunet.counts.missing_values import missing_summary
 from lacunet.plots import cpt_forest, network_figure
-from lacunet.report.diagnosed import page as diagnosed_page
-from lacunet.report.learned.page import page
-from lacunet.report.network import ShownNetwork, pair_page
-from lacunet.report.recovered.page import page as recovered_page
-from lacunet.report.recovered.reported import GraphReport, reported
+from lacunet.show.diagnosis_page import page as diagnosed_page
+from lacunet.show.network_page import ShownNetwork, pair_page
+from lacunet.show.pages.kit import write_page
+from lacunet.show.pages.live_network import Behind
+from lacunet.show.pages.provenance import Provenance
+from lacunet.show.results.result_page import page
+from lacunet.show.studio.folder import Folder
+from lacunet.show.studio.project import Project
+from lacunet.show.studio.server import Server, Studio
+from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_page import page as recovered_page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.missing import missing_summary
-from lacunet.studio.folder import Folder
-from lacunet.studio.project import Project
-from lacunet.studio.server import Server, Studio
 
 COLOURS = 128
 STUDIO = Project(

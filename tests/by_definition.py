@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 Row = dict[str, int]
 Weighted = list[tuple[Row, float]]

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 
 def enumerated(

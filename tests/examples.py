@@ -7,9 +7,9 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.formats.catalogue import example
-from lacunet.model.network import Network
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
 
 # Patients of a screening test; verified are mostly those with symptoms and a positive test.
 SCREENING = example("screening")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 FOLDER = Path(__file__).parent / "cases" / "golden"
 NAMES = sorted(path.name.removesuffix(".json.gz") for path in FOLDER.glob("*.json.gz"))

@@ -16,8 +16,8 @@ import numpy as np
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism, Node
+from lacunet.network.network import Network
+from lacunet.network.nodes import SELECTION, Mechanism, Node
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from time import process_time
 from typing import Any
 
-from lacunet.estimate.deletion.forms import Deletion
-from lacunet.estimate.em.fit import Visit
-from lacunet.estimate.method import Learned, Method
+from lacunet.learning.closed_forms.forms import Deletion
+from lacunet.learning.em.restarts import Visit
+from lacunet.learning.plan import Learned, Method
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Scope
+from lacunet.network.network import Scope
 from studies.problems.learners import Learner
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 import lacunet as lc
-from lacunet.model.asking import Askable
+from lacunet.network.askable import Askable
 
 
 def functions_with(parameter: str) -> set[str]:

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from lacunet.data.table import EncodedTable, code_type
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 PLAIN_NAMES = st.text("ABCDEXYZ", min_size=1, max_size=3)
 

@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
-from lacunet.building.network import find_network
 from lacunet.cli import main
+from lacunet.data.network_from_data import find_network
 from lacunet.data.read import read_table
-from lacunet.model.spelling import spelled
+from lacunet.network.spelling import spelled
 
 FOLDER = Path(__file__).parent.parent / "docs" / "dictionaries"
 AGES = [0, 2, 12, 16, 18, 20, 40, 60, float("inf")]

@@ -17,31 +17,31 @@ import pytest
 
 import lacunet as lc
 from lacunet import plots
-from lacunet.completion.posteriors import Posteriors
-from lacunet.completion.predictor import Predictor
-from lacunet.diagnosis.diagnosis import Diagnosis
-from lacunet.diagnosis.sensitivity import Sensitivity
-from lacunet.estimands.terms import Term
-from lacunet.estimate.explain import Explanation
-from lacunet.figures.shapes import Picture
-from lacunet.imputation.pool import Pooled
+from lacunet.ask.diagnose.diagnosis import Diagnosis
+from lacunet.ask.effect import Contrast, Effect
+from lacunet.ask.impute.pool import Pooled
+from lacunet.ask.predict.posteriors import Posteriors
+from lacunet.ask.predict.predictor import Predictor
+from lacunet.ask.sensitivity.sensitivity import Sensitivity
+from lacunet.ask.worst_case import WorstCase
 from lacunet.inference.answer import Answer, Bounds
-from lacunet.missingness.fitted import LearnedGraph
+from lacunet.learning.explain import Explanation
+from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.identified.assumptions import Assumptions
-from lacunet.missingness.identified.sets import IdentifiedSet
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness
+from lacunet.missingness.identified.identified_sets import IdentifiedSet
+from lacunet.missingness.learned.from_rows import LearnedGraph
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
-from lacunet.model.network import Cpt
-from lacunet.model.nodes import Mechanism
-from lacunet.model.table import Table
-from lacunet.pages.notebook import Page
-from lacunet.report.learned.tables import EstimateTable
+from lacunet.network.named_axes import Table
+from lacunet.network.network import Cpt
+from lacunet.network.nodes import Mechanism
+from lacunet.show.figures.shapes import Picture
+from lacunet.show.pages.notebook import Page
+from lacunet.show.results.cpt_tables import EstimateTable
 from lacunet.simulation.simulate import Simulation
 from lacunet.structure.cpdag import Cpdag, StructureDifference
-from lacunet.structure.learn import LearnedStructure
-from lacunet.uncertainty.bounds import WorstCase
-from lacunet.uncertainty.effect import Contrast, Effect
+from lacunet.structure.learn_structure import LearnedStructure
 
 ROOTS = (lc.Data, lc.Network, lc.Result, lc.MissingnessGraph)
 # What other values are made of or computed with: names of nodes, and the calculus of estimands.
@@ -225,7 +225,7 @@ def test_networks_structures_and_graphs_are_drawn(draw: Callable[[], Any]) -> No
 
 def test_edges_without_a_direction_are_drawn_without_a_head() -> None:
     def heads(undirected: list[tuple[str, str]]) -> int:
-        from lacunet.figures.network import network_picture
+        from lacunet.show.figures.network_figure import network_picture
 
         shapes = network_picture(network(), undirected=undirected).shapes
         return [getattr(shape, "style", "") for shape in shapes].count("arrow")

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from examples import RAIN
 from lacunet.data.table import Copies, EncodedTable
-from lacunet.estimate.method import Learned
-from lacunet.estimate.registry import METHODS, method_named
+from lacunet.learning.methods import METHODS, method_named
+from lacunet.learning.plan import Learned
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
-from learning import Task, learned_by
+from lacunet.network.network import Network
+from road import Task, learned_by
 from strategies import networks, tables
 
 ITERATIVE = ("auto", "em", "em-bp")

@@ -20,17 +20,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lacunet.data.given import Data
+from lacunet.counts import observations, spark, streaming
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
-from lacunet.estimate.count import count, count_into
-from lacunet.estimate.learn import learn
-from lacunet.estimate.pseudo_counts import PseudoCounts
-from lacunet.estimate.registry import METHODS
-from lacunet.estimate.result import Result
+from lacunet.learning.count_rows import count, count_into
+from lacunet.learning.learn import learn
+from lacunet.learning.methods import METHODS
+from lacunet.learning.pseudo_counts import PseudoCounts
+from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
-from lacunet.statistics import observations, spark, streamed
+from lacunet.network.network import Network
 from postgresql import PostgreSQL, started
 from sparked import frame_of
 
@@ -97,10 +97,10 @@ def small_memory(rng: np.random.Generator) -> Iterator[None]:
     """Nothing is held; tables, parts and groups are of random small sizes."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(observations, "HELD_SHARE", np.inf)
-        patch.setattr(streamed, "LEAST_ROWS", int(rng.integers(1, 12)))
-        patch.setattr(streamed, "TABLE_SHARE", 2**30)
-        patch.setattr(streamed, "PART_SHARE", rng.choice([2**14, 2**30]))
-        patch.setattr(streamed, "GROUPS_SHARE", rng.choice([1, 2**30]))
+        patch.setattr(streaming, "LEAST_ROWS", int(rng.integers(1, 12)))
+        patch.setattr(streaming, "TABLE_SHARE", 2**30)
+        patch.setattr(streaming, "PART_SHARE", rng.choice([2**14, 2**30]))
+        patch.setattr(streaming, "GROUPS_SHARE", rng.choice([1, 2**30]))
         yield
 
 
@@ -195,8 +195,8 @@ def postgresql() -> PostgreSQL:
 def on_spark(case: Case) -> Result:
     frame = frame_of(case.rows)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(streamed, "LEAST_ROWS", int(case.rng.integers(1, 60)))
-        patch.setattr(streamed, "PART_SHARE", case.rng.choice([8, 2**60]))
+        patch.setattr(streaming, "LEAST_ROWS", int(case.rng.integers(1, 60)))
+        patch.setattr(streaming, "PART_SHARE", case.rng.choice([8, 2**60]))
         patch.setattr(spark, "GROUPS_SHARE", case.rng.choice([1, 2**60]))
         return case.learned(frame)
 

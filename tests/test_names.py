@@ -19,6 +19,17 @@ def test_no_two_classes_have_one_name() -> None:
     assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
+def test_no_two_modules_have_one_name() -> None:
+    """But for those of every room, and for commands, which are called like what they run."""
+    modules = [path for path in SOURCE.rglob("*.py") if not path.name.startswith("__")]
+    places = defaultdict(list)
+    for path in sorted(modules):
+        room = path.relative_to(SOURCE).parts[0]
+        if room != "cli" and path.stem not in {"errors", "limits"}:
+            places[path.stem].append(str(path.relative_to(SOURCE)))
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 # Words that could name any value, so they name none; docs/glossary.md has the terms.
 SAY_NOTHING = {
     "at",

@@ -11,8 +11,6 @@ import pytest
 import lacunet as lc
 from examples import APPENDIX, RAIN, appendix_table
 from lacunet.errors import LacunetError
-from lacunet.figures.charts import Estimate, Series, forest, heat_map, lines
-from lacunet.figures.shapes import Box, Disc, Line, Picture, Words
 from lacunet.plots import (
     cpt_forest,
     cpt_heatmap,
@@ -23,6 +21,8 @@ from lacunet.plots import (
     network_figure,
 )
 from lacunet.plots import forest as answers_forest
+from lacunet.show.figures.charts import Estimate, Series, forest, heat_map, lines
+from lacunet.show.figures.shapes import Box, Disc, Line, Picture, Words
 
 SVG = "{http://www.w3.org/2000/svg}"
 

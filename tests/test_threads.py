@@ -6,7 +6,7 @@ import pyarrow
 import pytest
 
 import lacunet as lc
-from lacunet.threads import decoding_threads
+from lacunet.limits import decoding_threads
 
 
 def test_threads_are_limited_within_and_as_before_afterwards() -> None:

@@ -19,7 +19,7 @@ result = lc.learn("asia", lc.Data(rows), method="em", restarts=2, intervals=True
 answer = result.query("lung | smoke=yes")
 """
 REVEALED = {
-    "result": "lacunet.estimate.result.Result",
+    "result": "lacunet.learning.result.Result",
     "answer": "lacunet.inference.answer.Answer",
     'answer["yes"]': "float",
     "result.predict(rows, 'lung')": "pandas.core.frame.DataFrame",
@@ -28,10 +28,10 @@ REVEALED = {
     "result.impute(rows, draws=5)": "list[pandas.core.frame.DataFrame]",
     "result.marginals()['lung']['yes']": "float",
     "result.log_likelihood(rows)": "float",
-    "result.effect('lung', do='smoke')": "lacunet.uncertainty.effect.Effect",
-    "result.families['lung']": "lacunet.estimate.families.FamilyReport",
+    "result.effect('lung', do='smoke')": "lacunet.ask.effect.Effect",
+    "result.families['lung']": "lacunet.learning.family_reports.FamilyReport",
     "lc.explain('asia').families['lung'].estimand": "str",
-    "lc.learn_structure(rows)": "lacunet.structure.learn.LearnedStructure",
+    "lc.learn_structure(rows)": "lacunet.structure.learn_structure.LearnedStructure",
     "lc.Deletion('direct', groups=['smoke']).name": "str",
 }
 REFUSED = [

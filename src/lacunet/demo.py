@@ -12,14 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from lacunet.data.data import Data
 from lacunet.data.examples import example_data
-from lacunet.data.given import Data
-from lacunet.display import TextTable
-from lacunet.estimate.learn import learn
-from lacunet.estimate.result import Result
-from lacunet.formats.catalogue import example
 from lacunet.inference.query import query
-from lacunet.model.network import Network
+from lacunet.learning.learn import learn
+from lacunet.learning.result import Result
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
+from lacunet.text_tables import TextTable
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,8 +15,8 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lacunet.display import Displayed
-from lacunet.wording import did_you_mean, first_of
+from lacunet.text import did_you_mean, first_of
+from lacunet.text_tables import Displayed
 
 Value = TypeVar("Value")
 

@@ -14,23 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.ask.effect import MEASURES, Effect
 from lacunet.errors import LacunetError
-from lacunet.estimate.result import Result
-from lacunet.figures import charts
-from lacunet.figures.charts import Estimate, Series
-from lacunet.figures.network import network_picture
-from lacunet.figures.shapes import Picture
-from lacunet.formats.files import (
-    AnyNetwork,
-    NetworkOrEdges,
-    as_learned,
-    as_network,
-)
 from lacunet.inference.answer import Answer
+from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
-from lacunet.model.network import Cpt, FloatArray
-from lacunet.uncertainty.effect import MEASURES, Effect
-from lacunet.wording import assigned
+from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_learned, as_network
+from lacunet.network.network import Cpt, FloatArray
+from lacunet.show.figures import charts
+from lacunet.show.figures.charts import Estimate, Series
+from lacunet.show.figures.network_figure import network_picture
+from lacunet.show.figures.shapes import Picture
+from lacunet.text import assigned
 
 MOST_ROWS = 64
 
@@ -82,9 +77,9 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
     most
         The number of patterns to draw.
     """
+    from lacunet.counts.observations import missing_in
+    from lacunet.counts.open_rows import open_rows
     from lacunet.data.read import ReadReport
-    from lacunet.statistics.observations import missing_in
-    from lacunet.statistics.opened import open_rows
 
     with open_rows("missing_patterns", network, data).rows() as rows:
         return charts.patterns(missing_in(rows, (), ReadReport()), most)

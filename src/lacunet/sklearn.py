@@ -24,29 +24,29 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
-from lacunet.building.bins import MOST_VALUES, cuts_found
-from lacunet.building.edges import edges_of
-from lacunet.building.states import MOST_STATES, Seen, StatesError
-from lacunet.building.states import states_of as states_of_column
-from lacunet.completion.predictor import Predictor
-from lacunet.completion.rows import most_probable, refuse_impossible_rows
-from lacunet.data.given import Data, in_row_order
+from lacunet.ask.predict.completions import most_probable, refuse_impossible_rows
+from lacunet.ask.predict.predictor import Predictor
+from lacunet.counts.distinct_rows import distinct_rows
+from lacunet.counts.passes import hash32
+from lacunet.data.bins import MOST_VALUES, cuts_found
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import Data, in_row_order
 from lacunet.data.matching import is_null
 from lacunet.data.read import rows_with_codes
-from lacunet.data.reading import source_from
-from lacunet.data.skips import ruled
+from lacunet.data.skipped_questions import ruled
+from lacunet.data.states import MOST_STATES, Seen, StatesError
+from lacunet.data.states import states_of as states_of_column
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.estimate.learn import learn
-from lacunet.model.dates import UNITS, periods_of, usual_unit
-from lacunet.model.dictionary import Meaning, by_spelling, parsed_rule, when_and_state
-from lacunet.model.intervals import INTERVALS, labels_of
-from lacunet.model.network import FloatArray, Network
-from lacunet.model.spelling import as_declared, spelled
-from lacunet.statistics.passes import hash32
-from lacunet.statistics.rows import distinct_rows
+from lacunet.learning.learn import learn
+from lacunet.network.dates import UNITS, periods_of, usual_unit
+from lacunet.network.dictionary import Meaning, by_spelling, parsed_rule, when_and_state
+from lacunet.network.edges import edges_of
+from lacunet.network.interval_names import INTERVALS, labels_of
+from lacunet.network.network import FloatArray, Network
+from lacunet.network.spelling import as_declared, spelled
 from lacunet.structure.gains import Gains
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.indexed_rows import CodedRows
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
@@ -604,7 +604,7 @@ def _parents_from(
 ) -> dict[str, list[str]]:
     """The parents of each variable: learned, or as the edges say, which must name the class."""
     if _is_word(given, "learn"):
-        from lacunet.structure.learn import learn_structure
+        from lacunet.structure.learn_structure import learn_structure
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", LacunetWarning)

@@ -6,11 +6,11 @@ import json
 import sys
 from argparse import ArgumentParser
 
-from lacunet.data.given import Data
-from lacunet.data.reading import with_data_codes
+from lacunet.counts.observations import whole_table
+from lacunet.data.column_rules import with_data_codes
+from lacunet.data.data import Data
 from lacunet.errors import LacunetError
-from lacunet.formats.files import read_network
-from lacunet.statistics.observations import whole_table
+from lacunet.network.formats.files import read_network
 from studies.comparison.compare import case_of, compare
 from studies.comparison.text import comparison_as_data, comparison_as_text
 

@@ -2,7 +2,7 @@
 
 The user's network is learned from the user's data. It is then taken as the truth: rows are
 drawn from it, as many as the user has, and values are hidden by mechanisms fitted to the
-user's pattern (`lacunet.missingness.fitted`). Every method learns from these rows, and
+user's pattern (`lacunet.missingness.learned.from_rows`). Every method learns from these rows, and
 how far each ends up from the truth can be measured.
 """
 
@@ -16,20 +16,20 @@ from time import perf_counter
 
 import numpy as np
 
+from lacunet.ask.evaluate import divergence, fit
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.estimate.deletion.forms import DELETIONS
-from lacunet.estimate.learn import learn
-from lacunet.estimate.method import Method
-from lacunet.estimate.pseudo_counts import AskedPseudoCounts
-from lacunet.estimate.registry import method_named, options_of
-from lacunet.evaluate import divergence, fit
-from lacunet.memory import Memory, memory_budget
-from lacunet.missingness.fitted import fitted_mechanisms
-from lacunet.missingness.mechanisms import Missingness
-from lacunet.model.network import Network, Scope
+from lacunet.inference.sampling import sample
+from lacunet.learning.closed_forms.forms import DELETIONS
+from lacunet.learning.learn import learn
+from lacunet.learning.methods import method_named, options_of
+from lacunet.learning.plan import Method
+from lacunet.learning.pseudo_counts import AskedPseudoCounts
+from lacunet.limits import Memory, memory_budget
+from lacunet.missingness.learned.from_rows import fitted_mechanisms
+from lacunet.missingness.mechanism_cpts import Missingness
+from lacunet.network.network import Network, Scope
 from lacunet.progress import Progress, silent
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from studies.comparison.parallel import parallel_map
 from studies.comparison.summary import Difference, Summary, difference_of, summary_of

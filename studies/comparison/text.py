@@ -6,8 +6,8 @@ from dataclasses import asdict
 from math import isnan
 from typing import Any
 
-from lacunet.display import TextTable
-from lacunet.wording import counted, finite
+from lacunet.text import counted, finite
+from lacunet.text_tables import TextTable
 from studies.comparison.compare import YARDSTICK, Comparison, Standing
 from studies.comparison.summary import Difference, Summary
 

@@ -2,7 +2,7 @@
 
 Table 1 of the appendix has 36 rows over X, Y, W, Z, of which W and Z are always shown. Tables 2
 and 3 list the rows that enter the estimate of Pr(X=1, W=1) under MCAR and of Pr(X=1, Y=1) under
-MAR. Here they are found anew by `lacunet.estimate.explain` and held against the printed ones.
+MAR. Here they are found anew by `lacunet.learning.explain` and held against the printed ones.
 
 The appendix example, for people and for programs.
 """
@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.counts.observations import Held
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.explain import explain_rows, ranges
-from lacunet.estimate.registry import method_named
-from lacunet.model.network import Network
-from lacunet.statistics.observations import Held
+from lacunet.learning.explain import explain_rows, ranges
+from lacunet.learning.methods import method_named
+from lacunet.network.network import Network
 
 MISSING = 2
 NETWORK = Network({name: ["0", "1"] for name in "XYWZ"}, {"X": ["W", "Z"], "Y": ["X", "Z"]})

@@ -16,10 +16,10 @@ from math import inf
 import numpy as np
 
 from lacunet.data.table import EncodedTable
+from lacunet.inference.sampling import sample
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import Missingness
-from lacunet.model.network import Network, Scope
-from lacunet.simulation.sampling import sample
+from lacunet.missingness.mechanism_cpts import Missingness
+from lacunet.network.network import Network, Scope
 from lacunet.simulation.simulate import hide_cells
 from studies.problems.learners import Learner
 from studies.problems.settings import Setting

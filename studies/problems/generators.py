@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from lacunet.model.network import FloatArray, Network
-from lacunet.simulation.sampling import check_share, check_whole
+from lacunet.inference.sampling import check_share, check_whole
+from lacunet.network.network import FloatArray, Network
 
 
 def grid(size: int, ratio: float, rng: np.random.Generator) -> Network:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from lacunet.estimate.em.fit import Visit
-from lacunet.estimate.method import Method
+from lacunet.learning.em.restarts import Visit
+from lacunet.learning.plan import Method
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Scope
+from lacunet.network.network import Scope
 from studies.comparison.compare import timed_method
 from studies.errors import StudyError
 

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.model.network import Network
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.network.network import Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
 

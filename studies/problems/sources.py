@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lacunet.formats.catalogue import catalogue, example
-from lacunet.formats.files import read_network
-from lacunet.model.network import Network
+from lacunet.network.catalogue import catalogue, example
+from lacunet.network.formats.files import read_network
+from lacunet.network.network import Network
 from studies.problems.generators import grid, random_network
 
 GRID = "grid-90-20-1"

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Literal
 
-from lacunet.wording import counted
+from lacunet.text import counted
 from studies.comparison.summary import Summary
 from studies.paper.published import Published, published
 from studies.paper.studies import Study

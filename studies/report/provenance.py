@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lacunet.wording import counted
+from lacunet.text import counted
 from studies.paper.studies import Study, study_named
 from studies.report.figures import numbers_in_words
 from studies.runner.outcomes import Outcome

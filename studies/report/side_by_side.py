@@ -23,7 +23,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 
-from lacunet.wording import counted
+from lacunet.text import counted
 from studies.paper.appendix import appendix_as_text, appendix_example
 from studies.paper.schedule import SCHEDULE
 from studies.paper.studies import Study, study_named

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, isnan, log10
 
-from lacunet.display import TextTable
+from lacunet.text_tables import TextTable
 from studies.comparison.summary import Difference, Summary
 from studies.paper.published import Published, printed, published
 from studies.paper.studies import Study, study_named

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from lacunet.wording import counted, finite
+from lacunet.text import counted, finite
 from studies.errors import StudyError
 from studies.paper.studies import Study
 from studies.problems.learners import learners_named

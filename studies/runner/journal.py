@@ -23,7 +23,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
 
-from lacunet.output import replacing
+from lacunet.atomic_files import replacing
 from studies.errors import StudyError
 from studies.paper.studies import Study
 from studies.problems.sources import Source

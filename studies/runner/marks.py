@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from time import process_time
 
-from lacunet.deadline import Clock
-from lacunet.estimate.em.climb import Climb
-from lacunet.model.network import FloatArray
+from lacunet.learning.em.iterations import Climb
+from lacunet.limits import Clock
+from lacunet.network.network import FloatArray
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from lacunet.memory import available
+from lacunet.limits import available
 from studies.problems.cells import Cell
 
 if TYPE_CHECKING:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from time import process_time
 from typing import Any
 
-from lacunet.deadline import timed_by
-from lacunet.estimate.learn import learn
-from lacunet.estimate.result import Result
-from lacunet.evaluate import divergence, fit
-from lacunet.model.network import Network
-from lacunet.statistics.problems.layout import layout_of
+from lacunet.ask.evaluate import divergence, fit
+from lacunet.counts.em_problems.cell_layout import layout_of
+from lacunet.learning.learn import learn
+from lacunet.learning.result import Result
+from lacunet.limits import timed_by
+from lacunet.network.network import Network
 from studies.problems.cells import Cell, Drawn, generator
 from studies.runner.marks import Marks, Snapshot
 from studies.runner.outcomes import Outcome, outcome_of

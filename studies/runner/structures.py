@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.given import Data
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from lacunet.structure.cpdag import Cpdag, compare_structures, to_cpdag
-from lacunet.structure.learn import learn_structure
+from lacunet.structure.learn_structure import learn_structure
 
 MOST_PARENTS = 4
 Arcs = set[tuple[str, str]]  # an undirected edge is there in both directions

@@ -25,9 +25,9 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.inference.sampling import sample
+from lacunet.network.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import hide_cells
 from studies.statistics import mnar_consistency as five
 from studies.statistics.prior import dirichlet_network

@@ -28,8 +28,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import lacunet as lc
+from lacunet.ask.sensitivity.sensitivity import sensitivity
 from lacunet.data.table import EncodedTable
-from lacunet.diagnosis.sensitivity import sensitivity
 
 Columns = dict[str, np.ndarray]
 Hiding = Callable[[Columns, np.random.Generator], dict[str, np.ndarray]]

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
-from lacunet.uncertainty.effect import Effect
+from lacunet.ask.effect import Effect
 
 NORMAL = 1.959964  # the quantile of 95%
 

@@ -3,7 +3,7 @@
 Small networks, five ways of missing, 10^2 to 10^5 rows. From each problem EM climbs from the
 closed form, and from many perturbed closed forms and random CPTs; the best of all is the best
 known. A policy misses it if its best is more than 0.1 nats below. Policies that stop once some
-starts agree make perturbed and random starts in turn, as `lacunet.estimate.em.fit` does.
+starts agree make perturbed and random starts in turn, as `lacunet.learning.em.restarts` does.
 
     python -m studies.statistics.em_starts RESULTS.jsonl SECONDS [FIRST DRAW]
 
@@ -23,16 +23,16 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.write import to_arrow
-from lacunet.display import TextTable
-from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.em.fit import STARTS_UP_TO
-from lacunet.estimate.em.start import CptRows, perturbed_cells, random_cells
-from lacunet.formats.catalogue import example
 from lacunet.inference.engine import Engine, engine_of
+from lacunet.learning.em.iterations import Limits, climb
+from lacunet.learning.em.restarts import STARTS_UP_TO
+from lacunet.learning.em.start import CptRows, perturbed_cells, random_cells
+from lacunet.network.catalogue import example
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.text_tables import TextTable
 
 NETWORKS = ("asia", "cancer", "earthquake", "fire-alarm", "survey", "sachs", "child")
 SETTINGS = {

@@ -16,9 +16,9 @@ from itertools import pairwise
 import numpy as np
 
 import lacunet as lc
-from lacunet.diagnosis.at_random import mar_tests, mcar_tests
-from lacunet.missingness.fitted import observed_parents
-from lacunet.missingness.learn import learn_missingness
+from lacunet.ask.diagnose.at_random_tests import mar_tests, mcar_tests
+from lacunet.missingness.learned.from_rows import observed_parents
+from lacunet.missingness.learned.learn_missingness import learn_missingness
 from lacunet.simulation.simulate import simulate
 
 

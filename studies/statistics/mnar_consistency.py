@@ -20,13 +20,13 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.estimate.learn import learn
-from lacunet.estimate.method import Method
-from lacunet.estimate.mgraph import MGraph
-from lacunet.estimate.registry import method_named
+from lacunet.learning.learn import learn
+from lacunet.learning.methods import method_named
+from lacunet.learning.mgraph import MGraph
+from lacunet.learning.plan import Method
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 
 GRAPHS = {
     "the paper's pair": ("XY", {"Y": "X"}, "X -> R[Y]; Y -> R[X]"),

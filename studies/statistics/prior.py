@@ -33,22 +33,22 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
+from lacunet.counts.em_problems.cell_layout import Layout
+from lacunet.counts.gather import Compiling, Gathering, Needs
+from lacunet.counts.observations import Held
 from lacunet.data.table import EncodedTable
-from lacunet.display import TextTable
-from lacunet.estimate.em.climb import Limits, climb
-from lacunet.estimate.pseudo_counts import Components, learn_pseudo_counts, log_likelihood
-from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import family_marginals
+from lacunet.learning.em.iterations import Limits, climb
+from lacunet.learning.pseudo_counts import Components, learn_pseudo_counts, log_likelihood
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import FloatArray, Network
+from lacunet.network.catalogue import example, names
+from lacunet.network.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import Simulation, simulate
-from lacunet.statistics.gather import Compiling, Gathering, Needs
-from lacunet.statistics.observations import Held
-from lacunet.statistics.problems.layout import Layout
+from lacunet.text_tables import TextTable
 from studies.statistics.regret import sampled_marginals
 
 MECHANISMS = {

@@ -32,8 +32,8 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.refute.asked import Asked
-from lacunet.model.nodes import Mechanism
+from lacunet.missingness.refute.ordered_query import Asked
+from lacunet.network.nodes import Mechanism
 
 NAMES = ("A", "B", "C")
 SAME = 1e-12  # the largest distance between two laws that are called equal

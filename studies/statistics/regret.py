@@ -29,22 +29,22 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
+from lacunet.counts.em_problems.cell_layout import layout_of
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
-from lacunet.display import TextTable
-from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import CptRows, maximise
-from lacunet.estimate.learn import learn
-from lacunet.estimate.registry import method_named
-from lacunet.formats.catalogue import example, names
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import family_marginals
-from lacunet.model.network import FloatArray, Network
+from lacunet.inference.sampling import sample
+from lacunet.learning.em.em import EM
+from lacunet.learning.em.start import CptRows, maximise
+from lacunet.learning.learn import learn
+from lacunet.learning.methods import method_named
+from lacunet.network.catalogue import example, names
+from lacunet.network.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics.problems.compile import compile_problems
-from lacunet.statistics.problems.layout import layout_of
+from lacunet.text_tables import TextTable
 
 SMALL = ("asia", "survey", "fire-alarm", "sachs")  # up to 11 variables
 LARGE = ("water", "mildew", "barley", "munin1", "grid-90-20-1")  # up to 1,000 rows

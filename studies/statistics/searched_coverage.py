@@ -31,10 +31,10 @@ from typing import Any
 import numpy as np
 
 import lacunet as lc
-from lacunet.display import TextTable
-from lacunet.formats.catalogue import catalogue
 from lacunet.inference.joint import joint_marginals
-from lacunet.model.network import Network
+from lacunet.network.catalogue import catalogue
+from lacunet.network.network import Network
+from lacunet.text_tables import TextTable
 from studies.statistics.structures import incomplete
 
 HALVES = ("chosen", "judged")

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import lacunet as lc
-from lacunet.missingness.fitted import observed_parents
+from lacunet.missingness.learned.from_rows import observed_parents
 from lacunet.simulation.at_random import InformedMAR
 from lacunet.simulation.simulate import simulate
 

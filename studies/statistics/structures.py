@@ -33,14 +33,14 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.given import Data
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
-from lacunet.display import TextTable
-from lacunet.formats.catalogue import catalogue, example
-from lacunet.model.network import Network
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
+from lacunet.network.catalogue import catalogue, example
+from lacunet.network.network import Network
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
-from lacunet.structure.learn import learn_structure
+from lacunet.structure.learn_structure import learn_structure
+from lacunet.text_tables import TextTable
 from studies.problems.generators import random_network
 
 ROOT = Path(__file__).parents[2]
@@ -164,9 +164,9 @@ def _run_of(
 
 
 def _judge(truth: Network, table: EncodedTable) -> Any:
-    from lacunet.memory import memory_budget  # not at the top: another version may lack them
-    from lacunet.structure.judge import Judge
-    from lacunet.structure.mechanisms import mechanisms_of
+    from lacunet.limits import memory_budget  # not at the top: another version may lack them
+    from lacunet.structure.judge_by_em import Judge
+    from lacunet.structure.mechanisms_of_rows import mechanisms_of
 
     columns = Network(truth.states_of)
     graph = mechanisms_of(columns, table, "learn").to_judge
@@ -175,7 +175,7 @@ def _judge(truth: Network, table: EncodedTable) -> Any:
 
 def _exact(truth: Network, judge: Any, arcs: Arcs) -> float | None:
     """What the judge says of a structure, None where it has too many cells."""
-    from lacunet.structure.parents import MOST_CELLS
+    from lacunet.structure.scored_parents import MOST_CELLS
 
     place = {name: at for at, name in enumerate(truth.variables)}
     dag = tuple(frozenset(place[x] for x, z in arcs if z == y) for y in truth.variables)

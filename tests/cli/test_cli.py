@@ -14,11 +14,11 @@ import pytest
 from examples import APPENDIX, RAIN, appendix_rows
 from golden import golden
 from lacunet.cli import main
-from lacunet.data.given import Data
-from lacunet.estimate.learn import learn
-from lacunet.estimate.result import read_result
-from lacunet.formats.files import read_network, write_network
-from lacunet.model.network import Network
+from lacunet.data.data import Data
+from lacunet.learning.learn import learn
+from lacunet.learning.result import read_result
+from lacunet.network.formats.files import read_network, write_network
+from lacunet.network.network import Network
 
 Captured = pytest.CaptureFixture[str]
 

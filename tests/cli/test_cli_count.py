@@ -107,7 +107,7 @@ def commands(folder: Path) -> dict[str, list[str]]:
 def kill_and_start_again(folder: Path, kills: int, names: Sequence[str]) -> int:
     """Kill at random moments; how often the command had not ended before."""
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["lacunet.estimate.learn", "pyarrow.parquet", "scipy.special"])
+    context.set_forkserver_preload(["lacunet.learning.learn", "pyarrow.parquet", "scipy.special"])
     context.Process(target=print).start()  # the server itself is slow to start
     for part in range(3):
         rows, out = str(folder / f"{part}.parquet"), str(folder / f"{part}.feather")

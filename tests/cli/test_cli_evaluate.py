@@ -9,7 +9,7 @@ import pytest
 
 from examples import RAIN
 from lacunet.cli import main
-from lacunet.formats.files import read_network, write_network
+from lacunet.network.formats.files import read_network, write_network
 
 LEARNED = RAIN.with_tables({**dict(RAIN.tables_of), "Rain": [0.5, 0.5]})
 

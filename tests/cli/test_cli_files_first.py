@@ -13,7 +13,7 @@ import pytest
 from examples import RAIN
 from lacunet.cli import main
 from lacunet.errors import LacunetError
-from lacunet.formats.files import write_network
+from lacunet.network.formats.files import write_network
 
 WRITING = {
     "learn": "learn rain.bif rain.csv --method direct-mcar -o OUT.bif --report OUT.html --json",
@@ -95,7 +95,7 @@ def test_a_page_that_cannot_be_written_costs_no_text(
 
     monkeypatch.chdir(tmp_path)
     words = _words(command)
-    monkeypatch.setattr("lacunet.pages.kit.write_page", full)
+    monkeypatch.setattr("lacunet.show.pages.kit.write_page", full)
     assert main(words) == 1
     printed = capsys.readouterr()
 

@@ -11,7 +11,7 @@ import pytest
 import lacunet as lc
 from examples import RAIN
 from lacunet.cli import main
-from lacunet.formats.files import write_network
+from lacunet.network.formats.files import write_network
 
 
 @pytest.fixture

@@ -16,9 +16,9 @@ from pyarrow import parquet
 
 from examples import RAIN
 from lacunet.cli import main
-from lacunet.estimate.result import read_result
-from lacunet.formats.files import read_network, write_network
 from lacunet.inference.query import query
+from lacunet.learning.result import read_result
+from lacunet.network.formats.files import read_network, write_network
 
 Captured = pytest.CaptureFixture[str]
 

@@ -15,7 +15,7 @@ import lacunet as lc
 from examples import NOT_VERIFIED, SCREENING
 from lacunet.cli import main
 from lacunet.cli.show import labels_apart
-from lacunet.data.reading import plan_reading
+from lacunet.data.column_rules import plan_reading
 from lacunet.data.write import write_table
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
@@ -163,7 +163,7 @@ def test_rows_are_opened_once_for_the_network_and_its_page(
         opened.append(given)
         return plan_reading(*given)
 
-    monkeypatch.setattr("lacunet.statistics.observations.plan_reading", opening)
+    monkeypatch.setattr("lacunet.counts.observations.plan_reading", opening)
     words = ["learn", "net.bif", "rows.csv", "--method", "direct-mcar", "--memory", memory]
     assert main([*words, "--report", "page.html"]) == 0
     assert len(opened) == 1

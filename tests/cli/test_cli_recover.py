@@ -11,10 +11,10 @@ import pytest
 
 from examples import NOT_VERIFIED, RAIN, SCREENING
 from lacunet.cli import main
-from lacunet.data.typed import split_query
+from lacunet.data.query_text import split_query
 from lacunet.data.write import write_table
-from lacunet.formats.files import read_network, write_network
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.network.formats.files import read_network, write_network
 from lacunet.simulation.by_graph import MissingByGraph
 from lacunet.simulation.simulate import simulate
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from examples import RAIN
-from lacunet.formats.files import read_network, write_network
+from lacunet.network.formats.files import read_network, write_network
 
 # Whatever runs the tests may ignore signals; a command that is started by hand does not.
 SCRIPT = """import signal, sys

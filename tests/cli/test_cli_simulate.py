@@ -10,9 +10,9 @@ import pytest
 
 from lacunet.cli import main
 from lacunet.data.read import read_table
-from lacunet.formats.catalogue import catalogue, example
-from lacunet.formats.files import read_network
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.network.catalogue import catalogue, example
+from lacunet.network.formats.files import read_network
 
 Captured = pytest.CaptureFixture[str]
 

@@ -12,8 +12,8 @@ import pytest
 
 from examples import RAIN
 from lacunet.cli import main
-from lacunet.formats.files import read_network, write_network
-from lacunet.model.network import Network
+from lacunet.network.formats.files import read_network, write_network
+from lacunet.network.network import Network
 
 LACUNET = [sys.executable, "-m", "lacunet"]
 
@@ -52,7 +52,7 @@ def test_what_was_learned_is_not_lost_when_it_cannot_be_written(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    import lacunet.formats.files as files
+    import lacunet.network.formats.files as files
 
     real = files.replacing
 

@@ -16,8 +16,8 @@ from lacunet.cli import main
 from lacunet.cli.help import ORDINARY
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP
 from lacunet.cli.parsing import COMMANDS, command_parser
-from lacunet.data.files import FORMATS as TABLES
-from lacunet.formats.endings import OF_DATA, READABLE
+from lacunet.data.data_files import FORMATS as TABLES
+from lacunet.network.formats.endings import OF_DATA, READABLE
 
 KEPT = Path(__file__).with_name("help")
 

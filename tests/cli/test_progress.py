@@ -12,7 +12,7 @@ import pytest
 from examples import RAIN
 from lacunet.cli import main
 from lacunet.cli.terminal import JsonLines, LiveBar, display, progress_bar
-from lacunet.formats.files import write_network
+from lacunet.network.formats.files import write_network
 from lacunet.progress import Bar, as_progress, silent
 
 

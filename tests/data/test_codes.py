@@ -13,10 +13,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import lacunet as lc
+from lacunet.data.column_rules import plan_reading, with_data_codes
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError, DataWarning
-from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table
-from lacunet.data.reading import plan_reading, with_data_codes
 from lacunet.data.stream import Unread
 
 AGES = lc.Network(

@@ -13,12 +13,12 @@ import pytest
 from pyarrow import parquet
 
 from lacunet.data.batches import Door
+from lacunet.data.column_rules import plan_reading
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError
-from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table
-from lacunet.data.reading import plan_reading
-from lacunet.data.source import DataSource, pieces_of
-from lacunet.model.network import Network
+from lacunet.data.source_parts import DataSource, pieces_of
+from lacunet.network.network import Network
 
 NETWORK = Network({"A": ["no", "yes"]})
 

@@ -11,10 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError, UnknownStateError
-from lacunet.data.given import Data
 from lacunet.data.read import read_table
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 
 def codes(column: object, states: list[str]) -> list[int]:

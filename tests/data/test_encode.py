@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from lacunet.data.encode import KEPT_CHARACTERS, ColumnEncoder, OddCells, label_column
 from lacunet.data.matching import Matcher
-from lacunet.model.intervals import labels_of
+from lacunet.network.interval_names import labels_of
 
 
 def test_numbers_that_are_cut_all_at_once_get_the_codes_of_each_alone() -> None:

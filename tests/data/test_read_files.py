@@ -14,13 +14,13 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from lacunet.data import text
+from lacunet.data import delimited_text
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError, DataWarning, UnknownStateError
-from lacunet.data.given import Data
 from lacunet.data.read import read_table
-from lacunet.data.reading import source_from
-from lacunet.estimate.learn import learn
-from lacunet.model.network import Network
+from lacunet.learning.learn import learn
+from lacunet.network.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0", "1"]}, {"B": ["A"]})
 ONE = Network({"A": ["no", "yes"]})
@@ -187,7 +187,7 @@ def test_blocks_and_pieces_do_not_show(csv_file: Path, monkeypatch: pytest.Monke
     frame["B"] = frame["B"].map({0: "0.0", 1: "1", 2: ""})
     frame["long"] = "a,b\n" * 20
     frame.to_csv(csv_file, index=False)
-    monkeypatch.setattr(text, "BLOCK_BYTES", 4096)
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 4096)
     read = read_table(Data(csv_file, missing=["n/k"]), PAIR)
     assert np.array_equal(np.array([*read.columns.values()]), codes)
     frame.loc[4321, "B"] = "bad"

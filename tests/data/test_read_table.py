@@ -18,14 +18,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from examples import APPENDIX, appendix_rows, appendix_table
-from lacunet.data import frames, source
+from lacunet.data import frames, source_parts
 from lacunet.data.batches import Door
+from lacunet.data.column_rules import plan_reading, source_from
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
-from lacunet.data.given import Data
 from lacunet.data.read import ReadReport, read_table, rows_with_codes
-from lacunet.data.reading import plan_reading, source_from
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0", "1"]}, {"B": ["A"]})
 ROWS = {"A": ["yes", None, "no", "no"], "B": [0, 1, None, 1]}
@@ -283,7 +283,7 @@ def test_the_batches_of_any_split_are_the_whole(
     with pytest.MonkeyPatch.context() as patch:
         size = data.draw(st.integers(1, 7))
         patch.setattr(frames, "PIECE_ROWS", size)
-        patch.setattr(source, "PIECE_ROWS", size)
+        patch.setattr(source_parts, "PIECE_ROWS", size)
         texts = pa.array(column, pa.string())
         kinds = [{"A": column}, pa.table({"A": texts}), pl.DataFrame({"A": column})]
         for rows in (*kinds, pa.record_batch({"A": texts.dictionary_encode()})):
@@ -315,7 +315,7 @@ def test_libraries_of_data_frames_are_imported_only_with_their_frames(tmp_path: 
         "import pyarrow.dataset, pyarrow.feather\n"
         "before = set(sys.modules)\n"  # the dataset of Arrow 18 imports pandas
         "from lacunet.data.read import read_table\n"
-        "from lacunet.model.network import Network\n"
+        "from lacunet.network.network import Network\n"
         "network = Network({'A': ['no', 'yes']})\n"
         f"assert read_table({str(tmp_path)!r}, network).rows == 7\n"
         "after = set(sys.modules) - before\n"

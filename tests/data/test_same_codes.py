@@ -22,10 +22,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from lacunet.data.given import Data
+from lacunet.data.data import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 Cells = Mapping[str, list[str | None]]
 

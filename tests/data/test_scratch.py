@@ -15,8 +15,8 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 import pytest
 
-from lacunet.data import coded
-from lacunet.data.coded import CodeWriter, ScratchError, check_free, scratch_folder
+from lacunet.data import scratch_rows
+from lacunet.data.scratch_rows import CodeWriter, ScratchError, check_free, scratch_folder
 from lacunet.data.table import Codes, Copies, EncodedTable
 from lacunet.errors import LacunetWarning
 
@@ -32,7 +32,7 @@ def test_the_folder_is_gone_after_success_and_after_failure(tmp_path: Path) -> N
 
 def test_what_a_killed_run_left_is_removed_and_what_is_in_use_is_not(tmp_path: Path) -> None:
     code = (
-        "import os, signal; from lacunet.data.coded import scratch_folder\n"
+        "import os, signal; from lacunet.data.scratch_rows import scratch_folder\n"
         f"with scratch_folder({str(tmp_path)!r}) as folder:\n"
         "    (folder / 'rows').write_bytes(b'codes')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)"
@@ -92,7 +92,7 @@ def test_more_than_the_disk_has_free_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(coded.shutil, "disk_usage", lambda _: usage(0, 0, 2**27))
+    monkeypatch.setattr(scratch_rows.shutil, "disk_usage", lambda _: usage(0, 0, 2**27))
     check_free(tmp_path, 2**25)
     with pytest.raises(ScratchError, match=r"1 GiB.*64 MiB"):
         check_free(tmp_path, 2**30)
@@ -110,8 +110,8 @@ def test_rows_come_back_from_the_disk_as_they_were(tmp_path: Path) -> None:
     with CodeWriter(tmp_path / "rows", sizes) as writer:
         writer.append(table.take(slice(0, 20)))
         writer.append(table.take(slice(20, 50)))
-        coded = writer.finished()
-    parts = list(coded.tables(7))
+        scratch_rows = writer.finished()
+    parts = list(scratch_rows.tables(7))
     assert max(part.rows for part in parts) <= 7
     for name, column in columns.items():
         assert (np.concatenate([part.columns[name] for part in parts]) == column).all()
@@ -126,8 +126,8 @@ def test_rows_that_only_count_are_not_weighted_on_the_disk(tmp_path: Path) -> No
     table = EncodedTable({"A": 2}, columns, number, copies=Copies(number, number))
     with CodeWriter(tmp_path / "rows", {"A": 2}) as writer:
         writer.append(table)
-        coded = writer.finished()
-    for part in coded.tables(4):
+        scratch_rows = writer.finished()
+    for part in scratch_rows.tables(4):
         assert not part.is_weighted
 
 

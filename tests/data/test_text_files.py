@@ -18,13 +18,13 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.data import text
+from lacunet.data import delimited_text
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import Data
 from lacunet.data.errors import DataError, WeightError
-from lacunet.data.given import Data
 from lacunet.data.matching import MISSING_TOKENS
 from lacunet.data.read import read_table
-from lacunet.data.reading import source_from
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 PAIR = Network({"A": ["no", "yes"], "B": ["0.5", "1"]}, {"B": ["A"]})
 
@@ -181,7 +181,7 @@ def test_the_error_of_a_damaged_archive_holds_nothing_that_is_waited_for(tmp_pat
     path.write_bytes(whole[:-8] + bytes([whole[-8] ^ 0xFF]) + whole[-7:])  # the checksum
     with pytest.raises(DataError) as caught:
         read_table(path, PAIR)
-    assert not [own for own in gc.get_objects() if isinstance(own, text._Handed)]
+    assert not [own for own in gc.get_objects() if isinstance(own, delimited_text._Handed)]
     assert "rows.csv.gz" in str(caught.value)
 
 
@@ -204,9 +204,9 @@ def test_the_missing_tokens_of_the_docs_are_those_of_the_code() -> None:
 
 SLOW_DISK = """
 import sys, time
-from lacunet.data import text
-from lacunet.data.given import data_given
-from lacunet.data.reading import source_from
+from lacunet.data import delimited_text as text
+from lacunet.data.data import data_given
+from lacunet.data.column_rules import source_from
 
 text.BLOCK_BYTES = 1 << 10
 read = text._OpenReader._read
@@ -235,8 +235,8 @@ def test_a_process_that_ends_while_arrow_reads_ahead_does_not_abort(
     assert done.returncode == 0, done.stderr
 
 
-def noting(ended: list[text._OpenReader]) -> type[text._OpenReader]:
-    class Noted(text._OpenReader):
+def noting(ended: list[delimited_text._OpenReader]) -> type[delimited_text._OpenReader]:
+    class Noted(delimited_text._OpenReader):
         def close(self) -> None:
             super().close()
             ended.append(self)
@@ -249,9 +249,9 @@ def noting(ended: list[text._OpenReader]) -> type[text._OpenReader]:
 def test_arrow_lets_go_of_a_file_whatever_happens(
     what: str, blocks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ended: list[text._OpenReader] = []
-    monkeypatch.setattr(text, "BLOCK_BYTES", 1 << 12)
-    monkeypatch.setattr(text, "_OpenReader", noting(ended))
+    ended: list[delimited_text._OpenReader] = []
+    monkeypatch.setattr(delimited_text, "BLOCK_BYTES", 1 << 12)
+    monkeypatch.setattr(delimited_text, "_OpenReader", noting(ended))
     rows = b"A,B\n" + b"y\xe9s,no\n" * (600 * blocks)
     rows = rows if what == "latin-1" else rows.replace(b"\xe9", b"e")
     rows += b"yes,no,no\n" * (what == "wrong row")
@@ -267,7 +267,7 @@ def test_arrow_lets_go_of_a_file_whatever_happens(
         pieces.close()  # type: ignore[attr-defined]
     assert len(ended) == 1
     assert [lent() for own in ended for lent in own._lent if lent() is not None] == []
-    assert not text.OPEN
+    assert not delimited_text.OPEN
 
 
 MIB = 2**20

@@ -26,10 +26,10 @@ from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import WRITERS, to_arrow, write_arrow, write_table
-from lacunet.formats.catalogue import example
-from lacunet.model.network import Network
+from lacunet.inference.sampling import sample
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
 from lacunet.simulation.at_random import MCAR
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from strategies import networks, tables
 

@@ -9,8 +9,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lacunet.counts.em_problems.ragged import Ragged
 from lacunet.inference.elimination.batched import eliminate
-from lacunet.statistics.problems.ragged import Ragged
 
 
 @st.composite

@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lacunet.inference.elimination.order import greedy_order, numbered
+from lacunet.inference.elimination.elimination_order import greedy_order, numbered
 
 
 def min_fill_order(neighbours: Mapping[str, set[str]], weight_of: Mapping[str, float]) -> list[str]:

@@ -11,20 +11,20 @@ from hypothesis import strategies as st
 
 from enumeration import enumerated
 from examples import RAIN
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.inference.elimination import batched
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
-from lacunet.inference.expectation import plan as estep_plan
+from lacunet.inference.expectation import expectation_plan as estep_plan
 from lacunet.inference.expectation import shards as estep_shards
 from lacunet.inference.expectation.expect import expect, log_likelihoods
-from lacunet.inference.expectation.groups import Dense
-from lacunet.inference.expectation.plan import ALWAYS_EXACT, plan_of, runs_of
+from lacunet.inference.expectation.expectation_plan import ALWAYS_EXACT, plan_of, runs_of
+from lacunet.inference.expectation.message_groups import Dense
 from lacunet.inference.likelihood import observed_log_likelihood
 from lacunet.inference.query import query
-from lacunet.model.network import Network
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.limits import Deadline, OutOfTimeError
+from lacunet.network.network import Network
 from strategies import networks, random_rows, tables
 
 EXACT = {"rtol": 1e-10, "atol": 1e-10}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.inference.engine import engine_of
 from lacunet.inference.expectation import fused, shards
-from lacunet.statistics.problems.compile import compile_problems
 
 pytest.importorskip("numba")
 

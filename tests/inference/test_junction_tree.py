@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lacunet.inference.elimination.elimination_order import best_order, cells_of, numbered, sweep
 from lacunet.inference.elimination.junction_tree import (
     JunctionTree,
     calibrate,
     calibration_plan,
     junction_tree,
 )
-from lacunet.inference.elimination.order import best_order, cells_of, numbered, sweep
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from strategies import networks
 
 

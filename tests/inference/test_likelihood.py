@@ -12,11 +12,11 @@ from pyarrow import parquet
 
 import lacunet as lc
 from examples import RAIN
-from lacunet.data.given import Data
+from lacunet.counts import observations
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetWarning
-from lacunet.formats.catalogue import example
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.likelihood import (
     log_likelihood,
@@ -24,9 +24,9 @@ from lacunet.inference.likelihood import (
     table_log_likelihood,
 )
 from lacunet.inference.query import query
-from lacunet.model.network import Network
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
 from lacunet.simulation.simulate import simulate
-from lacunet.statistics import observations
 from strategies import networks, tables
 
 

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enumeration import enumerated
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference import loopy
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.model.network import Network
-from lacunet.statistics.problems.compile import compile_problems
+from lacunet.network.network import Network
 from strategies import networks, tables
 
 MEMORY = 2**30

@@ -19,13 +19,13 @@ import lacunet as lc
 import lacunet.inference.joint as joint_module
 from examples import RAIN
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.estimate.learn import learn
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
 from lacunet.inference.joint import family_marginals, planned
 from lacunet.inference.query import marginals, query
-from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import Network, NetworkError
+from lacunet.learning.learn import learn
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import Network, NetworkError
 from strategies import networks
 
 

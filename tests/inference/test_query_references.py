@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lacunet.formats.catalogue import example
 from lacunet.inference.query import marginals, query
+from lacunet.network.catalogue import example
 
 # What pyAgrum says; written by make_posteriors.py in the same folder.
 FILE = Path(__file__).parents[1] / "cases" / "inference" / "posteriors.json.gz"

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 import lacunet as lc
 from enumeration import cell_vector, row_law
-from lacunet.completion.posteriors import row_posteriors
-from lacunet.completion.rows import draw_completions, most_probable
+from lacunet.ask.predict.completions import draw_completions, most_probable
+from lacunet.ask.predict.posteriors import row_posteriors
+from lacunet.counts.em_problems.compile import Problems, compile_problems, merged
+from lacunet.counts.errors import ScopeError
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood, table_log_likelihood
-from lacunet.model.network import Network
-from lacunet.statistics.errors import ScopeError
-from lacunet.statistics.problems.compile import Problems, compile_problems, merged
+from lacunet.network.network import Network
 
 MANY = pytest.mark.parametrize("problems", [30, pytest.param(500, marks=pytest.mark.slow)])
 CHAIN = Network(

@@ -14,7 +14,7 @@ import lacunet as lc
 from lacunet.inference.errors import ImpossibleEvidenceError, QueryError, UnsupportedError
 from lacunet.inference.joint import posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
-from lacunet.model.network import FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from strategies import networks
 
 HEART = Network(

@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import chi2_contingency
 
 from lacunet.data.table import Copies, EncodedTable
-from lacunet.missingness.fitted import learned_graph
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.missingness.learned.from_rows import learned_graph
+from lacunet.network.network import Network
 from manifest_laws import Model, random_model
 
 CHAIN = Network(

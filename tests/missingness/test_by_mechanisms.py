@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.estimands.notation import LATEX, MATHML
-from lacunet.estimands.samples import nested
-from lacunet.estimands.shares import PatternShare
+from lacunet.missingness.formulas.notation import LATEX, MATHML
+from lacunet.missingness.formulas.pattern_shares import PatternShare
+from lacunet.missingness.formulas.samples import nested
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.recover.answers import recover
+from lacunet.missingness.recover.decide import recover
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from manifest_laws import Model, random_graph, random_model
 
 

@@ -11,19 +11,19 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lacunet.completion.predict import predict
-from lacunet.data.given import Data
+from lacunet.ask.effect import effect
+from lacunet.ask.impute.impute import impute
+from lacunet.ask.predict.predict import predict
+from lacunet.data.data import Data
 from lacunet.errors import LacunetWarning
-from lacunet.estimate.learn import learn
-from lacunet.estimate.mgraph import MGraph
-from lacunet.imputation.impute import impute
 from lacunet.inference.errors import QueryError
 from lacunet.inference.query import query
+from lacunet.learning.learn import learn
+from lacunet.learning.mgraph import MGraph
 from lacunet.missingness.confounding import confounded_pair, undescribed_pairs
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, Network
-from lacunet.uncertainty.effect import effect
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import FloatArray, Network
 
 BINARY = ["0", "1"]
 

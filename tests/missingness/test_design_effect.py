@@ -14,11 +14,11 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from lacunet.ask.diagnose.at_random_tests import MissingTest, mar_tests, mcar_tests
 from lacunet.data.table import Design, EncodedTable, Labels
-from lacunet.diagnosis.at_random import MissingTest, mar_tests, mcar_tests
-from lacunet.missingness import design_effect
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications
+from lacunet.missingness.independence import design_effect
 
 # `svychisq(~miss+X, ., statistic="Chisq")` is 0.5088346797, 42.66963260, 237.2883386; each divided
 # by n / df times the sum of Var(p_ij - p_i p_j) / (p_i p_j), by the delta method from `vcov` of

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.ask.diagnose.em_on_learned_graph import try_learned_graph
+from lacunet.ask.sensitivity.sensitivity import sensitivity
+from lacunet.counts.missing_values import PatternCounts
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import Deadline
-from lacunet.diagnosis.on_graph import try_learned_graph
-from lacunet.diagnosis.sensitivity import sensitivity
-from lacunet.missingness.augmented import augmented
-from lacunet.missingness.fitted import LearnedGraph, learned_graph, monotone_pairs
-from lacunet.model.nodes import Mechanism
-from lacunet.statistics.missing import PatternCounts
+from lacunet.limits import Deadline
+from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.learned.from_rows import LearnedGraph, learned_graph, monotone_pairs
+from lacunet.network.nodes import Mechanism
 
 ROWS = 12_000
 NO_YES = ["no", "yes"]
@@ -139,7 +139,7 @@ def test_a_graph_that_its_rows_refute_is_used_with_a_warning_and_not_recommended
     for method in ("em", "mgraph"):
         assert wrong.doubt in lc.learn(TRIAL, table, method, missingness=wrong).warnings
         assert not lc.learn(TRIAL, table, method, missingness=learned).warnings
-    monkeypatch.setattr("lacunet.diagnosis.on_graph.learned_graph", lambda *_: wrong)
+    monkeypatch.setattr("lacunet.ask.diagnose.em_on_learned_graph.learned_graph", lambda *_: wrong)
     trial = try_learned_graph(TRIAL, table)
     assert wrong.doubt in trial.refusal
     assert not trial.is_recommended

@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lacunet.data.typed import split_query
+from lacunet.data.query_text import split_query
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.recover.answers import recover
+from lacunet.missingness.recover.decide import recover
 from lacunet.missingness.recover.effects import is_identified
 from lacunet.missingness.recover.queries import Query, simplified
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from manifest_laws import assert_two_models_look_the_same, random_graph, random_model
 
 CASES = json.loads((Path(__file__).parents[1] / "cases" / "effects.json").read_text())["cases"]

@@ -14,21 +14,21 @@ import pytest
 
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
-from lacunet.deadline import timed_by
 from lacunet.errors import LacunetError
-from lacunet.formats.catalogue import example
-from lacunet.missingness.fitted import (
+from lacunet.inference.sampling import sample
+from lacunet.limits import timed_by
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.learned.from_rows import (
     fitted_mechanisms,
     observed_mechanisms,
     observed_parents,
 )
-from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.learn import learn_missingness
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.missingness.learned.learn_missingness import learn_missingness
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import hide_cells, simulate
 
 FOUR = Network(

@@ -10,8 +10,8 @@ import pytest
 from lacunet.missingness.errors import TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from manifest_laws import joint_of, random_graph, random_model, two_variable_graphs
 
 

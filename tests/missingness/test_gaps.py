@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import lacunet as lc
+from lacunet.ask.diagnose.em_on_learned_graph import try_learned_graph
 from lacunet.data.table import EncodedTable
-from lacunet.diagnosis.on_graph import try_learned_graph
-from lacunet.missingness.fitted import LearnedGraph, learned_graph
-from lacunet.model.nodes import Mechanism
+from lacunet.missingness.learned.from_rows import LearnedGraph, learned_graph
+from lacunet.network.nodes import Mechanism
 
 ROWS = 16_000
 NO_YES = ["no", "yes"]
@@ -118,7 +118,7 @@ def test_a_graph_that_misses_what_decides_there_is_refuted(
     wrong = LearnedGraph(network=network, causes=causes, origin_of={}).tested_on(table)
     assert "X ⊥ R[B] | A, R[A]" in wrong.doubt
     assert wrong.doubt in lc.learn(network, table, "em", missingness=wrong).warnings
-    monkeypatch.setattr("lacunet.diagnosis.on_graph.learned_graph", lambda *_: wrong)
+    monkeypatch.setattr("lacunet.ask.diagnose.em_on_learned_graph.learned_graph", lambda *_: wrong)
     trial = try_learned_graph(network, table)
     assert wrong.doubt in trial.refusal
     assert not trial.is_recommended

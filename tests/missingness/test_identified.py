@@ -11,10 +11,10 @@ from scipy.optimize import least_squares, linprog
 
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.identified.intervals import covering
-from lacunet.missingness.refute.asked import Asked
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.missingness.identified.set_intervals import covering
+from lacunet.missingness.refute.ordered_query import Asked
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism, Node
 from manifest_laws import Model, random_graph, random_model
 
 

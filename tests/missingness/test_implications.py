@@ -11,9 +11,13 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import check_implications, implications, never_testable
-from lacunet.missingness.independence import approximated, independence, pearson_moments
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.missingness.independence.stratified import (
+    approximated,
+    independence,
+    pearson_moments,
+)
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from manifest_laws import random_graph, random_model
 
 CHAIN = Network({name: ["0", "1"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})

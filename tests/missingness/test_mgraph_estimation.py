@@ -10,21 +10,21 @@ import polars as pl
 import pytest
 
 import lacunet as lc
+from lacunet.counts.count import count
+from lacunet.counts.distinct_rows import Rows, distinct_rows
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
-from lacunet.estimands.samples import Run, Sample, Share, filled, resolved
-from lacunet.estimands.terms import Factor
+from lacunet.learning.uncertainty.by_formula import recovered
 from lacunet.missingness.errors import MissingnessGraphError, NoRowsError, NotRecoverableError
-from lacunet.missingness.gathered import gathered_rows
+from lacunet.missingness.formulas.samples import Run, Sample, Share, filled, resolved
+from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import columns_needed, estimate
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
-from lacunet.report.recovered.reported import reported
-from lacunet.statistics.count import count
-from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.uncertainty.recovered import recovered
+from lacunet.missingness.verdict_rows import gathered_rows
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism, Node
+from lacunet.show.verdicts.verdict_on_data import reported
 from manifest_laws import random_cpt, random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lacunet.estimate.learn import learn
+from lacunet.learning.learn import learn
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.missingness.text import parse_statements
-from lacunet.model.network import Network, NetworkError
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.missingness.graph_text import parse_statements
+from lacunet.network.network import Network, NetworkError
+from lacunet.network.nodes import Mechanism, Node
 from strategies import networks
 
 SURVEY = Network(

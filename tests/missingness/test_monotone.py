@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 import lacunet as lc
+from lacunet.inference.sampling import SimulationError
 from lacunet.missingness.errors import AgainstGraphError, MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
-from lacunet.simulation.sampling import SimulationError
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from manifest_laws import random_model
 
 CHAIN = Network({"X": ["0", "1"], "Y": ["0", "1", "2"], "Z": ["0", "1"]}, {"Y": ["X"], "Z": ["Y"]})

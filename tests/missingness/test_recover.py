@@ -16,15 +16,15 @@ import pytest
 from lacunet.data.table import EncodedTable
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.recover.answers import _families, recover, recover_families
-from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.recover.decide import _families, recover, recover_families
 from lacunet.missingness.refute.models import models_of
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.separator import separator
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism, Node
 from manifest_laws import (
     all_queries,
     assert_two_models_look_the_same,

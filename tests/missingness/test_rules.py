@@ -15,7 +15,7 @@ import pytest
 import lacunet as lc
 from lacunet.cli import main
 from lacunet.missingness.implications import check_implications
-from lacunet.model.nodes import Mechanism
+from lacunet.network.nodes import Mechanism
 
 STATES = {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]}
 PARENTS = {"Now": ["Smoked"], "Ill": ["Now"]}

@@ -12,21 +12,21 @@ import pytest
 from scipy.optimize import linprog
 
 import lacunet as lc
+from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.estimate.em.method import EM
-from lacunet.estimate.em.start import CptRows, random_cells
-from lacunet.estimate.learn import learn
 from lacunet.inference.engine import Engine, engine_of
-from lacunet.missingness.augmented import augmented
+from lacunet.learning.em.em import EM
+from lacunet.learning.em.start import CptRows, random_cells
+from lacunet.learning.learn import learn
+from lacunet.missingness.augmented_network import augmented
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import implications, never_testable
-from lacunet.missingness.recover.answers import recover
+from lacunet.missingness.recover.decide import recover
 from lacunet.missingness.verdict import Verdict
-from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism
-from lacunet.statistics.problems.compile import Problems, compile_problems
+from lacunet.network.network import Network
+from lacunet.network.nodes import SELECTION, Mechanism
 from manifest_laws import assert_two_models_look_the_same, random_graph, random_model
 
 NETWORK = Network(
@@ -275,7 +275,7 @@ def test_rows_of_a_frame_are_selected_with_all_their_columns() -> None:
 def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
     import json
 
-    from lacunet.missingness.mechanisms import parameters
+    from lacunet.missingness.mechanism_cpts import parameters
     from lacunet.simulation.by_graph import read_missingness
 
     drawn = lc.MissingByGraph(BY_AGE).draw(NETWORK, np.random.default_rng(0))

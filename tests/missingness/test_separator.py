@@ -11,8 +11,8 @@ import pytest
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.separator import separator, separators
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from manifest_laws import random_graph
 
 

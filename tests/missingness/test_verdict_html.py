@@ -1,7 +1,7 @@
 """A verdict in a notebook."""
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 
 
 def test_a_verdict_shows_itself_with_its_names_escaped() -> None:

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lacunet.missingness.mechanisms import Missingness
-from lacunet.model.network import Network
-from lacunet.model.nodes import Mechanism
+from lacunet.inference.sampling import SimulationError
+from lacunet.missingness.mechanism_cpts import Missingness
+from lacunet.network.network import Network
+from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, variables_in
-from lacunet.simulation.sampling import SimulationError
 from strategies import networks
 from studies.problems.generators import random_network
 

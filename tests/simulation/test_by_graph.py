@@ -16,16 +16,16 @@ from scipy import stats
 
 import lacunet as lc
 from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.inference.sampling import SimulationError, sample
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.learn import learn_missingness
-from lacunet.missingness.mechanisms import Missingness, Parent, parameters
+from lacunet.missingness.learned.learn_missingness import learn_missingness
+from lacunet.missingness.mechanism_cpts import Missingness, Parent, parameters
 from lacunet.missingness.separation.mixed import HiddenCause
-from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import Cpt, Network
-from lacunet.model.nodes import Mechanism
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import Cpt, Network
+from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
-from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import Simulation, hide, hide_cells, simulate
 
 NETWORK = Network(
@@ -295,7 +295,7 @@ def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing:
         {"mechanisms": {"B": {"missing": [0.5, 2.0]}}},
         {"mechanisms": [1]},
         {"hidden causes": None},
-        {"groups": 3},
+        {"separator": 3},
         {"graph": "B -> R[Nobody]"},
     ],
 )

@@ -21,15 +21,15 @@ from examples import RAIN
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.inference.sampling import SimulationError, sample
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.model.labelled import Library
-from lacunet.model.network import Network, NetworkError
-from lacunet.report.simulated import simulation_as_text
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.network.labelled_tables import Library
+from lacunet.network.network import Network, NetworkError
+from lacunet.show.simulation_text import simulation_as_text
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.sampling import SimulationError, sample
 from lacunet.simulation.simulate import Simulation, hide_cells, simulate
 from strategies import networks
 from studies.problems.generators import random_network

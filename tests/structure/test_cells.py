@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import lacunet as lc
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
 from lacunet.structure.cells import (
     EXPECTED_ROWS,
     cost_of_cells,

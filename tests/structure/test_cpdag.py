@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from lacunet.errors import LacunetError
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from lacunet.structure.cpdag import (
     Parents,
     compare_structures,

@@ -20,16 +20,16 @@ from enumeration import joint
 from lacunet.cli import main
 from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import Deadline, OutOfTimeError
 from lacunet.errors import LacunetError
-from lacunet.estimate.learn import learn
+from lacunet.inference.sampling import sample
+from lacunet.learning.learn import learn
+from lacunet.limits import Deadline, OutOfTimeError
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.report.structured import structure_as_text
-from lacunet.simulation.sampling import sample
+from lacunet.show.structure_text import structure_as_text
 from lacunet.structure.gains import Gains
-from lacunet.structure.judge import Judge
+from lacunet.structure.judge_by_em import Judge
 from lacunet.structure.knowledge import constraints_of
-from lacunet.structure.learn import LearnedStructure
+from lacunet.structure.learn_structure import LearnedStructure
 from lacunet.structure.strengths import DIRECTED, FOUND, Strength, _strength
 
 ASIA = lc.example("asia")
@@ -458,7 +458,7 @@ def test_an_interruption_of_the_seed_keeps_the_arcs_found_so_far(
                 raise KeyboardInterrupt
             return super().of_each(y, others, given)
 
-    monkeypatch.setattr("lacunet.structure.learn.Gains", Interrupted)
+    monkeypatch.setattr("lacunet.structure.learn_structure.Gains", Interrupted)
     found = lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of))
     assert found.ended == "interrupted"
     assert found.cpdag.edges == 3
@@ -504,7 +504,7 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
             raise KeyboardInterrupt
         return learn(*args, **options)
 
-    monkeypatch.setattr("lacunet.structure.learn.learn", interrupted)
+    monkeypatch.setattr("lacunet.structure.learn_structure.learn", interrupted)
     found = lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of), method=method, strengths=0)
     assert (found.ended, found.cpdag, calls) == ("interrupted", whole.cpdag, 2)
     assert found.network.has_cpts
@@ -718,7 +718,7 @@ def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(
         assert deadline.left < 20
         raise OutOfTimeError
 
-    monkeypatch.setattr("lacunet.structure.mechanisms.learned_graph", late)
+    monkeypatch.setattr("lacunet.structure.mechanisms_of_rows.learned_graph", late)
     found = lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of), time_limit=60.0, strengths=0)
     assert "no time to learn how values go missing" in " ".join(found.notes)
     assert found.missingness is None

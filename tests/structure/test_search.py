@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from enumeration import joint
 from lacunet.data.table import EncodedTable
-from lacunet.formats.catalogue import example
-from lacunet.model.network import Network
-from lacunet.simulation.sampling import sample
+from lacunet.inference.sampling import sample
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import (
     FEW_VARIABLES,
@@ -28,12 +28,12 @@ from lacunet.structure.gains import (
     tables_beside,
 )
 from lacunet.structure.ges import greedy_equivalence_search
+from lacunet.structure.indexed_rows import CodedRows, Pairs, in_order_of_content
 from lacunet.structure.knowledge import constraints_of
-from lacunet.structure.order import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
-from lacunet.structure.rows import CodedRows, Pairs, in_order_of_content
+from lacunet.structure.order_search import IMPROVEMENT, Scores, _climb, search
+from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
 from lacunet.structure.search import Screen, better_dags, widened
-from lacunet.structure.sets import Score, ScoredSets, numbers_of
+from lacunet.structure.set_scores import Score, ScoredSets, numbers_of
 
 SIZES = (2, 3, 2, 2, 3)
 NAMES = tuple("ABCDE")
@@ -246,7 +246,7 @@ def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
 ) -> None:
     rows = CodedRows.of(random_rows(80, 5, hidden=0.3))
     [held] = tables_beside(rows, 1, (3,), (0, 2, 4))
-    monkeypatch.setattr("lacunet.structure.rows.MOST_HELD", 0)
+    monkeypatch.setattr("lacunet.structure.indexed_rows.MOST_HELD", 0)
     [tables] = tables_beside(replace(rows), 1, (3,), (4, 0, 2))
     assert tables.others == held.others == (0, 2, 4)
     np.testing.assert_array_equal(tables.counts, held.counts)
@@ -256,7 +256,7 @@ def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
 def test_where_the_states_of_all_rows_are_not_held_only_a_few_columns_are(
     monkeypatch: pytest.MonkeyPatch, is_weighted: bool
 ) -> None:
-    monkeypatch.setattr("lacunet.structure.rows.MOST_HELD", 0)
+    monkeypatch.setattr("lacunet.structure.indexed_rows.MOST_HELD", 0)
     rng = np.random.default_rng(0)
     columns = tuple(rng.integers(0, 3, 20_000).astype(np.uint8) for _ in range(30))
     weights = rng.random(20_000) if is_weighted else None
@@ -285,8 +285,8 @@ def test_pairs_are_counted_in_strips_as_they_are_at_once(monkeypatch: pytest.Mon
         rows = replace(CodedRows.of(table), weights=weights)
         at_once = rows.pairs
         with monkeypatch.context() as patched:
-            patched.setattr("lacunet.structure.rows.PAIR_CELLS", 4 * sum(rows.sizes))
-            patched.setattr("lacunet.structure.rows.BLOCK_CELLS", 100 * sum(rows.sizes))
+            patched.setattr("lacunet.structure.indexed_rows.PAIR_CELLS", 4 * sum(rows.sizes))
+            patched.setattr("lacunet.structure.indexed_rows.BLOCK_CELLS", 100 * sum(rows.sizes))
             in_strips = Pairs(rows)
         for kind in ("information", "cost"):
             expected = getattr(at_once, kind)
@@ -423,7 +423,7 @@ def test_the_search_ends_after_so_many_kicks_without_a_better_order(
 
     sets = [sets_of(0, (), frozenset(), CodedRows.of(random_rows(20, 1)), Score(20.0), 1)]
     scores = Scores(sets, [frozenset[int]()])
-    monkeypatch.setattr("lacunet.structure.order._climb", scripted)
+    monkeypatch.setattr("lacunet.structure.order_search._climb", scripted)
     search(scores, [0], 3, np.random.default_rng(0))
     assert next(ends, None) is None
 

@@ -154,6 +154,6 @@ def test_an_unknown_study_setting_or_method_lists_the_known() -> None:
 
 
 def test_every_learner_of_every_study_is_a_method_that_exists() -> None:
-    from lacunet.estimate.registry import METHODS
+    from lacunet.learning.methods import METHODS
 
     assert {learner.method for learner in LEARNERS.values()} <= set(METHODS)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.formats.catalogue import example
-from lacunet.formats.files import write_network
+from lacunet.network.catalogue import example
+from lacunet.network.formats.files import write_network
 from studies.command import NAMES, main
 from studies.paper.studies import STUDIES, study_named, with_settings
 from studies.problems.learners import learners_named

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from examples import NOT_VERIFIED, SCREENING
-from lacunet.data.given import Data
+from lacunet.data.data import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
+from lacunet.inference.sampling import sample
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from lacunet.simulation.by_graph import MissingByGraph
-from lacunet.simulation.sampling import sample
 from lacunet.simulation.simulate import simulate
 from studies.comparison.compare import Comparison, case_of, compare
 from studies.comparison.text import comparison_as_data, comparison_as_text

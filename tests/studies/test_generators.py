@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from lacunet.model.network import Network
-from lacunet.simulation.sampling import SimulationError
+from lacunet.inference.sampling import SimulationError
+from lacunet.network.network import Network
 from studies.problems.generators import grid, random_network
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lacunet.estimate.em.climb import Climb
+from lacunet.learning.em.iterations import Climb
 from studies.problems.cells import Cell, Problem
 from studies.problems.learners import LEARNERS
 from studies.problems.settings import FIRST

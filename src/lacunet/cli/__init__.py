@@ -1,7 +1,8 @@
-"""The command line: one thin function a command.
+"""The command line: one thin function a command, in a file with the command's name.
 
-`parsing` reads what is typed; `options` are the arguments that commands share, `values`, `files`
-and `asked` what becomes of them; `output` and `terminal` are where results and notes go.
+`parsing` reads what is typed; `options` are the arguments that commands share, `values`,
+`typed_files`, `typed_networks`, `known_networks` and `inputs` what becomes of them; `output` and
+`terminal` are where results and notes go.
 
 Results go to stdout; progress, notes and errors to stderr, as JSON if the progress is. Exit codes:
 0 done, 1 a problem with the input (a message, no traceback), 2 wrong usage, 130 interrupted, 143
@@ -37,8 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], signals: Signals) -> int:
     try:
         options = parsed(words)
-        from lacunet.cli.files import split_files
         from lacunet.cli.output import refuse_overwriting
+        from lacunet.cli.typed_files import split_files
 
         split_files(options)
         with _warnings_as_notes(), display(getattr(options, "progress", "none")):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.building import network_of, note_written
-from lacunet.cli.files import has_data
 from lacunet.cli.options import add, add_network_or_edges, add_output
 from lacunet.cli.terminal import note
+from lacunet.cli.typed_files import has_data
+from lacunet.cli.typed_networks import network_of, note_written
 
 HELP = "write a network in another format, or make one of edges and data"
 EXAMPLE = """examples:
@@ -29,7 +29,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Read or build the network, write the file."""
-    from lacunet.formats.files import write_network
+    from lacunet.network.formats.files import write_network
 
     if options.network is None:
         network = network_of(options)
@@ -43,9 +43,9 @@ def run(options: Namespace) -> None:
 
 def _convert(options: Namespace) -> None:
     """Read the one format, write the other."""
-    from lacunet.estimate.result import KEEP_ALL, Result, read_learned
-    from lacunet.formats.errors import FormatError
-    from lacunet.formats.files import as_network, read_network, write_network
+    from lacunet.learning.result import KEEP_ALL, Result, read_learned
+    from lacunet.network.formats.errors import FormatError
+    from lacunet.network.formats.files import as_network, read_network, write_network
 
     try:
         learned = read_learned(options.network)

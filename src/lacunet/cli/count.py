@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of, taken
-from lacunet.cli.building import network_of
+from lacunet.cli.inputs import data_of, taken
 from lacunet.cli.options import add_network_or_edges, add_output, add_shared
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.wording import counted
+from lacunet.cli.typed_networks import network_of
+from lacunet.text import counted
 
 HELP = "count the distinct rows of data, to learn from several parts"
 EXAMPLE = """examples:
@@ -27,7 +27,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Count, and say what the file holds."""
-    from lacunet.estimate.count import count_into
+    from lacunet.learning.count_rows import count_into
 
     rows, notes = count_into(
         options.output,

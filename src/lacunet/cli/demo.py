@@ -29,7 +29,7 @@ def run(options: Namespace) -> None:
     """Run the demonstration, print it, and write what it learned."""
     from lacunet.data.write import write_arrow
     from lacunet.demo import demonstrate, demonstration_as_text
-    from lacunet.formats.files import write_network
+    from lacunet.network.formats.files import write_network
 
     shown = demonstrate()
     folder = Path(options.output)

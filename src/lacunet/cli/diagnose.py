@@ -7,11 +7,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from dataclasses import replace
 
-from lacunet.cli.asked import data_of
-from lacunet.cli.building import network_of
+from lacunet.cli.inputs import data_of
 from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
+from lacunet.cli.typed_networks import network_of
 
 HELP = "say what is missing, whether at random, and which methods fit"
 EXAMPLE = """examples:
@@ -48,9 +48,9 @@ def run(options: Namespace) -> None:
     """Print the diagnosis."""
     import numpy as np
 
-    from lacunet.diagnosis.diagnosis import diagnosed, rows_to_diagnose
-    from lacunet.missingness.fitted import FEWEST_ROWS, MOST_ROWS, learned_graph
-    from lacunet.report.diagnosed import page
+    from lacunet.ask.diagnose.diagnosis import diagnosed, rows_to_diagnose
+    from lacunet.missingness.learned.from_rows import FEWEST_ROWS, MOST_ROWS, learned_graph
+    from lacunet.show.diagnosis_page import page
 
     network = network_of(options)
     left_out: Mapping[str, str] = getattr(options, "left_out", {})

@@ -6,10 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import known_of
-from lacunet.cli.asked import graph_asked, noted_rows, with_codes_asked
-from lacunet.cli.building import network_of
-from lacunet.cli.files import has_data, is_data_name
+from lacunet.cli.inputs import graph_asked, noted_rows, with_codes_asked
+from lacunet.cli.known_networks import known_of
 from lacunet.cli.options import (
     RESULT_HELP,
     add,
@@ -19,12 +17,14 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
-from lacunet.data.typed import evidence_in, names_and_states, split_query
+from lacunet.cli.typed_files import has_data, is_data_name
+from lacunet.cli.typed_networks import network_of
+from lacunet.data.query_text import evidence_in, names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.model.network import Network
-    from lacunet.uncertainty.effect import Effect
+    from lacunet.ask.effect import Effect
+    from lacunet.network.network import Network
 
 HELP = "estimate the effect of one variable on another"
 EXAMPLE = """examples:
@@ -78,9 +78,9 @@ def run(options: Namespace) -> None:
 
 def _effects(options: Namespace) -> list[Effect]:
     """The effects from a result or a network, or from data by a missingness graph."""
-    from lacunet.formats.files import as_network
+    from lacunet.ask.effect import effect, effect_by_graph
     from lacunet.inference.answer import LEVEL, NO_INTERVALS, NOT_LEARNED
-    from lacunet.uncertainty.effect import effect, effect_by_graph
+    from lacunet.network.formats.files import as_network
 
     more: dict[str, Any] = {"reference": options.reference, "level": options.level or LEVEL}
     if options.missingness is None:
@@ -112,8 +112,8 @@ def _effects(options: Namespace) -> list[Effect]:
 
 def _network(options: Namespace) -> Network:
     """The network that is named, or that edges in its place make of the data."""
-    from lacunet.formats.edges import is_edges
-    from lacunet.formats.files import is_file_of_edges
+    from lacunet.network.edge_texts import is_edges
+    from lacunet.network.formats.files import is_file_of_edges
 
     options.edges = None
     if is_edges(options.network) or is_file_of_edges(options.network):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of
-from lacunet.cli.files import has_data, is_data_name
+from lacunet.cli.inputs import data_of
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP, add, add_data_arguments, add_shared
+from lacunet.cli.typed_files import has_data, is_data_name
 
 HELP = "compare a learned network with the true one, or with test data"
 EXAMPLE = """examples:
@@ -33,9 +33,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the divergence, the errors of the CPTs and the fit to test data."""
-    from lacunet.evaluate import data_fit, evaluate
-    from lacunet.formats.files import read_network
-    from lacunet.report.evaluated import evaluation_as_data, evaluation_as_text, fit_as_text
+    from lacunet.ask.evaluate import data_fit, evaluate
+    from lacunet.network.formats.files import read_network
+    from lacunet.show.evaluation_text import evaluation_as_data, evaluation_as_text, fit_as_text
 
     if options.learned is not None and is_data_name(options.learned):
         options.data = [options.learned, *(options.data or [])]

@@ -6,9 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of, method_options, taken
-from lacunet.cli.building import network_of
-from lacunet.cli.files import has_data
+from lacunet.cli.inputs import data_of, method_options, taken
 from lacunet.cli.options import (
     add,
     add_method_arguments,
@@ -16,11 +14,13 @@ from lacunet.cli.options import (
     add_shared,
 )
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.data.typed import split_query, states_in
+from lacunet.cli.typed_files import has_data
+from lacunet.cli.typed_networks import network_of
+from lacunet.data.query_text import split_query, states_in
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
-    from lacunet.model.network import Network
+    from lacunet.network.network import Network
 
 HELP = "say how each CPT would be estimated, from which rows"
 EXAMPLE = """examples:
@@ -41,7 +41,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the plan."""
-    from lacunet.estimate.explain import explain
+    from lacunet.learning.explain import explain
 
     network = network_of(options)
     if options.list_rows and options.query is None:
@@ -62,11 +62,11 @@ def run(options: Namespace) -> None:
 
 
 def _explain_query(options: Namespace, network: Network) -> None:
+    from lacunet.counts.observations import Held
     from lacunet.data.read import read_table
-    from lacunet.estimate.explain import explain_rows
-    from lacunet.estimate.registry import method_of
-    from lacunet.report.explained import rows_as_data, rows_as_text
-    from lacunet.statistics.observations import Held
+    from lacunet.learning.explain import explain_rows
+    from lacunet.learning.methods import method_of
+    from lacunet.show.formula_text import rows_as_data, rows_as_text
 
     if not has_data(options):
         raise LacunetError("a query is explained from data: none are given.", "name a file.")

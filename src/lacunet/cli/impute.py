@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
-from lacunet.cli.asked import data_of
+from lacunet.cli.inputs import data_of
 from lacunet.cli.options import add, add_output, add_result_and_data, add_shared
 from lacunet.cli.output import refuse_overwriting
 from lacunet.cli.predict import deliver_rows
@@ -44,10 +44,10 @@ def run(options: Namespace) -> None:
     """Complete the rows some at a time, write them."""
     import numpy as np
 
+    from lacunet.ask.impute.pieces import completed_pieces
     from lacunet.data.write import check_table_name
-    from lacunet.estimate.result import read_learned
-    from lacunet.formats.edges import is_edges, refuse_edges
-    from lacunet.imputation.pieces import completed_pieces
+    from lacunet.learning.result import read_learned
+    from lacunet.network.edge_texts import is_edges, refuse_edges
 
     if options.draws and not options.fixed_cpts and is_edges(options.network):
         refuse_edges(options.network, needs_intervals=True)

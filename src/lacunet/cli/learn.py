@@ -9,8 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.asked import data_of, level_asked, method_options, taken
-from lacunet.cli.building import network_of
+from lacunet.cli.inputs import data_of, level_asked, method_options, taken
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -19,14 +18,15 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.wording import in_shell
+from lacunet.cli.typed_networks import network_of
+from lacunet.text import in_shell
 
 if TYPE_CHECKING:
-    from lacunet.data.given import Data
-    from lacunet.estimate.result import Result
-    from lacunet.model.network import Network
-    from lacunet.pages.provenance import Provenance
-    from lacunet.statistics.missing import MissingSummary
+    from lacunet.counts.missing_values import MissingSummary
+    from lacunet.data.data import Data
+    from lacunet.learning.result import Result
+    from lacunet.network.network import Network
+    from lacunet.show.pages.provenance import Provenance
 
 HELP = "learn the CPTs of a network from data with missing values"
 EXAMPLE = """examples:
@@ -66,10 +66,10 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
+    from lacunet.counts.observations import missing_in, observations
     from lacunet.data.read import ReadReport
-    from lacunet.formats.files import check_target
-    from lacunet.memory import memory_budget
-    from lacunet.statistics.observations import missing_in, observations
+    from lacunet.limits import memory_budget
+    from lacunet.network.formats.files import check_target
 
     level_asked(options)
     network = network_of(options)
@@ -100,8 +100,8 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
     """What the data give, and the exit status."""
     import numpy as np
 
-    from lacunet.estimate.learn import learn
-    from lacunet.estimate.result import Interrupted
+    from lacunet.learning.learn import learn
+    from lacunet.learning.result import Interrupted
 
     try:
         result = learn(
@@ -120,7 +120,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
 
 def _shown(result: Result, options: Namespace) -> str:
     """What was learned, as it is printed."""
-    from lacunet.report.learned.text import result_as_data, result_as_text
+    from lacunet.show.results.result_text import result_as_data, result_as_text
 
     level = level_asked(options) if result.uncertainty else None
     if options.json:
@@ -151,9 +151,9 @@ def _page(
     result: Result, options: Namespace, seen: MissingSummary | None, source: Provenance
 ) -> str:
     """The result as one HTML page."""
-    from lacunet.estimate.result import KEEP_ALL
+    from lacunet.learning.result import KEEP_ALL
     from lacunet.missingness.graph import graph_of
-    from lacunet.report.learned.page import page
+    from lacunet.show.results.result_page import page
 
     graph = options.missingness
     if (options.output or "").lower().endswith(KEEP_ALL):

@@ -16,7 +16,7 @@ from lacunet.cli.values import (
     rows_of_experts,
 )
 from lacunet.errors import LacunetError
-from lacunet.formats.endings import OF_DATA, READABLE
+from lacunet.network.formats.endings import OF_DATA, READABLE
 
 # Of each text `--help` shows what stands before a line break, `--help-all` all of it.
 NETWORK_FILES = f"({' '.join(READABLE)}, each also .gz)"
@@ -219,7 +219,7 @@ class AddUp(Action):
 
 def add_method_arguments(command: ArgumentParser) -> None:
     """Say how the CPTs are to be learned: every option of every method, from its own words."""
-    from lacunet.estimate.registry import METHODS, options_of
+    from lacunet.learning.methods import METHODS, options_of
 
     brackets = "in brackets, the methods that take an option"
     group = command.add_argument_group("method", brackets)

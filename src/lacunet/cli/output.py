@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterable
 from glob import glob, has_magic
 from typing import TYPE_CHECKING
 
+from lacunet.atomic_files import where_instead
 from lacunet.cli.options import OutputFile
 from lacunet.cli.terminal import note
 from lacunet.errors import LacunetError
-from lacunet.output import where_instead
 
 if TYPE_CHECKING:
-    from lacunet.pages.provenance import Provenance
+    from lacunet.show.pages.provenance import Provenance
 
 
 DATA = ("data", "files", "words")  # the arguments that may name folders
@@ -42,7 +42,7 @@ def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
     """
     page = getattr(options, "report", None) or getattr(options, "page", None)
     if page:
-        from lacunet.pages.kit import check_page_name
+        from lacunet.show.pages.kit import check_page_name
 
         check_page_name(page)
     written = list(targets)
@@ -87,7 +87,7 @@ def _named(word: str) -> list[str]:
 
 def _holds(file: str, path: str) -> bool:
     """Whether a path leads to the file, or to a data file that is in this folder already."""
-    from lacunet.data.files import FORMATS
+    from lacunet.data.data_files import FORMATS
 
     real = os.path.realpath(file)
     if not os.path.exists(path):
@@ -143,7 +143,7 @@ def page_source(options: Namespace) -> Provenance:
 
     from lacunet.data.databases import database_label
     from lacunet.data.select import without_secrets
-    from lacunet.pages.provenance import provenance
+    from lacunet.show.pages.provenance import provenance
 
     given = [getattr(options, name, None) or () for name in READ]
     files = [file for value in given for file in ([value] if isinstance(value, str) else value)]
@@ -163,7 +163,7 @@ def page_source(options: Namespace) -> Provenance:
 
 def keep_page(path: str, text: str) -> None:
     """Write the page, and say where it is."""
-    from lacunet.pages.kit import write_page
+    from lacunet.show.pages.kit import write_page
 
     write_page(path, text)
     note(f"the page is in {path}")

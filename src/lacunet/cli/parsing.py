@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from lacunet.cli.help import Formatter, help_all_text, help_text, usage_text
 from lacunet.cli.terminal import say_error
-from lacunet.wording import did_you_mean
+from lacunet.text import did_you_mean
 
 GROUPS = {
     "learn from incomplete data": ("learn", "structure"),

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from lacunet.cli.asked import data_of, taken
+from lacunet.cli.inputs import data_of, taken
 from lacunet.cli.options import add, add_names, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import names
@@ -43,9 +43,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Predict, write the rows."""
-    from lacunet.completion.predict import GIVEN, predicted_pieces
+    from lacunet.ask.predict.predict import GIVEN, predicted_pieces
     from lacunet.data.write import check_table_name
-    from lacunet.estimate.result import read_learned
+    from lacunet.learning.result import read_learned
 
     outputs = [options.output] if options.output else []
     for output in outputs:
@@ -79,7 +79,7 @@ def deliver_rows(
     from tempfile import TemporaryFile
 
     from lacunet.data.write import Write, opened_file, table_writer
-    from lacunet.wording import counted
+    from lacunet.text import counted
 
     writes: dict[int, Write] = {}
     count = 0
@@ -119,8 +119,8 @@ def _json_lines(table: Any) -> Iterator[str]:
     from pyarrow import types
 
     from lacunet.data.write import spelled_out
-    from lacunet.model.spelling import spelled
-    from lacunet.wording import finite
+    from lacunet.network.spelling import spelled
+    from lacunet.text import finite
 
     # Python has no date after the year 9999: as texts they need not become any.
     for row in spelled_out(table, types.is_temporal).to_pylist():

@@ -6,9 +6,9 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.answering import known_of
+from lacunet.cli.known_networks import known_of
 from lacunet.cli.options import RESULT_HELP, add, add_shared
-from lacunet.data.typed import AskedQuery, as_probability, asked_query
+from lacunet.data.query_text import AskedQuery, as_probability, asked_query
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -42,9 +42,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the answers."""
-    from lacunet.formats.files import as_network
     from lacunet.inference.answer import LEVEL
     from lacunet.inference.query import query
+    from lacunet.network.formats.files import as_network
 
     known = known_of(options, options.queries)
     texts = [*map(as_probability, options.queries)]
@@ -68,8 +68,8 @@ def run(options: Namespace) -> None:
 
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
-    from lacunet.display import TextTable
     from lacunet.inference.answer import labelled
+    from lacunet.text_tables import TextTable
 
     shown = labelled(answer)
     table = TextTable(*shown.cells(), left=len(answer.variables))
@@ -78,7 +78,7 @@ def _as_text(answer: Answer) -> str:
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
-    from lacunet.report.plain import plain
+    from lacunet.show.plain_values import plain
 
     data: dict[str, Any] = {
         **asked._asdict(),

@@ -7,19 +7,19 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.asked import graph_asked, level_asked, noted_rows
-from lacunet.cli.building import network_of
-from lacunet.cli.files import has_data
+from lacunet.cli.inputs import graph_asked, level_asked, noted_rows
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
-from lacunet.data.typed import names_and_states, split_query
+from lacunet.cli.typed_files import has_data
+from lacunet.cli.typed_networks import network_of
+from lacunet.data.query_text import names_and_states, split_query
 from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
     from lacunet.data.table import EncodedTable
     from lacunet.missingness.graph import MissingnessGraph
-    from lacunet.report.recovered.reported import Reported
+    from lacunet.show.verdicts.verdict_on_data import Reported
 
 HELP = "decide what a missingness graph lets be recovered, and how"
 EXAMPLE = """examples:
@@ -65,9 +65,9 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
-    from lacunet.report.recovered.page import page
-    from lacunet.report.recovered.reported import GraphReport, implied_by, reported
-    from lacunet.report.recovered.text import recovered_as_data, recovered_as_text
+    from lacunet.show.verdicts.verdict_on_data import GraphReport, implied_by, reported
+    from lacunet.show.verdicts.verdict_page import page
+    from lacunet.show.verdicts.verdict_text import recovered_as_data, recovered_as_text
 
     graph = _graph(options)
     table = None
@@ -107,7 +107,7 @@ def _answered(
 ) -> list[Reported]:
     """The verdicts on the queries typed, or on every family, with what the data say."""
     from lacunet.missingness.population import known_variables
-    from lacunet.report.recovered.reported import reported, with_assumptions
+    from lacunet.show.verdicts.verdict_on_data import reported, with_assumptions
 
     more: dict[str, Any] = {
         "level": level_asked(options),

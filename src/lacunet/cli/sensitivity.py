@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.asked import data_of, taken
-from lacunet.cli.building import network_of
+from lacunet.cli.inputs import data_of, taken
 from lacunet.cli.options import add, add_names, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
+from lacunet.cli.typed_networks import network_of
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """examples:
@@ -60,7 +60,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the answer over the tilts."""
-    from lacunet.diagnosis.sensitivity import sensitivity
+    from lacunet.ask.sensitivity.sensitivity import sensitivity
 
     report = sensitivity(
         network_of(options),

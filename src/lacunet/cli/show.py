@@ -11,12 +11,12 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
-from lacunet.display import TextTable
+from lacunet.text_tables import TextTable
 
 if TYPE_CHECKING:
-    from lacunet.estimate.result import Result
-    from lacunet.formats.catalogue import Entry
-    from lacunet.model.network import Cpt, Network
+    from lacunet.learning.result import Result
+    from lacunet.network.catalogue import Entry
+    from lacunet.network.network import Cpt, Network
 
 HELP = "print a network or a result, a CPT, or the bundled networks"
 EXAMPLE = """examples:
@@ -41,8 +41,8 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print what is asked for."""
-    from lacunet.estimate.result import read_learned
-    from lacunet.formats.files import as_network
+    from lacunet.learning.result import read_learned
+    from lacunet.network.formats.files import as_network
 
     if options.beside and not options.page:
         options.usage_error("--beside needs a page to stand on: give --page PAGE.html")
@@ -64,7 +64,7 @@ def run(options: Namespace) -> None:
 
 def _print_cpts(cpts: Sequence[Cpt], *, as_json: bool) -> None:
     """Print some CPTs, with intervals where they have them."""
-    from lacunet.report.plain import plain
+    from lacunet.show.plain_values import plain
 
     if not as_json:
         print("\n\n".join(map(str, cpts)))
@@ -77,9 +77,9 @@ def _print_cpts(cpts: Sequence[Cpt], *, as_json: bool) -> None:
 
 def _as_json(known: Result | Network) -> str:
     """A result as `lacunet learn --json` prints it, or a network as a file has it."""
-    from lacunet.estimate.result import Result
-    from lacunet.formats.lacunet_json import render
-    from lacunet.report.learned.text import result_as_data
+    from lacunet.learning.result import Result
+    from lacunet.network.formats.lacunet_json import render
+    from lacunet.show.results.result_text import result_as_data
 
     if isinstance(known, Result):
         return json.dumps(result_as_data(known, 0.95 if known.uncertainty else None))
@@ -88,7 +88,7 @@ def _as_json(known: Result | Network) -> str:
 
 def _list_bundled(options: Namespace) -> None:
     """Print the catalogue of the bundled networks."""
-    from lacunet.formats.catalogue import catalogue
+    from lacunet.network.catalogue import catalogue
 
     entries = catalogue()
     if options.json:
@@ -109,9 +109,9 @@ def catalogue_as_text(entries: Sequence[Entry]) -> str:
 def _write_page(network: Network, options: Namespace) -> None:
     """Write the network as a page, alone or with another one."""
     from lacunet.cli.output import keep_page, page_source
-    from lacunet.formats.files import read_network
-    from lacunet.pages.live import ShownNetwork
-    from lacunet.report.network import page, pair_page
+    from lacunet.network.formats.files import read_network
+    from lacunet.show.network_page import page, pair_page
+    from lacunet.show.pages.live_network import ShownNetwork
 
     source = page_source(options)
     if not options.beside:

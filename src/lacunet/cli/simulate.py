@@ -12,10 +12,10 @@ from lacunet.cli.parsing import HIDING_KINDS
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
 from lacunet.errors import LacunetError
-from lacunet.wording import first_of
+from lacunet.text import first_of
 
 if TYPE_CHECKING:
-    from lacunet.model.network import Network
+    from lacunet.network.network import Network
     from lacunet.simulation.at_random import Missing
     from lacunet.simulation.simulate import Simulation
 
@@ -86,8 +86,8 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from lacunet.data.write import check_table_name, write_table
-    from lacunet.formats.files import read_network
-    from lacunet.report.simulated import simulation_as_data, simulation_as_text
+    from lacunet.network.formats.files import read_network
+    from lacunet.show.simulation_text import simulation_as_data, simulation_as_text
     from lacunet.simulation.by_graph import MissingByGraph
     from lacunet.simulation.simulate import simulate
 
@@ -163,8 +163,8 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
 
 
 def _write_graph(drawn: Simulation, path: str) -> None:
-    from lacunet.missingness.mechanisms import parameters
-    from lacunet.output import writing_to
+    from lacunet.atomic_files import writing_to
+    from lacunet.missingness.mechanism_cpts import parameters
 
     text = str(drawn.graph)
     if path.endswith(".json") and drawn.missingness:

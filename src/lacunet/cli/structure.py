@@ -8,11 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lacunet.cli.asked import data_of, taken
-from lacunet.cli.building import note_written
+from lacunet.cli.inputs import data_of, taken
 from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
+from lacunet.cli.typed_networks import note_written
 
 HELP = "learn a network, edges and CPTs, from data with missing values"
 EXAMPLE = """examples:
@@ -37,7 +37,7 @@ MORE = """what is printed for each edge:
 
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
-    from lacunet.building.edges import tiers_of
+    from lacunet.network.edges import tiers_of
 
     add_data(command)
     add_output(command, "-o --output OUT", "where to write the network")
@@ -70,12 +70,12 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
-    from lacunet.data.whole import held_data
-    from lacunet.formats.files import check_target, write_network
+    from lacunet.data.original_tables import held_data
     from lacunet.missingness.graph import graph_of
-    from lacunet.report.structured import structure_as_data, structure_as_text
+    from lacunet.network.formats.files import check_target, write_network
+    from lacunet.show.structure_text import structure_as_data, structure_as_text
     from lacunet.structure.columns import find_columns
-    from lacunet.structure.learn import learn_structure
+    from lacunet.structure.learn_structure import learn_structure
 
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only

@@ -36,8 +36,8 @@ def run(options: Namespace) -> None:
     from dataclasses import replace
 
     from lacunet.errors import LacunetError
-    from lacunet.studio.folder import Folder
-    from lacunet.studio.server import Server, Studio
+    from lacunet.show.studio.folder import Folder
+    from lacunet.show.studio.server import Server, Studio
 
     given = Path(options.table or ".").resolve()
     if not os.path.exists(given):

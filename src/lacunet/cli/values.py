@@ -9,8 +9,8 @@ from math import inf
 from typing import TypeVar
 
 from lacunet.errors import LacunetError, as_level
-from lacunet.memory import available, gibibytes, size_in_bytes
-from lacunet.wording import separated
+from lacunet.limits import available, gibibytes, size_in_bytes
+from lacunet.text import separated
 
 SMALLEST = 5e-324  # the first number above zero
 Number = TypeVar("Number", int, float)

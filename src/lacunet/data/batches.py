@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from lacunet.data.column_rules import Reading, check_beside
+from lacunet.data.data import Data
 from lacunet.data.encode import (
     NOUN,
     ColumnEncoder,
@@ -33,11 +35,9 @@ from lacunet.data.errors import (
     clipped,
     listed,
 )
-from lacunet.data.given import Data
 from lacunet.data.matching import Matcher, known_matcher
-from lacunet.data.reading import Reading, check_beside
-from lacunet.data.skips import by_rules, skips_of
-from lacunet.data.source import DataSource, Part, Piece
+from lacunet.data.skipped_questions import by_rules, skips_of
+from lacunet.data.source_parts import DataSource, Part, Piece
 from lacunet.data.table import (
     Codes,
     Copies,
@@ -47,12 +47,12 @@ from lacunet.data.table import (
     added_rows,
     code_type,
 )
-from lacunet.model.dictionary import NotAsked
-from lacunet.model.intervals import cuts_of, spelled_cut
-from lacunet.model.network import FloatArray
-from lacunet.model.spelling import number_of, spelled
+from lacunet.network.dictionary import NotAsked
+from lacunet.network.interval_names import cuts_of, spelled_cut
+from lacunet.network.network import FloatArray
+from lacunet.network.spelling import number_of, spelled
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted, did_you_mean, first_of, in_shell, keyed
+from lacunet.text import counted, did_you_mean, first_of, in_shell, keyed
 
 if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport

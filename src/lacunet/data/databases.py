@@ -19,8 +19,8 @@ from urllib.parse import parse_qs, quote, unquote, urlsplit
 
 from lacunet.data.errors import DataError
 from lacunet.data.select import check_select, secrets_in, without_secrets
-from lacunet.data.source import PIECE_ROWS, Part, Piece, pieces_of
-from lacunet.wording import first_of
+from lacunet.data.source_parts import PIECE_ROWS, Part, Piece, pieces_of
+from lacunet.text import first_of
 
 POSTGRESQL = ("postgresql", "postgres")
 POSTGRESQL_WORDS = {"host", "hostaddr", "dbname", "user", "password", "passfile", "service"}

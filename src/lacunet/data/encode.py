@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.errors import WeightError
 from lacunet.data.matching import MISSING_TOKENS, NULLS, Match, Matcher, Outcome, with_points
-from lacunet.data.source import Column
+from lacunet.data.source_parts import Column
 from lacunet.data.table import Codes, Labels, code_type
-from lacunet.model.network import FloatArray
-from lacunet.model.spelling import spelled
+from lacunet.network.network import FloatArray
+from lacunet.network.spelling import spelled
 
 # More distinct texts than this, or more characters, are matched again in each piece instead of
 # being kept.

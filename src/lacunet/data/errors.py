@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import inf, isnan
 
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.wording import counted, did_you_mean, first_of, flag
+from lacunet.text import counted, did_you_mean, first_of, flag
 
 SHOWN_VALUES = 10
 SHOWN_NAMES = 20

@@ -25,9 +25,9 @@ from typing import TypeGuard
 import numpy as np
 
 from lacunet.data.matching import is_null, known_matcher
-from lacunet.model.network import Network, NetworkError
-from lacunet.model.spelling import number_of
-from lacunet.wording import COMPARISON, assigned, finite_number, first_of, listed
+from lacunet.network.network import Network, NetworkError
+from lacunet.network.spelling import number_of
+from lacunet.text import COMPARISON, assigned, finite_number, first_of, listed
 
 UNSEEN = "; leave the variable out if it was not observed"
 MOST_BORDERS = 8  # named in an error

@@ -38,5 +38,5 @@ def example_data(name: str) -> pa.Table:
         raise DataError(
             f"no bundled table is called {name!r}.", f"the bundled tables are {', '.join(NAMES)}."
         )
-    with as_file(files("lacunet.tables") / f"{name}.parquet") as path:
+    with as_file(files("lacunet.data.bundled") / f"{name}.parquet") as path:
         return parquet.read_table(path)

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from lacunet.data.encode import spelled_column
 from lacunet.data.matching import interval_of
-from lacunet.data.seen import SeenValues, is_any_text, plain_type, without_view
-from lacunet.model.network import FloatArray, Network
-from lacunet.model.spelling import as_date, number_of, spelled
+from lacunet.data.spellings import SeenValues, is_any_text, plain_type, without_view
+from lacunet.network.network import FloatArray, Network
+from lacunet.network.spelling import as_date, number_of, spelled
 
 
 @dataclass(frozen=True)

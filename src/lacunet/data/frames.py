@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from lacunet.data.counted import said_in
+from lacunet.data.copies_columns import said_in
 from lacunet.data.databases import cursor_reader, relation_part
 from lacunet.data.errors import DataError, refuse_duplicates
-from lacunet.data.source import PIECE_ROWS, Column, Part, Piece, pieces_of
-from lacunet.wording import counted, first_of
+from lacunet.data.source_parts import PIECE_ROWS, Column, Part, Piece, pieces_of
+from lacunet.text import counted, first_of
 
 
 def frame_part(data: Any) -> Part:

@@ -33,9 +33,9 @@ from math import isfinite
 
 import numpy as np
 
-from lacunet.model.dates import periods_of
-from lacunet.model.dictionary import Meaning, sets_among
-from lacunet.model.spelling import (
+from lacunet.network.dates import periods_of
+from lacunet.network.dictionary import Meaning, sets_among
+from lacunet.network.spelling import (
     LONGEST_NUMERAL,
     TRUTH_WORDS,
     as_date,

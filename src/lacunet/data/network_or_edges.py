@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.given import Data
-from lacunet.data.reading import source_from
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import Data
 from lacunet.errors import LacunetError
-from lacunet.formats.edges import are_edges, is_edges, pairs_in_frame, with_arrows
-from lacunet.formats.endings import OF_DATA, READABLE
-from lacunet.formats.files import (
+from lacunet.network.edge_texts import are_edges, is_edges, pairs_in_frame, with_arrows
+from lacunet.network.formats.endings import OF_DATA, READABLE
+from lacunet.network.formats.files import (
     NetworkOrEdges,
     as_network,
     content_of,
@@ -22,7 +22,7 @@ from lacunet.formats.files import (
     near_bundled,
     suffix_of,
 )
-from lacunet.model.network import Network, NetworkError
+from lacunet.network.network import Network, NetworkError
 
 
 def network_beside(value: NetworkOrEdges, data: Data | None, function: str) -> Network:

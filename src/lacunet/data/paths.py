@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lacunet.data.errors import DataError
 from lacunet.data.select import without_secrets
-from lacunet.formats.edges import DATA_ALONE, is_edges
-from lacunet.wording import near_files
+from lacunet.network.edge_texts import DATA_ALONE, is_edges
+from lacunet.text import near_files
 
 STDIN = "-"
 DATABASES = (".db", ".sqlite", ".sqlite3", ".duckdb")

@@ -1,8 +1,8 @@
 """The one door for data: whatever holds rows becomes an encoded table.
 
-Reading is planned first (`lacunet.data.reading`: which columns, by which rules), then done piece
-by piece (`lacunet.data.batches`), then collected here. Nothing but codes is ever held for more
-than a few pieces, so memory is bounded by the codes themselves.
+Reading is planned first (`lacunet.data.column_rules`: which columns, by which rules), then done
+piece by piece (`lacunet.data.batches`), then collected here. Nothing but codes is ever held for
+more than a few pieces, so memory is bounded by the codes themselves.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.batches import Door, remarks
+from lacunet.data.column_rules import Reading, plan_reading
+from lacunet.data.data import Data, data_given
 from lacunet.data.encode import NOUN, OddCells
 from lacunet.data.errors import DataError, DataWarning, WeightError, listed
-from lacunet.data.given import Data, data_given
-from lacunet.data.reading import Reading, plan_reading
-from lacunet.data.source import DataSource, Piece
+from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.table import (
     EncodedTable,
     RowsOfUnits,
     added_rows,
 )
 from lacunet.errors import warn
-from lacunet.model.network import FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.progress import Progress, silent
-from lacunet.wording import counted
+from lacunet.text import counted
 
 
 def read_table(

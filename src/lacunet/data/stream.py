@@ -1,7 +1,7 @@
 """Rows that are read when they are wanted, as often as they are: tables of bounded size.
 
-`Unread` rows come through the door each time; `lacunet.data.coded.Coded` rows have been through
-it and are codes on the disk. What cannot be read twice, or does not tell beforehand which
+`Unread` rows come through the door each time; `lacunet.data.scratch_rows.Coded` rows have been
+through it and are codes on the disk. What cannot be read twice, or does not tell beforehand which
 variables are ever missing, is read once: into memory while it fits, else onto the disk.
 """
 
@@ -18,13 +18,13 @@ from typing import Protocol
 from uuid import uuid4
 
 from lacunet.data.batches import Door
-from lacunet.data.coded import Coded, CodeWriter, row_bytes
+from lacunet.data.column_rules import Reading
 from lacunet.data.errors import DataError
 from lacunet.data.read import ReadReport
-from lacunet.data.reading import Reading
-from lacunet.data.source import DataSource
+from lacunet.data.scratch_rows import Coded, CodeWriter, row_bytes
+from lacunet.data.source_parts import DataSource
 from lacunet.data.table import EncodedTable, in_tables
-from lacunet.model.network import Scope
+from lacunet.network.network import Scope
 from lacunet.progress import Progress, silent
 
 TEXT_BYTES = 2  # of a cell in a text file, at least; a byte of code comes of it

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.model.network import FloatArray, Mask, Scope
+from lacunet.network.network import FloatArray, Mask, Scope
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Columns = Mapping[str, Codes]

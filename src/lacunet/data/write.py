@@ -19,12 +19,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.atomic_files import writing_to
 from lacunet.data.encode import is_text, spelled_column
 from lacunet.data.errors import DataError
 from lacunet.data.matching import Matcher
 from lacunet.data.table import EncodedTable, Sets
-from lacunet.model.network import Network
-from lacunet.output import writing_to
+from lacunet.network.network import Network
 
 if TYPE_CHECKING:
     import pyarrow as pa

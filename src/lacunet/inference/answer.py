@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from lacunet.display import as_html
 from lacunet.errors import ByName, LacunetError
 from lacunet.inference.errors import QueryError
-from lacunet.model.labelled import (
+from lacunet.network.labelled_tables import (
     Labelled,
     Library,
     States,
@@ -22,9 +21,10 @@ from lacunet.model.labelled import (
     interval_legend,
     probability,
 )
-from lacunet.model.network import FloatArray, NetworkError, Scope
-from lacunet.model.spelling import as_declared, spelled
-from lacunet.wording import assigned, conditional, counted, first_of, in_quotes
+from lacunet.network.network import FloatArray, NetworkError, Scope
+from lacunet.network.spelling import as_declared, spelled
+from lacunet.text import assigned, conditional, counted, first_of, in_quotes
+from lacunet.text_tables import as_html
 
 LEVEL = 0.95  # of intervals, if no other is asked for
 MOST_STATES = 5  # of the states in an answer's one line

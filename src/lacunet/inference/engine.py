@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline
-from lacunet.model.network import FloatArray
+from lacunet.counts.distinct import ascending
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.counts.em_problems.ragged import Integers, concatenated
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
-from lacunet.statistics.distinct import ascending
-from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers, concatenated
 
 if TYPE_CHECKING:
     from lacunet.inference.expectation.expect import Expectation
-    from lacunet.inference.expectation.plan import EvaluationPlan
+    from lacunet.inference.expectation.expectation_plan import EvaluationPlan
     from lacunet.inference.loopy import LoopyPlan
 
 Inference = Literal["exact", "bp"]
@@ -114,7 +114,7 @@ def engine_of(
 
     An exact expectation computes at most so many cells of large cliques; see `plan_of`.
     """
-    from lacunet.inference.expectation.plan import EvaluationPlan, plan_of
+    from lacunet.inference.expectation.expectation_plan import EvaluationPlan, plan_of
     from lacunet.inference.loopy import loopy_plan_of
 
     if inference == "bp":
@@ -127,7 +127,7 @@ def engine_of(
 
 def _families(problems: Problems, chosen: Integers) -> frozenset[str]:
     """The families that touch the components of the chosen problems."""
-    from lacunet.inference.expectation.structure import touching
+    from lacunet.inference.expectation.steps import touching
 
     layout = problems.factors.layout
     components = ascending(problems.component[chosen])

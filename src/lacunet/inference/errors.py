@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from lacunet.errors import LacunetError
-from lacunet.memory import gibibytes
-from lacunet.wording import counted, first_of
+from lacunet.limits import gibibytes
+from lacunet.text import counted, first_of
 
 MOST_NAMES = 6
 

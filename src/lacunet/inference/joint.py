@@ -23,6 +23,14 @@ from typing import NamedTuple
 import numpy as np
 
 from lacunet.data.evidence import Likelihood, evidence_written, states_and_likelihoods
+from lacunet.inference.elimination.elimination_order import (
+    CELLS_PER_NODE,
+    best_order,
+    bits_of,
+    greedy_order,
+    joined,
+    numbered,
+)
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     CalibrationPlan,
@@ -32,28 +40,15 @@ from lacunet.inference.elimination.junction_tree import (
     calibration_plan,
     junction_tree,
 )
-from lacunet.inference.elimination.order import (
-    CELLS_PER_NODE,
-    best_order,
-    bits_of,
-    greedy_order,
-    joined,
-    numbered,
-)
 from lacunet.inference.errors import (
     MOST_NAMES,
     ImpossibleEvidenceError,
     OverBudgetError,
     QueryError,
 )
-from lacunet.memory import Memory, gibibytes, memory_budget
-from lacunet.model.network import (
-    FloatArray,
-    Network,
-    Scope,
-    topological_order,
-)
-from lacunet.wording import assigned, counted, first_of
+from lacunet.limits import Memory, gibibytes, memory_budget
+from lacunet.network.network import FloatArray, Network, Scope, topological_order
+from lacunet.text import assigned, counted, first_of
 
 ANY = slice(None)
 ROUNDING = 1e-12  # of a quotient of two sums of products

@@ -10,7 +10,7 @@ Rows are summed over what they do not show, exactly and all at once:
                 + \sum_{c} w_c \log Z_c
 
 over the families that rows show completely and the problems that are left, see
-`lacunet.statistics.problems.compile`.
+`lacunet.counts.em_problems.compile`.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.keywords import takes_data
+from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.errors import warn
-from lacunet.formats.files import AnyNetwork, as_learned
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
-from lacunet.inference.expectation.plan import plan_of
-from lacunet.memory import Memory, memory_budget
-from lacunet.model.network import FloatArray, Network
-from lacunet.statistics.problems.compile import compile_problems
-from lacunet.wording import assigned, first_of
+from lacunet.inference.expectation.expectation_plan import plan_of
+from lacunet.limits import Memory, memory_budget
+from lacunet.network.formats.files import AnyNetwork, as_learned
+from lacunet.network.network import FloatArray, Network
+from lacunet.network.read_options import takes_data
+from lacunet.text import assigned, first_of
 
 MOST_NAMED = 12  # states of a row that is impossible
 
@@ -81,9 +81,9 @@ def log_likelihood(
     >>> float(np.exp(log_likelihood(rain, rows)).round(6))  # 0.05 * 0.5
     0.025
     """
-    from lacunet.data.given import columns_beside, data_given
+    from lacunet.counts.open_rows import open_rows
+    from lacunet.data.data import columns_beside, data_given
     from lacunet.data.read import ReadReport
-    from lacunet.statistics.opened import open_rows
 
     learned = as_learned(network)
     data = replace(data_given(data), aside=columns_beside(learned, but=("weight", "counts")))

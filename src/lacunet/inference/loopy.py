@@ -29,14 +29,14 @@ from itertools import zip_longest
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, in_runs
 from lacunet.inference.expectation.expect import Expectation, impossible
-from lacunet.inference.expectation.groups import cells_along
+from lacunet.inference.expectation.message_groups import cells_along
 from lacunet.inference.expectation.messages import slice_starts
-from lacunet.inference.expectation.structure import slices_of
-from lacunet.model.network import FloatArray
-from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, in_runs
+from lacunet.inference.expectation.steps import slices_of
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
 
 SWEEPS = 8
 TOLERANCE = 1e-4

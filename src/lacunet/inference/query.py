@@ -12,9 +12,8 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen, states_and_likelihoods
-from lacunet.data.typed import AskedQuery, asked_query, evidence_in, is_query
+from lacunet.data.query_text import AskedQuery, asked_query, evidence_in, is_query
 from lacunet.errors import LacunetError, as_level, warn
-from lacunet.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.inference.answer import (
     EDGES_AS_KNOWN,
     LEVEL,
@@ -32,11 +31,12 @@ from lacunet.inference.answer import (
 from lacunet.inference.errors import QueryError, UnsupportedError
 from lacunet.inference.joint import NOTHING, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
-from lacunet.memory import Memory
+from lacunet.limits import Memory
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
-from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import quoted
-from lacunet.wording import assigned, first_of, separated
+from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.nodes import quoted
+from lacunet.text import assigned, first_of, separated
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import ANY, JointQuestion, posed
-from lacunet.model.network import FloatArray, Mask, Network, Scope
+from lacunet.network.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
 MOST_CELLS = 2**22  # of a CPT with its selectors

@@ -25,8 +25,8 @@ from itertools import pairwise
 
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reached
-from lacunet.model.network import Network, topological_order
-from lacunet.model.nodes import BOTH, Mechanism, Node, named
+from lacunet.network.network import Network, topological_order
+from lacunet.network.nodes import BOTH, Mechanism, Node, named
 
 NOT_DESCRIBED = (
     "the CPTs of the network do not describe how they go together, so answers that depend on it "
@@ -55,7 +55,7 @@ def confounded_pair(
 
     Examples
     --------
-    >>> from lacunet.model.mechanisms import Mechanisms
+    >>> from lacunet.network.mechanisms import Mechanisms
     >>> chain = Network(
     ...     {name: ["0", "1"] for name in "STI"},
     ...     {"T": ["S"], "I": ["T"]},

@@ -6,8 +6,8 @@ import re
 from collections.abc import Collection, Sequence
 
 from lacunet.errors import LacunetError
-from lacunet.model.nodes import Mechanism
-from lacunet.wording import did_you_mean, first_of, listed
+from lacunet.network.nodes import Mechanism
+from lacunet.text import did_you_mean, first_of, listed
 
 RECORDED = r"(?:is[_. ]?)?(?:missing|miss|observed|recorded|shown|response|resp|na|m|r)"
 

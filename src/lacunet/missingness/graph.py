@@ -19,17 +19,14 @@ from os.path import isfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
-from lacunet.building.network import network_of_edges
+from lacunet.atomic_files import writing_to
+from lacunet.counts.open_rows import open_rows
+from lacunet.data.data import data_given
 from lacunet.data.errors import DataWarning
-from lacunet.data.given import data_given
+from lacunet.data.network_from_data import network_of_edges
 from lacunet.errors import warn
-from lacunet.formats.edges import is_edges
-from lacunet.formats.files import (
-    AnyNetwork,
-    NetworkOrEdges,
-    as_network,
-)
 from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.missingness.graph_text import Statement, parse_statements, write_statements
 from lacunet.missingness.separation.drawing import (
     Drawing,
     Pair,
@@ -38,18 +35,17 @@ from lacunet.missingness.separation.drawing import (
     mechanisms_in,
 )
 from lacunet.missingness.separation.mixed import HiddenCause
-from lacunet.missingness.text import Statement, parse_statements, write_statements
-from lacunet.model.network import Network
-from lacunet.model.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
-from lacunet.output import writing_to
-from lacunet.statistics.opened import open_rows
-from lacunet.wording import counted
+from lacunet.network.edge_texts import is_edges
+from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
+from lacunet.network.network import Network
+from lacunet.network.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
+from lacunet.text import counted
 
 if TYPE_CHECKING:
     import networkx as nx
 
+    from lacunet.ask.effect import Effect
     from lacunet.missingness.verdict import Verdict, Verdicts
-    from lacunet.uncertainty.effect import Effect
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -238,7 +234,7 @@ class MissingnessGraph(Drawing):
         return f"<{type(self).__name__}: {mechanisms} over {variables}>"
 
     def _repr_html_(self) -> str:
-        from lacunet.figures.in_notebooks import graph_html
+        from lacunet.show.figures.notebook_figures import graph_html
 
         return graph_html(self, repr(self)[1:-1])
 
@@ -393,7 +389,7 @@ class MissingnessGraph(Drawing):
         >>> verdict.estimate({"X": [0, 0, 1, 1], "Y": [0, 1, 1, None]})
         <P(Y): 0 0.2500, 1 0.7500>
         """
-        from lacunet.missingness.recover.answers import recover
+        from lacunet.missingness.recover.decide import recover
 
         if target is None and not any((given, do, population)):
             return self.recover_families(effort)
@@ -461,7 +457,7 @@ class MissingnessGraph(Drawing):
         >>> graph.effect("Well", do="Drug", data=rows).contrasts[0].difference.value
         0.5
         """
-        from lacunet.uncertainty.effect import effect_by_graph
+        from lacunet.ask.effect import effect_by_graph
 
         return effect_by_graph(
             self,
@@ -490,7 +486,7 @@ class MissingnessGraph(Drawing):
         P(X) is recoverable: P(X), read off directly
         P(Y | X) is recoverable: P(Y | X) = P(Y | X, R[Y]=1)
         """
-        from lacunet.missingness.recover.answers import recover_families
+        from lacunet.missingness.recover.decide import recover_families
 
         return recover_families(self, effort)
 

@@ -14,18 +14,23 @@ from itertools import combinations
 
 import numpy as np
 
-from lacunet.data.given import data_given
+from lacunet.counts.distinct_rows import distinct_rows
+from lacunet.counts.observations import whole_table
+from lacunet.data.data import data_given
 from lacunet.data.table import EncodedTable
-from lacunet.deadline import NEVER, Deadline
-from lacunet.missingness.design_effect import SurveyRows, cells_of, has_hidden_group, tested
-from lacunet.missingness.gathered import check_rules
+from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.independence import holm
+from lacunet.missingness.independence.design_effect import (
+    SurveyRows,
+    cells_of,
+    has_hidden_group,
+    tested,
+)
+from lacunet.missingness.independence.stratified import holm
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
-from lacunet.model.network import Network
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named, variable_of
-from lacunet.statistics.observations import whole_table
-from lacunet.statistics.rows import distinct_rows
+from lacunet.missingness.verdict_rows import check_rules
+from lacunet.network.network import Network
+from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
 
 
 @dataclass(frozen=True)
@@ -120,7 +125,7 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
 
     Only the ratios of sampling weights matter: the counts of each test are scaled to the
     weighted sample size :math:`(\sum w)^2 / \sum w^2` of the rows it uses. A survey's design is
-    heard (`lacunet.missingness.design_effect`).
+    heard (`lacunet.missingness.independence.design_effect`).
 
     Raises
     ------

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.counts.distinct_rows import distinct_rows
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import data_given
 from lacunet.data.evidence import state_named
-from lacunet.data.given import data_given
 from lacunet.data.read import read_table
-from lacunet.data.reading import source_from
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.table import Table
-from lacunet.statistics.rows import distinct_rows
-from lacunet.wording import listed
+from lacunet.network.named_axes import Table
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.text import listed
 
 
 def known_variables(network: Network, population: Any) -> list[Scope]:

@@ -11,40 +11,40 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lacunet.data.given import data_given
-from lacunet.data.keywords import takes_data
+from lacunet.counts.distinct_rows import Rows
+from lacunet.data.data import data_given
 from lacunet.data.table import whole_rows
-from lacunet.display import Displayed, TextTable
 from lacunet.errors import ByName, warn
-from lacunet.estimands.notation import Notation, Readable
-from lacunet.estimands.patterns import PatternOdds
-from lacunet.estimands.samples import Run, Sample, Unfounded, nested, resolved
-from lacunet.estimands.terms import LARGEST_TABLE, Basis, Conditional, InPopulation, Term
 from lacunet.missingness.errors import (
     MissingnessGraphError,
     NoRowsError,
     NotRecoverableError,
     TooLargeEstimandError,
 )
-from lacunet.missingness.gathered import gathered_rows
+from lacunet.missingness.formulas.notation import Notation, Readable
+from lacunet.missingness.formulas.pattern_odds import PatternOdds
+from lacunet.missingness.formulas.samples import Run, Sample, Unfounded, nested, resolved
+from lacunet.missingness.formulas.terms import LARGEST_TABLE, Basis, Conditional, InPopulation, Term
 from lacunet.missingness.identified.assumptions import Assumptions, check_assumptions
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.sets import (
+from lacunet.missingness.identified.identified_sets import (
     IdentifiedSet,
     best_fit,
     ends_of,
     lifted_near,
 )
 from lacunet.missingness.population import laws_over
-from lacunet.missingness.refute.asked import Asked
-from lacunet.missingness.refute.printed import other_states, two_models
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.witness import Witness
+from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.model.network import FloatArray, Network, Scope
-from lacunet.model.nodes import SELECTION, Mechanism
-from lacunet.model.table import Table
-from lacunet.statistics.rows import Rows
-from lacunet.wording import counted, listed, read_formula
+from lacunet.missingness.verdict_rows import gathered_rows
+from lacunet.network.named_axes import Table
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.nodes import SELECTION, Mechanism
+from lacunet.network.read_options import takes_data
+from lacunet.text import counted, listed, read_formula
+from lacunet.text_tables import Displayed, TextTable
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -334,7 +334,7 @@ class Verdict(_WithEstimand):
         LacunetWarning
             The query is not recoverable, positivity fails in the data, or few rows stand for all.
         """
-        from lacunet.uncertainty.recovered import answer_to
+        from lacunet.learning.uncertainty.by_formula import answer_to
 
         answer, warnings = answer_to(
             self, data_given(data), level if intervals else None, population

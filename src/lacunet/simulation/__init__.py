@@ -1,5 +1,5 @@
-"""Sampling networks and hiding values.
+"""Hiding values, and simulated data.
 
-Read `sampling` (rows from a network), `at_random` and `by_graph` (mechanisms), then
-`simulate`, which hides values as mechanisms say and is the way in.
+Read `at_random` and `by_graph` (mechanisms), then `simulate`, which hides values as mechanisms say
+and is the way in. Rows are drawn by `lacunet.inference.sampling`.
 """

@@ -18,15 +18,10 @@ from typing import Protocol
 
 import numpy as np
 
+from lacunet.inference.sampling import SimulationError, check_beta, check_share, check_whole
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness
-from lacunet.model.network import Network, Scope
-from lacunet.simulation.sampling import (
-    SimulationError,
-    check_beta,
-    check_share,
-    check_whole,
-)
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.network.network import Network, Scope
 
 USUAL_RATE = 0.2  # of missing values
 

@@ -34,10 +34,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.errors import warn
-from lacunet.formats.lacunet_json import no_key_twice
-from lacunet.missingness.fitted import LearnedGraph
+from lacunet.inference.sampling import SimulationError, check_beta
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import (
+from lacunet.missingness.learned.from_rows import LearnedGraph
+from lacunet.missingness.mechanism_cpts import (
     HiddenCauseCpt,
     MechanismCpt,
     Missingness,
@@ -45,11 +45,11 @@ from lacunet.missingness.mechanisms import (
     node_name,
 )
 from lacunet.missingness.separation.mixed import HiddenCause
-from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import FloatArray, Network
-from lacunet.model.nodes import SELECTION, Mechanism, named
-from lacunet.simulation.sampling import SimulationError, check_beta
-from lacunet.wording import first_of
+from lacunet.network.formats.lacunet_json import no_key_twice
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import FloatArray, Network
+from lacunet.network.nodes import SELECTION, Mechanism, named
+from lacunet.text import first_of
 
 
 @dataclass(frozen=True)

@@ -11,25 +11,25 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.seen import without_view
-from lacunet.data.skips import skips_of
+from lacunet.data.skipped_questions import skips_of
+from lacunet.data.spellings import without_view
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.display import Displayed
-from lacunet.formats.files import AnyNetwork, NetworkOrEdges, as_network
-from lacunet.missingness.fitted import LearnedGraph
+from lacunet.inference import sampling
+from lacunet.inference.sampling import SimulationError, draw_columns
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.missingness.mechanisms import MechanismCpt, Missingness, Parent, node_name
-from lacunet.model.labelled import Library, frame_of
-from lacunet.model.mechanisms import Mechanisms
-from lacunet.model.network import Cpt, FloatArray, Network
-from lacunet.model.nodes import SELECTION, Mechanism, named
+from lacunet.missingness.learned.from_rows import LearnedGraph
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness, Parent, node_name
+from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
+from lacunet.network.labelled_tables import Library, frame_of
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.nodes import SELECTION, Mechanism, named
 from lacunet.randomness import generator
-from lacunet.simulation import sampling
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph, by_learned_graph, learned_missingness
-from lacunet.simulation.sampling import SimulationError, draw_columns
-from lacunet.wording import counted, first_of
+from lacunet.text import counted, first_of
+from lacunet.text_tables import Displayed
 
 HOW = "MCAR(0.2)"  # as an example
 STREAMS = 3  # of random numbers that `simulate` draws from: mechanisms, rows, what is hidden
@@ -301,7 +301,7 @@ def hide(
     """
     import narwhals as nw
 
-    from lacunet.data.given import data_given
+    from lacunet.data.data import data_given
     from lacunet.data.read import read_table
 
     network = network_beside(network, None if frame is None else data_given(frame), "hide")

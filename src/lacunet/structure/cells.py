@@ -22,7 +22,7 @@ from math import lgamma, log
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
+from lacunet.network.network import FloatArray
 
 # In a cell that does not occur: with fewer than five rows it may be rare. What is expected is a
 # product, which is rounded in one order or another.

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.network import network_of_columns
-from lacunet.data.given import Data
+from lacunet.counts.observations import observations, rows_within
+from lacunet.data.column_rules import source_from
+from lacunet.data.data import Data
+from lacunet.data.network_from_data import network_of_columns
 from lacunet.data.read import ReadReport, note_on_sets
-from lacunet.data.reading import source_from
 from lacunet.data.table import EncodedTable
-from lacunet.model.network import Network
+from lacunet.network.network import Network
 from lacunet.progress import Progress, silent
-from lacunet.statistics.observations import observations, rows_within
-from lacunet.structure.rows import CodedRows
-from lacunet.wording import first_of, listed
+from lacunet.structure.indexed_rows import CodedRows
+from lacunet.text import first_of, listed
 
 MOST_NAMED = 10
 ON_DESIGN = (

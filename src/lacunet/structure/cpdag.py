@@ -23,14 +23,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.building.edges import edges_of
-from lacunet.display import Displayed
 from lacunet.errors import LacunetError
-from lacunet.formats.edges import is_edges
-from lacunet.formats.files import NetworkOrEdges, as_network, is_file_of_edges
-from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import quoted
-from lacunet.wording import counted, differing
+from lacunet.network.edge_texts import is_edges
+from lacunet.network.edges import edges_of
+from lacunet.network.formats.files import NetworkOrEdges, as_network, is_file_of_edges
+from lacunet.network.network import Network, Scope
+from lacunet.network.nodes import quoted
+from lacunet.text import counted, differing
+from lacunet.text_tables import Displayed
 
 Parents = list[set[int]]
 Children = tuple[tuple[int, ...], ...]

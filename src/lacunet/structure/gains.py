@@ -24,8 +24,8 @@ from math import prod
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
-from lacunet.structure.rows import CodedRows, Integers, nlogn, within
+from lacunet.network.network import FloatArray
+from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn, within
 
 MOST_CELLS = 2**20
 NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells

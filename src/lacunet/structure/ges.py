@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, S
 from dataclasses import dataclass
 from itertools import combinations
 
-from lacunet.deadline import NEVER, Deadline
+from lacunet.limits import NEVER, Deadline
 from lacunet.structure.cpdag import Parents, children_of, compelled_arcs, extension
 
 Gains = Callable[[int, Sequence[int], frozenset[int]], Sequence[float]]

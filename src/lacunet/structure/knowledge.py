@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.building.edges import edges_of
 from lacunet.errors import LacunetError
-from lacunet.model.network import Mask, Scope
+from lacunet.network.edges import edges_of
+from lacunet.network.network import Mask, Scope
 from lacunet.structure.cpdag import topological
 from lacunet.structure.search import Constraints
-from lacunet.wording import did_you_mean
+from lacunet.text import did_you_mean
 
 
 def constraints_of(

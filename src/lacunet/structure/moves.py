@@ -25,10 +25,10 @@ from math import prod
 
 import numpy as np
 
-from lacunet.model.network import FloatArray
+from lacunet.network.network import FloatArray
 from lacunet.structure.gains import Beside, informations, tables_beside
+from lacunet.structure.indexed_rows import CodedRows, nlogn
 from lacunet.structure.penalty import Penalty
-from lacunet.structure.rows import CodedRows, nlogn
 from lacunet.structure.search import Constraints, Dag
 
 MOST_CELLS = 2**18

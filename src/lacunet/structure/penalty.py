@@ -34,9 +34,9 @@ from math import exp, log, prod
 
 import numpy as np
 
+from lacunet.structure.affected_region import MissingPatterns
 from lacunet.structure.cells import cost_of_family, impossible_cells
-from lacunet.structure.region import MissingPatterns
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.indexed_rows import CodedRows
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
 LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat

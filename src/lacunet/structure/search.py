@@ -17,14 +17,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.deadline import NEVER, Deadline
-from lacunet.model.network import FloatArray
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
 from lacunet.structure.cpdag import topological
 from lacunet.structure.gains import Gains, related
-from lacunet.structure.order import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.parents import CandidateParents, Far, ParentSets, parent_sets
-from lacunet.structure.rows import CodedRows
-from lacunet.structure.sets import Score, ScoredSets
+from lacunet.structure.indexed_rows import CodedRows
+from lacunet.structure.order_search import IMPROVEMENT, Ordered, Scores, search
+from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
+from lacunet.structure.set_scores import Score, ScoredSets
 
 BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4

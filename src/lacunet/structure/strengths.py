@@ -19,9 +19,9 @@ what is said of networks that had no part in the fit is in
 `docs/decisions/0017-structure-search.md`.
 
 Each replicate also gives a network, from which the intervals of answers count the search
-(`lacunet.uncertainty.searched`). Its DAG is the best by AIC: the edges that BIC leaves out for want
-of rows are what these intervals are about, and replicates judged by BIC lack most of them too. Its
-CPTs are counted from the weighted rows.
+(`lacunet.learning.uncertainty.after_search`). Its DAG is the best by AIC: the edges that BIC leaves
+out for want of rows are what these intervals are about, and replicates judged by BIC lack most of
+them too. Its CPTs are counted from the weighted rows.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline, OutOfTimeError
-from lacunet.model.network import FloatArray
+from lacunet.limits import NEVER, Deadline, OutOfTimeError
+from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
-from lacunet.structure.order import Ordered, Scores, search
-from lacunet.structure.parents import MOST_HELD, CandidateParents, Far, parent_sets
-from lacunet.structure.rows import CodedRows
+from lacunet.structure.indexed_rows import CodedRows
+from lacunet.structure.order_search import Ordered, Scores, search
+from lacunet.structure.scored_parents import MOST_HELD, CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
-from lacunet.structure.sets import Known, Score, ScoredSets
+from lacunet.structure.set_scores import Known, Score, ScoredSets
 
 JEFFREYS = 0.5
 AIC = 1.0  # that it takes for each free parameter

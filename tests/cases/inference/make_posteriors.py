@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.formats.catalogue import example
-from lacunet.model.network import Network
+from lacunet.network.catalogue import example
+from lacunet.network.network import Network
 
 NAMES = ("alarm", "insurance", "hailfinder", "win95pts")
 EVIDENCE_SIZES = (0, 1, 3, 6)

@@ -1,5 +1,5 @@
 """In which order variables are summed out, and the junction tree for queries.
 
-`order` finds orders for one graph, `batched` for thousands of components at once;
+`elimination_order` finds orders for one graph, `batched` for thousands of components at once;
 `junction_tree` plans and passes messages.
 """

@@ -14,11 +14,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.deadline import NEVER, Deadline
-from lacunet.inference.elimination.order import best_order, cells_of, cliques_of, numbered
-from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import ascending, begins_of, stable_order
-from lacunet.statistics.problems.ragged import Integers, Ragged, ranges
+from lacunet.counts.distinct import ascending, begins_of, stable_order
+from lacunet.counts.em_problems.ragged import Integers, Ragged, ranges
+from lacunet.inference.elimination.elimination_order import (
+    best_order,
+    cells_of,
+    cliques_of,
+    numbered,
+)
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
 
 Bits = NDArray[np.uint64]
 WORD = 64
@@ -92,8 +97,9 @@ def improved(
 ) -> Elimination:
     """The order of `eliminate`, and for components of many cells a better one if one is found.
 
-    Searching among several orders (`lacunet.inference.elimination.order`) takes some seconds for
-    hundreds of vertices: it pays where a component would take as long each time it is summed.
+    Searching among several orders (`lacunet.inference.elimination.elimination_order`) takes some
+    seconds for hundreds of vertices: it pays where a component would take as long each time it is
+    summed.
     """
     elimination = eliminate(component_sizes, joined, log_sizes, deadline)
     cliques = np.bincount(

@@ -42,9 +42,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.elimination.order import bits_of
-from lacunet.model.dictionary import aligned
-from lacunet.model.network import FloatArray
+from lacunet.inference.elimination.elimination_order import bits_of
+from lacunet.network.dictionary import aligned
+from lacunet.network.network import FloatArray
 
 Numbers = tuple[int, ...]
 Integers = NDArray[np.int64]

@@ -1,6 +1,6 @@
 r"""What rows do not show: posteriors, draws and most probable completions, problem by problem.
 
-The steps of `structure` eliminate a component. Forward, each message is summed (or, for the
+The `steps` eliminate a component. Forward, each message is summed (or, for the
 most probable completion, maximised) over its variable and scaled; the logarithms of the scales
 add up to :math:`\log Z`. Backward, from the last step to the first, the variables of a message
 are known when its own variable's turn comes:
@@ -21,16 +21,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lacunet.counts.distinct import ordered_keys, stable_order
+from lacunet.counts.em_problems.coarsened_cells import Factors
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs, ranges, runs
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.expectation.groups import cells_along
+from lacunet.inference.expectation.expectation_plan import ComponentRun, cells_within, runs_of
+from lacunet.inference.expectation.message_groups import cells_along
 from lacunet.inference.expectation.messages import LABEL, MESSAGE, ProblemSteps, steps_of
-from lacunet.inference.expectation.plan import ComponentRun, cells_within, runs_of
-from lacunet.inference.expectation.structure import INPUTS_BEFORE_SCALING
-from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import ordered_keys, stable_order
-from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.evidence import Factors
-from lacunet.statistics.problems.ragged import Integers, Ragged, in_runs, ranges, runs
+from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
+from lacunet.network.network import FloatArray
 
 CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
 CELLS_OF_A_BLOCK = 2**17  # of cliques of one shape: their products stay in the cache

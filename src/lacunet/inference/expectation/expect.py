@@ -19,14 +19,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline
+from lacunet.counts.counts import added_fields
+from lacunet.counts.em_problems.compile import Problems
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.inference.expectation.plan import EvaluationPlan
+from lacunet.inference.expectation.expectation_plan import EvaluationPlan
 from lacunet.inference.expectation.shards import Shard
-from lacunet.model.network import FloatArray
-from lacunet.statistics.counts import added_fields
-from lacunet.statistics.problems.compile import Problems
-from lacunet.wording import assigned
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
+from lacunet.text import assigned
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,14 @@ from time import perf_counter
 
 import numpy as np
 
-from lacunet.deadline import NEVER, Deadline
-from lacunet.inference.expectation.plan import (
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.inference.expectation.expectation_plan import (
     BYTES_OF_A_CELL,
     CELLS_OF_A_SHARD,
     plan_of,
 )
-from lacunet.memory import gibibytes
-from lacunet.statistics.problems.compile import Problems
-from lacunet.wording import counted
+from lacunet.limits import NEVER, Deadline, gibibytes
+from lacunet.text import counted
 
 # Measured on Alarm, Water, Munin1, Barley and the 20 x 20 grid, 30% and 90% of the variables
 # with holes: a read costs twice what it does in one long loop, a group of messages 25 us.

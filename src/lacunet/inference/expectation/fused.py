@@ -14,8 +14,8 @@ from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
-from lacunet.model.network import FloatArray
-from lacunet.statistics.problems.ragged import Integers
+from lacunet.counts.em_problems.ragged import Integers
+from lacunet.network.network import FloatArray
 
 PAYS_FROM = 3e8  # values read or written in this process, some 5 ns each
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.inference.expectation.structure import Slices, Structure
-from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import stable_order
-from lacunet.statistics.problems.compile import Problems
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
+from lacunet.counts.distinct import stable_order
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
+from lacunet.inference.expectation.steps import Slices, Structure
+from lacunet.network.network import FloatArray
 
 MESSAGE = 1 << 62  # added to a message's number, to tell it from the name of a slice
 LABEL = 1 << 36  # multiplies a slice's label, to tell equal beginnings apart

@@ -9,12 +9,12 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.inference.expectation.groups import Dense, Gathered, Recipe, Scaling, dense_of
+from lacunet.counts.distinct import begins_of, ordered_keys, stable_order
+from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.inference.expectation.message_groups import Dense, Gathered, Recipe, Scaling, dense_of
 from lacunet.inference.expectation.messages import Messages
-from lacunet.inference.expectation.structure import Structure
-from lacunet.model.network import FloatArray
-from lacunet.statistics.distinct import begins_of, ordered_keys, stable_order
-from lacunet.statistics.problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.inference.expectation.steps import Structure
+from lacunet.network.network import FloatArray
 
 CELLS_OF_A_GROUP = 2**17  # larger groups are cut, so that their arrays stay in the cache
 CELLS_WORTH_A_GROUP = 2**13  # of messages of one level and size; fewer go together, see `_are_few`

@@ -25,10 +25,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.display import Displayed, TextTable
+from lacunet.counts.distinct_rows import Rows
 from lacunet.missingness.errors import MissingnessGraphError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import is_generic
-from lacunet.missingness.identified.sets import (
+from lacunet.missingness.identified.identified_sets import (
     NO_LAWS,
     POINT,
     BestModels,
@@ -37,15 +37,15 @@ from lacunet.missingness.identified.sets import (
     freedom,
     lifted_near,
 )
-from lacunet.missingness.independence import holm
-from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.independence.stratified import holm
 from lacunet.missingness.refute.models import Models
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.model.network import FloatArray, Scope
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named
-from lacunet.model.table import Table
-from lacunet.statistics.rows import Rows
-from lacunet.wording import counted, first_of
+from lacunet.network.named_axes import Table
+from lacunet.network.network import FloatArray, Scope
+from lacunet.network.nodes import SELECTION, Mechanism, Node, named
+from lacunet.text import counted, first_of
+from lacunet.text_tables import Displayed, TextTable
 
 LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move

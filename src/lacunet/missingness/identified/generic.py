@@ -14,13 +14,13 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import chain
 
-from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.refute.tangent import ranks
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Mechanism
 
 LARGEST_WORK = 3e8  # in rough operations
 MOST_HIDDEN_STATES = 6
@@ -36,7 +36,7 @@ def is_generic(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> b
     --------
     With two states each, a test tells of an illness that hides itself; with three it does not.
 
-    >>> from lacunet.model.network import Network
+    >>> from lacunet.network.network import Network
     >>> for states in ("01", "012"):
     ...     network = Network({"Ill": list(states), "Test": ["0", "1"]}, {"Test": ["Ill"]})
     ...     print(is_generic(Drawing(network, {"Ill": ["Ill"]}), Asked(("Ill",))))

@@ -24,8 +24,8 @@ from lacunet.missingness.refute.grid import Grid, Integers, grid_of
 from lacunet.missingness.refute.models import Block, Models, cpt_block, matching
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, districts
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Node
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Node
 
 MOST_TYPES = 20_000
 MOST_CONFIGURATIONS = 2_000_000

@@ -28,9 +28,9 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from lacunet.estimands.samples import Mechanisms, Sample
-from lacunet.estimands.shares import AtOne, PatternShare
-from lacunet.estimands.terms import (
+from lacunet.missingness.formulas.pattern_shares import AtOne, PatternShare
+from lacunet.missingness.formulas.samples import Mechanisms, Sample
+from lacunet.missingness.formulas.terms import (
     Conditioned,
     Factor,
     Inverted,
@@ -43,8 +43,8 @@ from lacunet.estimands.terms import (
 from lacunet.missingness.limits import MAX_IDLE_VARIABLES, MAX_KEPT_VARIABLES
 from lacunet.missingness.recover.queries import NOTHING, Names, Query, has_no_effect
 from lacunet.missingness.separation.mixed import MixedGraph, projected, subsets
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Mechanism, Node
 
 DEPTHS = range(4)  # of a search in one graph: one less than outside, where this is one rule
 

@@ -27,9 +27,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
-from lacunet.estimands.patterns import NoSelfCensoring
-from lacunet.estimands.samples import rebuilt
-from lacunet.estimands.terms import (
+from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring
+from lacunet.missingness.formulas.samples import rebuilt
+from lacunet.missingness.formulas.terms import (
     Conditioned,
     Factor,
     InPopulation,
@@ -58,7 +58,7 @@ from lacunet.missingness.recover.fix_and_select import (
 )
 from lacunet.missingness.recover.queries import Names, Query, needs_no_observation, simplified
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, subsets
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.network.nodes import Mechanism, Node
 
 Rule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
 KnownLaws = tuple[Names, ...]  # sets of variables whose law in the population is known

@@ -38,7 +38,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 from itertools import chain, combinations, islice
 
-from lacunet.estimands.terms import Conditioned, Kernels, OtherConditions, SumOut, Term
+from lacunet.missingness.formulas.terms import Conditioned, Kernels, OtherConditions, SumOut, Term
 from lacunet.missingness.limits import (
     MAX_ADJUSTMENT_SETS,
     MAX_ADJUSTMENT_SIZE,
@@ -59,7 +59,7 @@ from lacunet.missingness.separation.mixed import (
     subsets,
     topological,
 )
-from lacunet.model.nodes import Node
+from lacunet.network.nodes import Node
 
 Solve = Callable[[Query], list[Term]]  # one estimand, or none
 

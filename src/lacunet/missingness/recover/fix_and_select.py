@@ -47,9 +47,9 @@ from collections.abc import Iterator
 from functools import lru_cache, partial, reduce
 from itertools import combinations, permutations
 
-from lacunet.estimands.patterns import NoSelfCensoring, PatternOdds
-from lacunet.estimands.samples import Sample
-from lacunet.estimands.terms import Factor, Term
+from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring, PatternOdds
+from lacunet.missingness.formulas.samples import Sample
+from lacunet.missingness.formulas.terms import Factor, Term
 from lacunet.missingness.limits import (
     MAX_HIDEABLE,
     MAX_MECHANISMS_FOR_ALL_PARTS,
@@ -72,7 +72,7 @@ from lacunet.missingness.separation.mixed import (
     subsets,
     topological,
 )
-from lacunet.model.nodes import SELECTION, Mechanism, Node
+from lacunet.network.nodes import SELECTION, Mechanism, Node
 
 
 @lru_cache(maxsize=8192)

@@ -20,17 +20,17 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import cast
 
-from lacunet.estimands.patterns import FullLaw, PatternOdds
-from lacunet.estimands.samples import Sample
+from lacunet.missingness.formulas.pattern_odds import FullLaw, PatternOdds
+from lacunet.missingness.formulas.samples import Sample
 from lacunet.missingness.recover.fix_and_select import is_too_large, too_large_in_words
-from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
 from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reached
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Node, quoted, variable_of
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Node, quoted, variable_of
 
 # The states of the variable with the colluding path, and of hidden causes, in the two models: with
 # more of them the others cannot stand in for what is missing.
@@ -46,8 +46,8 @@ def recover_full_law(graph: Drawing) -> Verdict:
 
     Examples
     --------
-    >>> from lacunet.model.network import Network
-    >>> from lacunet.model.nodes import Mechanism
+    >>> from lacunet.network.network import Network
+    >>> from lacunet.network.nodes import Mechanism
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     >>> colluder = Drawing(network, {"Y": ["X", Mechanism("X")], "X": []})
     >>> print(recover_full_law(colluder).why[:48])

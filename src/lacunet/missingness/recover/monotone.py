@@ -16,19 +16,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from lacunet.counts.counts import added_up
+from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.data.table import EncodedTable
-from lacunet.estimands.samples import Run, Unfounded
-from lacunet.estimands.terms import Term
+from lacunet.missingness.formulas.samples import Run, Unfounded
+from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.limits import MAX_MODEL_CONFIGURATIONS
 from lacunet.missingness.recover.chain import KnownLaws, TermSearch, find_term, other_terms
 from lacunet.missingness.recover.queries import Query
-from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import Models, models_of, random_weights
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
-from lacunet.model.table import Table
-from lacunet.statistics.counts import added_up
-from lacunet.statistics.rows import distinct_rows
+from lacunet.network.named_axes import Table
 
 SEEDS = (0, 1)  # of the random models; one would do but for chance
 STATES = (3, 2)  # of every variable: three where that is small enough

@@ -28,14 +28,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 
-from lacunet.estimands.samples import Odds, Propensity, Sample, Share
+from lacunet.missingness.formulas.samples import Odds, Propensity, Sample, Share
 from lacunet.missingness.limits import (
     MAX_FREE_PARENTS,
     MAX_MECHANISMS_FOR_ALL_CHOICES,
     MAX_MECHANISMS_FOR_ALL_SETS,
 )
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
-from lacunet.model.nodes import Mechanism
+from lacunet.network.nodes import Mechanism
 
 MechanismSet = frozenset[Mechanism]
 NO_MECHANISMS: MechanismSet = frozenset()

@@ -10,12 +10,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.refute.asked import Asked
+from lacunet.counts.counts import added_up
+from lacunet.counts.distinct import pack
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.model.network import FloatArray
-from lacunet.model.nodes import Mechanism
-from lacunet.statistics.counts import added_up
-from lacunet.statistics.distinct import pack
+from lacunet.network.network import FloatArray
+from lacunet.network.nodes import Mechanism
 
 Integers = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)

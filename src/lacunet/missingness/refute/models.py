@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.missingness.refute.asked import Asked
+from lacunet.counts.counts import added_up
 from lacunet.missingness.refute.grid import Grid, Integers, Number, grid_of
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.model.network import FloatArray, Scope
-from lacunet.statistics.counts import added_up
+from lacunet.network.network import FloatArray, Scope
 
 TINY = 1e-100  # products are not divided by less
 Sparse = Any  # a matrix of scipy

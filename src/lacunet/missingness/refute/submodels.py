@@ -18,10 +18,10 @@ from lacunet.missingness.limits import (
     MAX_SUBMODEL_VARIABLES,
     MAX_SUBMODEL_WORK,
 )
-from lacunet.missingness.refute.asked import Asked
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached, subsets
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Mechanism, Node
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Mechanism, Node
 
 Names = frozenset[str]
 

@@ -20,12 +20,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from lacunet.missingness.refute.asked import Asked
+from lacunet.counts.counts import added_up
 from lacunet.missingness.refute.grid import Integers
 from lacunet.missingness.refute.models import Models, models_of
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
-from lacunet.model.network import Scope
-from lacunet.statistics.counts import added_up
+from lacunet.network.network import Scope
 
 PRIME = 2**31 - 1  # products of two numbers below it fit into 64 bits
 POINTS = 2  # random models, of which the largest rank counts

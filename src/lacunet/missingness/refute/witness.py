@@ -16,11 +16,11 @@ from itertools import combinations
 import numpy as np
 
 from lacunet.missingness.limits import MAX_REFUTING_WORK, MIN_SUBMODEL_WORK
-from lacunet.missingness.refute.asked import Asked
 from lacunet.missingness.refute.models import Models, models_of, random_weights
+from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.model.network import FloatArray
+from lacunet.network.network import FloatArray
 
 SAME = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this

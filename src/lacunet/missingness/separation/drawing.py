@@ -28,20 +28,20 @@ from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
 from typing import Any, Self
 
+from lacunet.counts.distinct_rows import Rows, distinct_rows
+from lacunet.counts.observations import whole_table
 from lacunet.data.table import whole_rows
-from lacunet.formats.files import AnyNetwork, as_network
 from lacunet.missingness.errors import (
     AgainstGraphError,
     MissingnessGraphError,
     without_mechanism,
 )
+from lacunet.missingness.graph_text import parse_statements
 from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
-from lacunet.missingness.text import parse_statements
-from lacunet.model.network import Network, Scope
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
-from lacunet.statistics.observations import whole_table
-from lacunet.statistics.rows import Rows, distinct_rows
-from lacunet.wording import counted, listed
+from lacunet.network.formats.files import AnyNetwork, as_network
+from lacunet.network.network import Network, Scope
+from lacunet.network.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
+from lacunet.text import counted, listed
 
 Pair = tuple[Node, Node]
 Order = tuple[str, str]  # of two variables, the first of which is shown only where the second is

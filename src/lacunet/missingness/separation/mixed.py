@@ -30,7 +30,7 @@ from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
-from lacunet.model.nodes import SELECTION, Mechanism, Node, named
+from lacunet.network.nodes import SELECTION, Mechanism, Node, named
 
 Nodes = frozenset[Node]
 _NONE: Nodes = frozenset()

@@ -20,8 +20,8 @@ from math import log
 from lacunet.missingness.errors import SeparatorError
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.separation.mixed import MixedGraph
-from lacunet.model.network import Scope
-from lacunet.model.nodes import Node
+from lacunet.network.network import Scope
+from lacunet.network.nodes import Node
 
 SCALE = 1_000_000  # capacities are integers, so that cuts compare exactly
 
@@ -49,7 +49,7 @@ def separator(
     --------
     A and B cause the gaps in X, but only through their common cause C do they tell of X.
 
-    >>> from lacunet.model.network import Network
+    >>> from lacunet.network.network import Network
     >>> network = Network({n: ["0", "1"] for n in "ABCX"}, {n: ["C"] for n in "ABX"})
     >>> separator(Drawing(network, {"X": ["A", "B"]}), ["X"])
     ('C',)

@@ -1,0 +1,398 @@
+r"""Are values missing completely at random? At random? What the data can say about it.
+
+*Completely at random* means that no mechanism depends on anything. Each :math:`R_i` is tested
+against each :math:`X_j` on the rows that show :math:`X_j`; p-values are adjusted for the number
+of tests (Holm), so that in 95% of data sets that are missing completely at random nothing is
+found.
+
+*Always at random* means that no mechanism depends on a variable that is itself missing at
+times, given those that are not. Each :math:`R_i` is tested against each partially observed
+:math:`X_j`, within the strata of the fully observed variables that :math:`R_i` seems to depend
+on (`lacunet.missingness.learned.from_rows`). One that :math:`R_i` depends on too little to be
+noticed may still go with :math:`X_j`, and make both look dependent. So what is found is tested
+again, also within the strata of those that :math:`X_j` goes with, and the larger p-value counts: of
+1,500 rows with such a variable, up to 10% of the data sets that are missing at random had raised an
+alarm, and 2 to 5% do now (selection of both kinds: A. Belloni, V. Chernozhukov, C. Hansen,
+"Inference on treatment effects after selection among high-dimensional controls", 2014).
+
+A variable that every row shows which shows :math:`X_i` can decide on :math:`R_i` only where it is
+shown, as the last value before dropout does. That is missing at random, so it is among those that
+:math:`R_i` may depend on, and not among those that are tested. Methods that look at fully observed
+variables alone do not allow for it, so `dropout_tests` say where they had to.
+
+In a survey with clusters, strata or replicate weights, the statistics are compared with what the
+design makes of them (`lacunet.missingness.independence.design_effect`); where rows only have
+weights, they count as many as their weighted sample size.
+
+Where a rule says of whom a question was asked, a mechanism is tested on the rows that tell of it
+(`lacunet.missingness.learned.not_asked`).
+
+*Positivity*: a state under which a variable is never shown leaves nothing to learn from.
+
+Never testable: that :math:`X` does not depend on its own :math:`R_X`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+from operator import mul
+
+import numpy as np
+
+from lacunet.counts.counts import quotient
+from lacunet.counts.distinct import Index, pack
+from lacunet.counts.missing_values import PatternCounts, is_missing
+from lacunet.data.table import EncodedTable, whole_rows
+from lacunet.missingness.independence.design_effect import SurveyRows, cells_of
+from lacunet.missingness.independence.stratified import DRAWS, approximated, by_draws, holm
+from lacunet.missingness.learned.from_rows import parents_among, shown_wherever_it_matters
+from lacunet.missingness.learned.not_asked import rows_that_tell
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.nodes import Mechanism
+
+BLOCK = 2**16
+FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
+NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
+MOST_CELLS = 2**21  # of tables that are tested at once
+MOST_STRATA = 5_000
+ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
+LEVEL = 0.05
+NO_DOUBT = 1e-8  # a variable that was not noticed cannot make p-values as small as this
+
+
+@dataclass(frozen=True)
+class MissingTest:
+    """Whether ``missing`` is shown depends on ``cause``, given ``given``.
+
+    ``effect`` is Cramér's V. ``highest`` and ``lowest`` are the states of the cause under
+    which the variable is missing most and least often, ``rates`` how often; ``ratio`` is the
+    one over the other (only states with at least ten rows count).
+    """
+
+    __test__ = False  # not a test case of pytest
+
+    missing: str
+    cause: str
+    given: Scope
+    p_value: float
+    adjusted: float
+    effect: float
+    highest: str
+    lowest: str
+    rates: tuple[float, float]
+    ratio: float
+    rows: float
+    by_draws: bool
+
+
+@dataclass(frozen=True)
+class NeverShown:
+    """``rows`` rows have ``cause`` in ``state``, and none of them shows ``missing``."""
+
+    missing: str
+    cause: str
+    state: str
+    rows: int
+
+
+def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatArray]:
+    """For each variable: by mechanism, the rows that miss or show it, by the variable's state.
+
+    The axes are the partially observed variables, missing or shown, states. One pass of
+    matrix products, whatever the number of pairs.
+    """
+    gone = is_missing(table, partially)
+    counts_of = {
+        name: np.zeros((len(partially), 2, table.cardinality_of[name])) for name in table.variables
+    }
+    for start in range(0, table.rows, BLOCK):
+        block = slice(start, start + BLOCK)
+        weights = None if table.weights is None else table.weights[block]
+        missing = gone[block].astype(np.float32 if weights is None else np.float64)
+        for name in table.variables:
+            states = np.arange(table.cardinality_of[name])
+            shown = (table.columns[name][block][:, None] == states).astype(missing.dtype)
+            if weights is not None:
+                shown *= weights[:, None]
+            hidden = missing.T @ shown
+            counts_of[name][:, 0] += hidden
+            counts_of[name][:, 1] += shown.sum(axis=0, dtype=np.float64) - hidden
+    return counts_of
+
+
+def mcar_tests(
+    network: Network, table: EncodedTable, rng: np.random.Generator
+) -> tuple[MissingTest, ...]:
+    """Every mechanism against every other variable, smallest p-value first."""
+    among = len(table.partially_observed) * (len(table.variables) - 1)
+    tests: list[MissingTest] = []
+    for rows, partially in _tables_of(network, table):
+        testing, counts_of = _Testing(network, rows, among, rng), mechanism_tables(rows, partially)
+        for causes in _of_one_size(table, table.variables):
+            pairs = [(missing, cause) for cause in causes for missing in partially]
+            counts = np.concatenate([counts_of[cause] for cause in causes])
+            tests += testing.tests(pairs, (), counts[:, None])
+    return _ordered(tests)
+
+
+def _tables_of(network: Network, table: EncodedTable) -> Iterator[tuple[EncodedTable, Scope]]:
+    """The partially observed variables, with the rows that tell of their mechanisms."""
+    tables = {name: rows_that_tell(network, table, name) for name in table.partially_observed}
+    if plain := tuple(name for name, rows in tables.items() if rows is table):
+        yield table, plain
+    for name, rows in tables.items():
+        if rows is not table and rows.rows:
+            yield rows, (name,)
+
+
+def mar_tests(
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    parents_of: Mapping[str, Scope],
+) -> tuple[MissingTest, ...]:
+    """Every mechanism against the other partially observed variables, within strata.
+
+    The strata are those of its parents among the fully observed variables and those that are shown
+    wherever they can matter.
+    """
+    partially = table.partially_observed
+    before = shown_wherever_it_matters(PatternCounts.of(table), partially)
+    whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng)
+    tests: list[MissingTest] = []
+    for missing in partially:
+        testing = whole.of_mechanism(missing)
+        if testing.table.rows:
+            always = testing.table.fully_observed  # where rules are not taken for values
+            given = tuple(name for name in parents_of[missing] if name in always)
+            if before[missing]:
+                given = parents_among(network, testing.table, missing, (*always, *before[missing]))
+            causes = tuple(name for name in partially if name not in before[missing])
+            tests += testing.showing(given).within(missing, causes, given)
+    return _ordered(
+        _tested_again(whole.of_mechanism(test.missing).showing(test.given), test)
+        if test.adjusted < LEVEL and test.p_value > NO_DOUBT
+        else test
+        for test in _ordered(tests)
+    )
+
+
+def dropout_tests(
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    parents_of: Mapping[str, Scope],
+) -> tuple[MissingTest, ...]:
+    """Every mechanism against variables that are shown wherever they can matter, within strata.
+
+    The strata are those of its parents among the fully observed variables.
+    """
+    partially = table.partially_observed
+    before = shown_wherever_it_matters(PatternCounts.of(table), partially)
+    whole = _Testing(network, table, sum(map(len, before.values())), rng)
+    tests: list[MissingTest] = []
+    for missing in (name for name in partially if before[name]):
+        testing = whole.of_mechanism(missing)
+        if testing.table.rows:
+            always = testing.table.fully_observed
+            given = tuple(name for name in parents_of[missing] if name in always)
+            tests += testing.within(missing, before[missing], given)
+    return _ordered(tests)
+
+
+def _tested_again(testing: _Testing, test: MissingTest) -> MissingTest:
+    """The test within the strata of what the cause goes with too, if its p-value is larger."""
+    given = _with_companions(testing.table, test)
+    if given == test.given:
+        return test
+    again = testing.within(test.missing, (test.cause,), given)
+    return max((test, *again), key=lambda test: test.p_value)
+
+
+def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
+    """What the test is given, and the always observed variables that the cause goes with.
+
+    The strongest come first, as many as leave enough rows in a stratum.
+    """
+    shown = rows.take(rows.is_shown((test.cause,))).scaled()
+    cause, states = shown.columns[test.cause].astype(np.intp), shown.cardinality_of[test.cause]
+    effect_of = {}
+    for name in rows.fully_observed:
+        size = shown.cardinality_of[name]
+        cells = np.bincount(shown.columns[name] * states + cause, shown.weights, size * states)
+        (result,) = approximated(cells.astype(np.float64).reshape(1, 1, size, states), 1)
+        if name not in test.given and result.p_value < LEVEL:
+            effect_of[name] = result.effect
+    given, number = test.given, strata_of(rows, test.given)[1]
+    for name in sorted(effect_of, key=lambda name: -effect_of[name]):
+        if number * shown.cardinality_of[name] * ROWS_PER_STRATUM <= test.rows:
+            number *= shown.cardinality_of[name]
+            given = (*given, name)
+    return given
+
+
+def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list[str]]:
+    """The variables by their number of states, so many together as fit a table of some cells."""
+    size_of = table.cardinality_of
+    groups = []
+    for size in sorted({size_of[name] for name in names}):
+        alike = [name for name in names if size_of[name] == size]
+        most = max(1, MOST_CELLS // (times * size))
+        groups += [alike[start : start + most] for start in range(0, len(alike), most)]
+    return groups
+
+
+def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
+    """The states under which a variable is never shown, most rows first."""
+    cases = []
+    copies = None if table.copies is None else table.copies.rows
+    unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
+    for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
+        never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= FEWEST_ROWS)
+        for index, state in np.argwhere(never).tolist():
+            missing = table.partially_observed[index]
+            if cause != missing and table.missing_of[missing] < table.row_count:
+                name, rows = network.states(cause)[state], whole_rows(counts[index, 0, state])
+                cases.append(NeverShown(missing, cause, name, rows))
+    return tuple(sorted(cases, key=lambda case: -case.rows))
+
+
+def smallest_effect(rows: float, tests: int) -> float:
+    """The smallest Cramér's V that would be found in four of five data sets, about.
+
+    Examples
+    --------
+    >>> round(smallest_effect(1000, 1), 3)
+    0.089
+    """
+    from scipy.special import ndtri
+
+    needed = ndtri(1 - 0.05 / max(tests, 1) / 2) + ndtri(0.8)
+    return float(min(needed / np.sqrt(max(rows, 1)), 1.0))
+
+
+def _ordered(tests: Iterable[MissingTest]) -> tuple[MissingTest, ...]:
+    """The tests, smallest p-value first, adjusted for their number."""
+    tests = sorted(tests, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
+    adjusted = holm(np.array([test.p_value for test in tests])).tolist()
+    return tuple(replace(test, adjusted=value) for test, value in zip(tests, adjusted, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class _Testing:
+    """Tests of mechanisms on some rows, whose p-values are to be adjusted for so many tests."""
+
+    network: Network
+    table: EncodedTable
+    among: int
+    rng: np.random.Generator
+
+    def of_mechanism(self, missing: str) -> _Testing:
+        """The same on the rows that tell of a mechanism."""
+        rows = rows_that_tell(self.network, self.table, missing)
+        return self if rows is self.table else replace(self, table=rows)
+
+    def showing(self, names: Scope) -> _Testing:
+        """The same on the rows that show some variables."""
+        if not any(self.table.missing_of[name] for name in names):
+            return self
+        return replace(self, table=self.table.take(self.table.is_shown(names)))
+
+    @cached_property
+    def survey(self) -> SurveyRows | None:
+        """The rows with their survey's design, if they have one."""
+        return SurveyRows.of(self.network, self.table)
+
+    @cached_property
+    def scale_of(self) -> dict[str, float]:
+        """What makes the weights of the rows that show a variable add up to their worth (Kish)."""
+        table = self.table
+        if not table.is_weighted:
+            return dict.fromkeys(table.variables, 1.0)
+        return {name: table.take(table.is_shown((name,))).scale for name in table.variables}
+
+    def within(self, missing: str, causes: Scope, given: Scope) -> Iterator[MissingTest]:
+        """A mechanism against some causes, within the strata of what is given."""
+        table, (strata, number) = self.table, strata_of(self.table, given)
+        halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
+        for alike in _of_one_size(table, causes, number * 2):
+            size = table.cardinality_of[alike[0]]
+            states = halves * (size + 1)  # one state more for rows that do not show the cause
+            counts = np.empty((len(alike), number, 2, size))
+            for index, cause in enumerate(alike):
+                keys = states + np.minimum(table.columns[cause], size)
+                sums = np.bincount(keys, table.weights, number * 2 * (size + 1))
+                counts[index] = sums.reshape(number, 2, size + 1)[..., :size]
+            yield from self.tests([(missing, cause) for cause in alike], given, counts)
+
+    def tests(
+        self, pairs: Sequence[tuple[str, str]], given: Scope, counts: FloatArray
+    ) -> Iterator[MissingTest]:
+        """The tests of mechanisms against causes with one number of states, not yet adjusted.
+
+        Those without a stratum in which both vary, as of a mechanism against its own variable, are
+        left out. Tables are drawn for those that are unsure.
+        """
+        scales, by_design = np.array([self._worth(*pair, given) for pair in pairs]).T
+        counts = counts * scales[:, None, None, None]
+        states = counts.sum(axis=1)
+        total = states.sum(axis=1)
+        known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
+        share = quotient(states[:, 0], total)
+        high = np.argmax(np.where(known, share, -1), axis=1)
+        low = np.argmin(np.where(known, share, 2), axis=1)
+        for index, result in enumerate(approximated(counts, self.among)):
+            if result.degrees_of_freedom == 0:
+                continue
+            missing, cause = pairs[index]
+            most, least = float(share[index, high[index]]), float(share[index, low[index]])
+            p_value, names = result.p_value, self.network.states(cause)
+            if result.how == DRAWS:
+                p_value = by_draws(counts[index], result.statistic, p_value, self.rng)
+            yield MissingTest(
+                missing,
+                cause,
+                given,
+                p_value if np.isnan(by_design[index]) else float(by_design[index]),
+                adjusted=np.nan,
+                effect=result.effect,
+                highest=names[high[index]],
+                lowest=names[low[index]],
+                rates=(most, least),
+                ratio=most / least if least > 0 else float("inf"),
+                rows=result.rows,
+                by_draws=result.how == DRAWS,
+            )
+
+    def _worth(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
+        """What makes the weights add up to the rows that they are worth, and a p-value.
+
+        The p-value is NaN where it is not the design that tells it.
+        """
+        result = None
+        if self.survey is not None and missing != cause:
+            table = self.survey.table
+            rows, cell, shape = cells_of(
+                table, Mechanism(missing), cause, _few_strata(table, given)
+            )
+            result = self.survey.test(rows, cell, shape)
+        if result is None:
+            return self.scale_of[cause], np.nan
+        return result.rows / float(table.row_weights[rows].sum()), result.p_value
+
+
+def _few_strata(table: EncodedTable, given: Scope) -> Scope:
+    """The first of some variables, as many as make few strata."""
+    numbers = accumulate((table.cardinality_of[name] for name in given), mul)
+    return tuple(name for name, number in zip(given, numbers, strict=True) if number <= MOST_STRATA)
+
+
+def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:
+    """The stratum of each row by some variables, as many as make few strata, and their number."""
+    used = _few_strata(table, given)
+    sizes = [table.cardinality_of[name] for name in used]
+    return pack([table.columns[name] for name in used], sizes, table.rows), prod(sizes)

@@ -1,0 +1,511 @@
+"""What is missing, how, and what that permits: one value that prints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from lacunet.ask.diagnose.at_random_tests import (
+    LEVEL,
+    MissingTest,
+    NeverShown,
+    dropout_tests,
+    mar_tests,
+    mcar_tests,
+    positivity,
+    smallest_effect,
+)
+from lacunet.ask.diagnose.em_on_learned_graph import GraphTrial, try_learned_graph
+from lacunet.ask.diagnose.patterns import Patterns, patterns
+from lacunet.counts.counts import added_up
+from lacunet.counts.groups import group_rows
+from lacunet.counts.missing_values import MissingSummary
+from lacunet.counts.observations import missing_in, rows_within
+from lacunet.counts.open_rows import open_rows
+from lacunet.data.data import Data, data_given
+from lacunet.data.errors import DataWarning
+from lacunet.data.network_from_data import rows_first, warned_network_of_columns
+from lacunet.data.proposals import proposals
+from lacunet.data.read import ReadReport, note_on_sets
+from lacunet.data.table import EncodedTable
+from lacunet.inference.expectation.forecast import Forecast
+from lacunet.learning.explain import explain
+from lacunet.limits import Memory
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.learned.from_rows import CANNOT_BE_SEEN, from_few_rows, observed_parents
+from lacunet.missingness.learned.not_asked import notes_on_rules
+from lacunet.missingness.separation.separator import separators
+from lacunet.network.formats.files import NetworkOrEdges
+from lacunet.network.network import Network, Scope
+from lacunet.network.read_options import takes_data
+from lacunet.progress import AskedProgress
+from lacunet.randomness import generator
+from lacunet.text import assigned, counted, finite, first_of, sentence
+from lacunet.text_tables import Displayed, TextTable
+
+NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
+SHOWN = 10  # lines of each list that are printed
+DEPENDS = "being missing depends on (one cause at a time; Cramér's V, Holm-adjusted p-values):"
+
+
+@dataclass(frozen=True)
+class MethodSupport:
+    """What each method would rest on, and which one `auto` would take.
+
+    ``complete_rows`` is what listwise deletion uses; ``fewest_family_rows`` what direct-mcar
+    has for the family that is shown least, ``least_shown`` that family's variable. ``groups`` is
+    the number of groups of rows that direct-mar and factored-mar make by the fully observed
+    variables; ``fallback_of`` the share of the rows in groups none of which shows the family.
+    ``informed_groups`` and ``informed_fallback_of`` are the same for informed deletion with
+    learned separators, of the family with most groups. ``expectation`` is what an EM step will
+    cost, None if nothing is missing; ``auto`` what `auto` would do. Without edges, the family of
+    each variable is the variable alone.
+    """
+
+    complete_rows: int
+    least_shown: str
+    fewest_family_rows: int
+    groups: int
+    fallback_of: Mapping[str, float]
+    informed_groups: int
+    informed_fallback_of: Mapping[str, float]
+    expectation: Forecast | None
+    auto: str
+    has_edges: bool = True
+
+
+FLUX = (
+    "influx: share of all shown cells that are in rows where it is missing (how much there is to "
+    "predict it from)\n"
+    "outflux: share of all missing cells that are in rows that show it (how much it can help to "
+    "predict)"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Displayed):
+    """What is missing from data, and what can be said about why.
+
+    ``patterns`` describe; ``mcar`` tests whether values are missing completely at random,
+    ``mar`` whether they are always missing at random, both smallest p-value first;
+    ``positivity`` lists states under which a variable is never shown; ``grounds`` says what
+    methods would rest on. ``conclusions`` are sentences. ``trial`` compares EM on a graph learned
+    from the rows with EM under MAR, if that was asked for.
+    """
+
+    patterns: Patterns
+    mcar: tuple[MissingTest, ...]
+    mar: tuple[MissingTest, ...]
+    positivity: tuple[NeverShown, ...]
+    grounds: MethodSupport
+    conclusions: tuple[str, ...]
+    trial: GraphTrial | None = None
+
+    def __repr__(self) -> str:
+        return f"<Diagnosis: {self.conclusions[0]}>"
+
+    def _parts(self) -> list[object]:
+        return shown(self)
+
+    def as_data(self) -> dict[str, Any]:
+        """All of it as lists, strings and numbers, ready for JSON."""
+        data: dict[str, Any] = finite(asdict(self))
+        return data
+
+
+@takes_data
+def diagnose(
+    data: Any,
+    network: NetworkOrEdges | None = None,
+    *,
+    rng: np.random.Generator | int | None = None,
+    memory: Memory = None,
+    try_graph: bool = False,
+    progress: AskedProgress = False,
+) -> Diagnosis:
+    """Say what is missing from data, how, and what that permits.
+
+    Parameters
+    ----------
+    data
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation, or
+        `lacunet.Data`, whose weights count in the tests.
+    network
+        Structure and states, or edges; CPTs, if it has any, are ignored. Without it, as in
+        ``diagnose(data)``, all columns are looked at; identifiers, free text, and dates and
+        numbers with more than 50 different values are refused in one error, which says what to
+        give: ``diagnose(lacunet.Data(data, bins={"Age": 5}, without=["Id"]))``.
+    rng
+        A seed or a generator. The same seed gives the same result; None is 0. It is for tests with
+        few rows, whose p-values come from tables drawn at random.
+    memory
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Of data that need more, only as many rows are tested as fit, spread over all of the data;
+        the conclusions say so.
+    try_graph
+        Whether to learn the network twice where MAR is rejected (adjusted p below 0.05): by EM, and
+        by EM on a missingness graph learned from the rows. That graph is recommended if some CPT
+        entry differs by more than chance explains at the 5% level.
+    progress
+        True for a bar, in notebooks too, or a function to call as the work goes on.
+
+    Returns
+    -------
+    A value that prints. Its ``mcar`` is a tuple of tests of whether values are missing completely
+    at random: one for each variable with missing values and each other variable, of whether being
+    missing depends on it (Pearson's chi-squared test, p-values adjusted by Holm; the conclusions go
+    by those below 0.05). The smallest p-value comes first: ``mcar[0].p_value``, and adjusted
+    ``mcar[0].adjusted``. ``mar`` are tests of whether values are missing at random: the same, of
+    dependence on variables that have missing values themselves, given those that are always shown.
+    ``patterns`` says what is missing together, and ``positivity`` lists the states of other
+    variables under which a variable is never shown.
+    Of each variable, ``patterns.influx_of`` is the share of all shown cells that are in rows where
+    it is missing: how much there is to predict it from. ``patterns.outflux_of`` is the share of all
+    missing cells that are in rows that show it: how much it can help to predict.
+
+    Examples
+    --------
+    The young all answer, the old half of the time.
+
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]}, {"Ill": ["Age"]})
+    >>> rows = {"Age": ["young"] * 50 + ["old"] * 50, "Ill": ["no"] * 75 + [None] * 25}
+    >>> print(diagnose(rows, network).conclusions[0])
+    Values are not missing completely at random: whether Ill is missing depends on Age.
+    """
+    data = data_given(rows_first(data, "diagnose"))
+    left_out: Iterable[str] = ()
+    if network is None:
+        columns, data = warned_network_of_columns(data)
+        network, left_out = columns.network, columns.left_out.values()
+    rows = rows_to_diagnose(network, data, memory, progress)
+    random = generator(0 if rng is None else rng)
+    return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
+
+
+def rows_to_diagnose(
+    network: NetworkOrEdges, data: Data, memory: Memory, progress: AskedProgress
+) -> tuple[Network, MissingSummary, EncodedTable]:
+    """The network with the codes of the data, what is missing, and rows that stand for all."""
+    opened = open_rows("diagnose", network, data, memory, progress)
+    with opened.rows() as rows:
+        table, _ = rows_within(rows, opened.network, opened.budget, ReadReport())
+        read_report = ReadReport()
+        summary = missing_in(rows, (), read_report)
+        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+    return opened.network, summary, replace(table, notes=(*notes,))
+
+
+def diagnosed(
+    network: Network,
+    summary: MissingSummary,
+    table: EncodedTable,
+    random: np.random.Generator,
+    *,
+    try_graph: bool = False,
+    left_out: Iterable[str] = (),
+) -> Diagnosis:
+    """Say what is missing, and what rows that stand for all tell of why.
+
+    A cell that is one of several states is missing, and the conclusions say so. ``left_out`` are
+    remarks on columns that are not looked at.
+    """
+    cells, table = table.cells_of_sets, table.without_sets()
+    described = patterns(network, summary)
+    completely = mcar_tests(network, table, random)
+    parents_of = observed_parents(network, table)
+    always = mar_tests(network, table, random, parents_of)
+    never = positivity(network, table)
+    grounds = _grounds(network, table, described, parents_of)
+    dropout = dropout_tests(network, table, random, parents_of)
+    words = _conclusions(described, completely, always, dropout, never, table.row_count)
+    by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
+    words = (*words[:-1], *by_rules, words[-1])
+    trial = None
+    if try_graph and (by_rules or any(test.adjusted < LEVEL for test in always)):
+        trial = try_learned_graph(network, table)
+        words = (*words[:-1], str(trial), words[-1])
+    if table.row_count < described.rows:
+        words = (
+            f"All tests are of {table.row_count:,} of the {described.rows:,} rows, spread "
+            "over all of the data: no more fit in the memory budget. What is rare may be missing "
+            "here.",
+            *words,
+        )
+    if cells:
+        words = (*words, sentence(note_on_sets(cells)))
+    copies = None if table.copies is None else table.copies.rows
+    proposed = proposals(network, table.columns, copies=copies)
+    words = (*words, *map(sentence, (*proposed, *left_out)))
+    return Diagnosis(described, completely, always, never, grounds, words, trial)
+
+
+def _grounds(
+    network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
+) -> MethodSupport:
+    graph = MissingnessGraph.without_rules(network, parents_of)
+    separator_of = separators(graph, table.fully_observed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)  # the conclusions say what rows miss
+        explanation = explain(network, table)
+    grouped = cache(partial(group_rows, table))
+
+    def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
+        """The number of groups, and the share of the rows in those that never show the hidden."""
+        groups, group = grouped(given)
+        shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
+        lost = groups.weights[shown == 0].sum()
+        return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))
+
+    number, _ = fallen(table.fully_observed, ())
+    fallback_of, informed_of, informed = {}, {}, 0
+    for name in network.variables:
+        family = network.family(name)
+        hidden = [member for member in family if table.missing_of[member]]
+        if hidden:
+            _, fallback_of[name] = fallen(table.fully_observed, hidden)
+            given = [v for v in table.fully_observed if v in family or v in separator_of[name]]
+            groups, informed_of[name] = fallen(tuple(given), hidden)
+            informed = max(informed, groups)
+    least_shown = min(described.family_rows, key=lambda name: described.family_rows[name])
+    return MethodSupport(
+        described.complete_rows,
+        least_shown,
+        described.family_rows[least_shown],
+        number,
+        fallback_of,
+        informed,
+        informed_of,
+        explanation.expectation,
+        explanation.plan.intention,
+        bool(network.edges),
+    )
+
+
+def _conclusions(
+    described: Patterns,
+    completely: Sequence[MissingTest],
+    always: Sequence[MissingTest],
+    dropout: Sequence[MissingTest],
+    never: Sequence[NeverShown],
+    rows: int,
+) -> tuple[str, ...]:
+    if not described.missing_cells:
+        return ("Nothing is missing.",)
+    words = [_completely(completely)]
+    if clear := [test for test in dropout if test.adjusted < LEVEL]:
+        words.append(
+            f"As after dropout, {_dependences(clear)}, given what is always shown, and no row "
+            "shows the one without the other. So they are shown wherever they can matter, and this "
+            "by itself is missing at random. em allows for it; direct-mar and factored-mar, which "
+            "compare groups by what is always shown, are biased by it."
+        )
+        dropout = ()
+    if clear := [test for test in always if test.adjusted < LEVEL]:
+        graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
+        if few := from_few_rows(rows):
+            graph = f"one that you draw: {few}"
+        words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
+    elif tests := always or dropout:
+        words.append(
+            "No sign that being missing depends, beyond what is always shown, on values that are "
+            "themselves missing at times "
+            f"({counted(len(tests), 'test')}, the smallest adjusted p {_p_value(tests[0])})."
+        )
+    if described.never_observed:
+        names = ", ".join(described.never_observed)
+        words.append(f"No row shows {names}: only the prior, or EM with the rest, can speak.")
+    if never:
+        first = never[0]
+        words.append(
+            f"Some variables are never shown under a state of another "
+            f"({counted(len(never), 'case')}): {first.missing} is never shown where "
+            f"{assigned(first.cause, first.state)} ({counted(first.rows, 'row')}). "
+            "What holds there cannot be learned from these data."
+        )
+    words.append(f"Remember: {CANNOT_BE_SEEN}, nor whether rows were left out (R[*]).")
+    return tuple(words)
+
+
+def _completely(tests: Sequence[MissingTest]) -> str:
+    clear = [test for test in tests if test.adjusted < LEVEL]
+    if clear:
+        return f"Values are not missing completely at random: {_dependences(clear)}."
+    if not tests:
+        return "Whether values are missing completely at random cannot be tested here."
+    effect = smallest_effect(min(test.rows for test in tests), len(tests))
+    return (
+        f"No sign against missing completely at random in {counted(len(tests), 'test')} "
+        f"(an effect below Cramér's V = {effect:.2f} might have gone unnoticed)."
+    )
+
+
+def _not_always(clear: Sequence[MissingTest], tests: int) -> str:
+    """That values are not always missing at random, as surely as the smallest p-value says it."""
+    first = clear[0]
+    numbers = (
+        f"{'the clearest: ' if len(clear) > 1 else ''}Cramér's V = {first.effect:.2f}, "
+        f"p {_p_value(first)}, adjusted for {counted(tests, 'test')}"
+    )
+    what = f"{_dependences(clear)}, given what is always shown ({numbers}"
+    if first.adjusted < NO_CHANCE:
+        return f"Nor always at random: {what}). Methods for MAR data are then biased"
+    return (
+        f"Perhaps not always at random: it seems that {what}; of data sets that are, one in twenty "
+        "has such a sign by chance). If it does, methods for MAR data are biased"
+    )
+
+
+def _dependences(tests: Sequence[MissingTest]) -> str:
+    """``whether Income is missing depends on Age, Sex; Job on Age``, the strongest first."""
+    causes_of: dict[str, list[str]] = {}
+    for test in tests:
+        causes_of.setdefault(test.missing, []).append(test.cause)
+    parts = []
+    for index, (missing, causes) in enumerate(list(causes_of.items())[:3]):
+        of = f"{missing} on" if index else f"whether {missing} is missing depends on"
+        parts.append(f"{of} {first_of(causes, 3)}")
+    rest = len(causes_of) - len(parts)
+    return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
+
+
+def shown(diagnosis: Diagnosis) -> list[object]:
+    """The diagnosis for people to read: lines, and a table."""
+    described, grounds = diagnosis.patterns, diagnosis.grounds
+    share = described.missing_cells / max(described.cells, 1)
+    partially = [name for name, rate in described.rate_of.items() if rate > 0]
+    shape = "monotone" if described.is_monotone else "not monotone"
+    lines: list[object] = [
+        f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
+        f"cells missing ({share:.1%}), in {len(partially)} of {len(described.rate_of)} variables",
+    ]
+    if partially:
+        number = counted(described.number, "pattern")
+        what = "family shown" if grounds.has_edges else "shown"
+        lines += [f"{number} of missing values, {shape}", ""]
+        lines += _variables(described, partially, what)
+        lines += ["", "commonest patterns:", _commonest(described)]
+        lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
+        clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
+        lines += _list(DEPENDS, map(_tested, clear))
+        clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
+        lines += _list("also given what is always shown:", map(_tested, clear))
+        lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]
+    return [*lines, "", *diagnosis.conclusions]
+
+
+def _list(title: str, items: Any) -> list[str]:
+    items = list(items)
+    if not items:
+        return []
+    more = [f"  and {len(items) - SHOWN} more"] if len(items) > SHOWN else []
+    return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
+
+
+def _variables(described: Patterns, partially: Sequence[str], what: str) -> list[object]:
+    ordered = sorted(partially, key=lambda name: -described.rate_of[name])
+    rows = [
+        [
+            name,
+            f"{described.rate_of[name]:.1%}",
+            f"{described.family_rows[name]:,}",
+            f"{described.influx_of[name]:.2f}",
+            f"{described.outflux_of[name]:.2f}",
+        ]
+        for name in ordered[: 2 * SHOWN]
+    ]
+    table = TextTable(["variable", "missing", what, "influx", "outflux"], rows)
+    more = [f"and {len(ordered) - len(rows)} more"] if len(ordered) > len(rows) else []
+    return [table, *more, FLUX]
+
+
+def _commonest(described: Patterns) -> str:
+    lines = []
+    for pattern in described.commonest[: SHOWN // 2]:
+        names = ", ".join(pattern.missing[:6]) + (", ..." if len(pattern.missing) > 6 else "")
+        what = f"{counted(len(pattern.missing), 'variable')} missing: {names}"
+        share = pattern.rows / described.rows
+        rows = counted(pattern.rows, "row")
+        lines.append(f"  {rows} ({share:.1%}): {what if pattern.missing else 'nothing missing'}")
+    return "\n".join(lines)
+
+
+def _notable(described: Patterns) -> list[Any]:
+    """The pairs whose being missing goes together by more than chance, four times over."""
+    bar = 4 / np.sqrt(max(described.rows, 1))
+    return [pair for pair in described.pairs if abs(pair.phi) > bar][:SHOWN]
+
+
+def _pair(pair: Any) -> str:
+    return (
+        f"{pair.one} and {pair.two}: {counted(pair.together, 'row')}, by chance "
+        f"{pair.expected:,.0f} (correlation {pair.phi:+.2f})"
+    )
+
+
+def _tested(test: MissingTest) -> str:
+    times = f"{test.ratio:.1f} times" if np.isfinite(test.ratio) else "never there"
+    if np.isfinite(test.ratio) and test.ratio > 100:
+        times = "over 100 times"
+    return (
+        f"{test.missing} is missing in {test.rates[0]:.0%} of rows with "
+        f"{assigned(test.cause, test.highest)}, in {test.rates[1]:.0%} with "
+        f"{assigned(test.cause, test.lowest)} "
+        f"({times}; V = {test.effect:.2f}, p {_p_value(test)})"
+    )
+
+
+def _p_value(test: MissingTest) -> str:
+    return f"= {test.adjusted:.2g}" if test.adjusted >= 1e-16 else "< 1e-16"
+
+
+def methods_as_text(described: Patterns, grounds: MethodSupport) -> str:
+    """What methods would rest on, a line for some each."""
+    rows = counted(grounds.complete_rows, "row")
+    every = counted(described.rows, "row")
+    step = grounds.expectation
+    cost = "" if step is None else f"; a step takes {step.time}"
+    if step is not None and step.loopy_problems:
+        cost += f", {step.loopy_problems:,} of {step.problems:,} problems only approximately"
+    least = f"at least {counted(grounds.fewest_family_rows, 'row')} per"
+    groups = f"  direct-mar, factored-mar: {counted(grounds.groups, 'group')} of rows"
+    by_family = [
+        f"  direct-mcar: {least} family ({grounds.least_shown}); factored-mcar also rows that show "
+        "a part of a family",
+        f"{groups}; {_fell_back(grounds.fallback_of)}",
+        "  informed-direct, informed-factored with groups='learn' (--groups learn): at "
+        f"most {counted(grounds.informed_groups, 'group')} per family; "
+        f"{_fell_back(grounds.informed_fallback_of)}",
+    ]
+    by_variable = [
+        f"  direct-mcar, factored-mcar: {least} variable ({grounds.least_shown})",
+        f"{groups}; {_fell_back(grounds.fallback_of, 'variable', 'variables')}",
+    ]
+    return "\n".join(
+        [
+            f"  listwise: {rows} without a missing value "
+            f"({grounds.complete_rows / max(described.rows, 1):.1%})",
+            *(by_family if grounds.has_edges else by_variable),
+            f"  em: all {every}{cost}",
+            "  mgraph, em with missingness=... (--missingness): a graph of what decides on being "
+            "missing",
+            f"auto would take: {grounds.auto}",
+        ]
+    )
+
+
+def _fell_back(
+    fallback_of: Mapping[str, float], singular: str = "family", plural: str = "families"
+) -> str:
+    lost = {name: share for name, share in fallback_of.items() if share > 0}
+    if not lost:
+        return f"every {singular} shown in every group"
+    worst = max(lost, key=lambda name: lost[name])
+    return (
+        f"{counted(len(lost), singular, plural)} with groups that never show it, at worst "
+        f"{lost[worst]:.1%} of the rows ({worst})"
+    )

@@ -1,0 +1,344 @@
+"""Dataframes with every missing cell filled in: `impute`."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isclose
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+
+from lacunet.ask.impute.copies import CountedRows
+from lacunet.ask.impute.draws import parameter_draws
+from lacunet.ask.predict.completions import draw_completions, most_probable, refuse_impossible_rows
+from lacunet.ask.predict.missingness_assumptions import (
+    completed_questions,
+    say_assumptions,
+    say_hidden_causes,
+    shown_patterns,
+)
+from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
+from lacunet.ask.predict.unsupported_shares import RowShares
+from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.data import Data, data_given
+from lacunet.data.fill import StateCells, cells_of_states
+from lacunet.data.network_or_edges import network_beside
+from lacunet.data.original_tables import few_rows, filled, held_data
+from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.spellings import SeenValues
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError, LacunetWarning, warn
+from lacunet.inference.query import check_choice
+from lacunet.learning.em.em import EM
+from lacunet.learning.learn import learn
+from lacunet.learning.result import Result
+from lacunet.limits import Memory
+from lacunet.missingness.graph import kept_graph
+from lacunet.network.formats.files import AnyNetwork, as_learned
+from lacunet.network.network import Network
+from lacunet.network.read_options import takes_data
+from lacunet.randomness import generator
+from lacunet.text import listed
+
+SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
+ROUNDING = 1e-9
+DESIGN = {"strata", "cluster", "replicate_weights"}
+WITH_INTERVALS = (
+    "result = lacunet.learn(network, data, intervals=True), then result.impute(data, draws=5) ("
+    "lacunet learn NETWORK DATA --intervals -o result.json, then lacunet impute "
+    "result.json DATA --draws 5 -o out.csv); or draw with the CPTs as they are: proper=False "
+    "(--fixed-cpts)."
+)
+
+
+@takes_data
+def impute(
+    network: AnyNetwork,
+    data: Any,
+    draws: int | None = None,
+    *,
+    rng: np.random.Generator | int | None = None,
+    proper: bool | None = None,
+    unsupported: Literal["warn", "refuse", "ignore"] = "warn",
+    memory: Memory = None,
+) -> Any:
+    """The data with every missing cell of the network's variables filled in.
+
+    By default each row gets its most probable completion: one best guess. For an analysis of the
+    completed data use ``draws``: guesses vary less than the missing values themselves would, so
+    that estimates from them are biased and look too certain.
+
+    If the network has rules by which a question was not asked of all (``not_asked``), a cell that
+    is empty for that reason gets the state that the rule names, if its column can hold texts.
+
+    Parameters
+    ----------
+    network
+        A network with CPTs, a result of learning, or the path or name of one.
+    data
+        Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``. For a path
+        you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
+        ``pd.read_csv(path)``.
+    draws
+        None for the most probable completion of each row, all its missing cells together; or
+        how many completed frames to draw from the joint posterior, for multiple imputation:
+        analyse each of them, and combine what you get with `lacunet.pool`. A row that stands for
+        several (``counts``) is drawn for each of them: the frames have a row for every copy, and
+        ones as counts.
+    rng
+        A seed or a generator. The same seed gives the same result; None another each time.
+    proper
+        Whether each frame is drawn with CPTs of its own, which are drawn first, within their
+        uncertainty; by default two frames or more are. This needs a result of learning. If the
+        result has no intervals, it is learned again with intervals, provided that ``data`` are the
+        data that it was learned from.
+        With False, all frames are drawn with the same CPTs. That is right for a network that is
+        known exactly; for one that was learned, the frames then vary too little.
+    unsupported
+        What to do where completions rest on CPT rows without data: "warn", "refuse", or "ignore".
+        A completed table has no probabilities that could have bounds; those of `predict` have.
+    memory
+        The bytes that inference may take, or such as ``"500MB"``; by default half of the memory.
+
+    Returns
+    -------
+    A frame of the data's kind (a pyarrow Table for files), or with ``draws`` a list of them. The
+    command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
+    their order; columns that are not the network's stay as they are, and all cells that are shown
+    keep value and type. What is filled in is written as the rows write that state, or by its code,
+    in a column of the same type; where the network cuts numbers into intervals, it is the mean of
+    the numbers that the rows show in the interval (its middle, if they show none). A cell that is
+    empty because its question was not asked stays so in a column that cannot hold the name of that
+    state, such as one of numbers. Only where the type of a column cannot hold some other state, it
+    is widened: whole numbers become numbers, anything else becomes texts.
+
+    Raises
+    ------
+    ImpossibleDataError
+        A row has probability zero, so nothing follows about its missing cells.
+    LacunetError
+        Frames are to be drawn, and the missingness graph of the result does not determine the
+        distribution to draw them from; or rows stand for more than memory has room for.
+
+    Warns
+    -----
+    AssumptionWarning
+        Cells are missing, and one of these holds: the result was learned without a missingness
+        graph, so that values are taken to be missing at random; its graph is MNAR, but its
+        mechanisms were not learned (``method="em"`` learns them); or the graph does not
+        always determine the distribution of completions: it does for almost all networks with the
+        numbers of states that the variables have here, or (without ``draws``) not even for those.
+        A network alone does not say what was assumed, and gives no warning.
+
+    Examples
+    --------
+    >>> rain = Network(
+    ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+    ...     {"Wet": ["Rain"]},
+    ...     {"Rain": [0.75, 0.25], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+    ... )
+    >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
+    {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
+    """
+    refuse_no_draws(draws)
+    check_choice(unsupported, ("warn", "refuse", "ignore"))
+    learned = as_learned(network)
+    weighed = data_given(data)
+    given = weighed.every_row(learned)
+    network = network_beside(learned, given, "impute")
+    given = held_data(given, network.states_of)
+    if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
+        return given.source if draws is None else [given.source] * draws
+    frame, source = given.source, source_from(given)
+    given = given.with_latent(network.states_of, source.columns)
+    as_they_came = given
+    counted = None if draws is None else CountedRows.of(weighed, learned, source)
+    if draws is not None and counted is not None:
+        frame = counted.expanded(frame, source, draws, memory)
+        given = replace(given, source=frame)
+        source = source_from(given)
+    pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
+    # What was not asked is filled in too: the rows do not show it.
+    table, shown = (
+        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
+    )
+    network = with_data_codes(network, given)
+    say_means(network, shown.partially_observed)
+    if {*table.partially_observed} - {*given.latent}:
+        say_assumptions(learned, network, draws=draws is not None)
+    say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
+    if unsupported != "ignore" and network.support is not None:
+        whole, rows = rows_with_mechanisms(network, table, given.latent)
+        shares = RowShares()
+        shares.add(completion_shares(whole, rows, memory))
+        shares.object("completions", unsupported)
+    random, drawn = generator(rng), None
+    if draws is not None and (draws > 1 if proper is None else proper):
+        again = rows_learned_from(weighed, as_they_came, learned)
+        drawn = parameter_draws(with_intervals(learned, network, again), draws, random)
+    completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
+    seen = SeenValues(network.cuts_of, given.decimal)
+    seen.add_frame(frame, shown)
+    cells_of = {
+        name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
+    }
+    frames = [_completed(network, frame, cells_of, shown, whole) for whole in completions]
+    return frames[0] if draws is None else frames
+
+
+def refuse_no_draws(draws: int | None) -> None:
+    """Refuse a number of draws that is none."""
+    is_whole = isinstance(draws, Integral) and not isinstance(draws, bool)
+    if draws is not None and not (is_whole and draws >= 1):
+        raise LacunetError(
+            f"draws={draws!r} is not a number of draws.",
+            "give 1 or more, or None for the most probable completion.",
+        )
+
+
+def rows_learned_from(
+    weighed: Data, opened: Data, learned: Any
+) -> Callable[[Network], EncodedTable]:
+    """What reads the rows as a result was learned from them, with their counts and weights.
+
+    Parameters
+    ----------
+    opened
+        The same data as they are completed: without weights, from a source in memory or files.
+    """
+
+    def rows(network: Network) -> EncodedTable:
+        unread = replace(opened, aside=())
+        roles = {name: getattr(weighed, name) for name in ("weight", "counts", "squared_weight")}
+        columns = {*source_from(opened).columns}
+        as_learned = replace(unread, **roles).weighed_as(learned)
+        if not {*as_learned.beside} <= columns:  # other data, without those columns
+            as_learned = replace(as_learned, **roles)
+        return read_table(as_learned, network, keep_sets=True)
+
+    return rows
+
+
+def say_means(network: Network, partly: Collection[str]) -> None:
+    """Say in which columns a missing number gets the mean of its interval."""
+    if cut := [name for name in network.variables if name in network.cuts_of and name in partly]:
+        warn(
+            f"missing numbers of {listed(cut)}, which the network cuts into intervals, get the "
+            "mean of their interval: they vary less than measured numbers do."
+        )
+
+
+def completed_tables(
+    network: Network,
+    table: EncodedTable,
+    absent: Collection[str],
+    draws: int | None,
+    drawn: Sequence[Network] | None,
+    rng: np.random.Generator,
+    memory: Memory,
+) -> Iterator[EncodedTable]:
+    """The most probable completion, or as many draws as asked for, each with its own network.
+
+    Parameters
+    ----------
+    absent
+        Variables that the data have no column for.
+    drawn
+        The network of each draw; None to draw all with the same.
+    """
+    whole, rows = rows_with_mechanisms(network, table, absent)
+    refuse_impossible_rows(whole, rows)
+    if drawn is not None:
+        for draw in drawn:
+            whole, rows = rows_with_mechanisms(draw, table, absent)
+            yield from draw_completions(whole, rows, 1, rng, memory)
+    elif draws is None:
+        yield most_probable(whole, rows, memory)
+    else:
+        yield from draw_completions(whole, rows, draws, rng, memory)
+
+
+def with_intervals(given: Any, network: Network, rows: Callable[[Network], EncodedTable]) -> Result:
+    """The result, learned again with intervals if it was learned without from these rows."""
+    if not isinstance(given, Result):
+        raise LacunetError(
+            "multiple imputation draws the CPTs too, within their uncertainty, and a network alone "
+            "has no uncertainty.",
+            WITH_INTERVALS,
+        )
+    if given.uncertainty is not None:
+        return given
+    again = None
+    if not DESIGN & given.beside.keys():  # which the rows alone do not have
+        again = _learned_again(given, network, rows)
+    if again is None or not _agree(again, network):
+        raise LacunetError(
+            f"the result was learned without intervals, and learning again from these rows (by "
+            f"{given.method}, with no strata, clusters or other options) does not give "
+            f"its CPTs, or not their precision: how sure they are cannot be found out.",
+            WITH_INTERVALS,
+        )
+    return again
+
+
+def _learned_again(
+    given: Result, network: Network, rows: Callable[[Network], EncodedTable]
+) -> Result | None:
+    """What the method of a result makes of these rows, with intervals; None if they do not fit.
+
+    What it warns of was said when the result was learned.
+    """
+    graph = kept_graph(network)
+    options: dict[str, Any] = {"missingness": graph} if graph else {}
+    method: str | EM = given.method
+    if method == "em" and not graph:  # it stays where it ended, and keeps the names of states
+        method = EM(start=network, restarts=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LacunetWarning)
+        table = rows(network)
+        missing = {name: table.missing_of[name] for name in network.variables}
+        if (given.rows, dict(given.missing)) != (table.row_count, missing):
+            return None
+        if not isclose(given.total, table.scaled().total):
+            return None
+        try:
+            return learn(
+                network,
+                table,
+                method,
+                pseudo_counts=given.pseudo_counts,
+                rng=0,
+                intervals=True,
+                **options,
+            )
+        except LacunetError:  # it needs options that are not known here
+            return None
+
+
+def _agree(again: Result, network: Network) -> bool:
+    """Whether the CPTs are those of a network, as far as EM finds the same optimum twice."""
+    return all(
+        np.all(
+            np.abs(again.network.cpt(name).table - network.cpt(name).table)
+            <= SAME * again.standard_error(name) + ROUNDING
+        )
+        for name in network.variables
+    )
+
+
+def _completed(
+    network: Network,
+    frame: Any,
+    cells_of: Mapping[str, StateCells],
+    shown: EncodedTable,
+    whole: EncodedTable,
+) -> Any:
+    partly = [name for name in network.variables if shown.missing_of[name]]
+    columns = {
+        name: (shown.columns[name], (whole.columns[name], network.states(name))) for name in partly
+    }
+    return filled(frame, columns, cells_of)

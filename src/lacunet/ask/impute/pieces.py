@@ -1,0 +1,163 @@
+"""Files completed some rows at a time: `completed_pieces`.
+
+The rows are gone through twice. The first time shows which columns miss something, of which type
+each column is, and how each state is written where a row shows it: so what is filled in can be
+written the same way in every row. The second time the rows are completed. What is held is some
+rows, never all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lacunet.ask.impute.copies import CountedRows, copies_in_parts
+from lacunet.ask.impute.draws import parameter_draws
+from lacunet.ask.impute.impute import (
+    completed_tables,
+    refuse_no_draws,
+    rows_learned_from,
+    say_means,
+    with_intervals,
+)
+from lacunet.ask.predict.missingness_assumptions import (
+    completed_questions,
+    say_assumptions,
+    say_hidden_causes,
+    shown_patterns,
+)
+from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
+from lacunet.ask.predict.unsupported_shares import RowShares
+from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.data import Data, data_given
+from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
+from lacunet.data.original_tables import repeated, replaced
+from lacunet.data.read import rows_with_codes
+from lacunet.data.source_parts import DataSource, with_nulls
+from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_types
+from lacunet.data.table import EncodedTable
+from lacunet.limits import Memory
+from lacunet.network.formats.files import AnyNetwork, as_network
+from lacunet.network.network import Network
+
+
+def completed_pieces(
+    learned: AnyNetwork,
+    data: Any,
+    draws: int | None = None,
+    *,
+    rng: np.random.Generator,
+    proper: bool = True,
+    memory: Memory = None,
+) -> Iterator[tuple[int, Any]]:
+    """The completed rows as Arrow tables, some rows at a time, each with its draw (from 0).
+
+    The parameters of each draw are drawn once, before the first row. Randomness is used up rows
+    first, then draws: the same rows, cut into the same pieces, give the same completions. All
+    tables have the same schema.
+
+    Parameters
+    ----------
+    data
+        Files, or what else can be read twice.
+    """
+    refuse_no_draws(draws)
+    weighed = data_given(data)
+    given = weighed.every_row(learned)
+    network = with_data_codes(as_network(learned), given)
+    source = with_nulls(source_from(given), network.states_of)
+    counted = None if draws is None else CountedRows.of(weighed, learned, source)
+    given = given.with_latent(network.states_of, source.columns)
+    opened: Any = replace(given, source=source, query=None, database=None)
+    seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
+    patterns = frozenset[frozenset[str]]()
+    for frame, table, shown in _pieces(network, given, source, tell=True):
+        seen_columns.add(frame, shown)
+        patterns |= shown_patterns(network, table)
+    say_means(network, seen_columns.partly)
+    if seen_columns.partly - {*given.latent}:
+        say_assumptions(learned, network, draws=draws is not None)
+    say_hidden_causes(network, completed_questions(network, patterns))
+    drawn = None
+    if draws is not None and proper:
+        again = rows_learned_from(weighed, opened, learned)
+        result = with_intervals(learned, network, again)
+        drawn = parameter_draws(result, draws, rng)
+    shares = RowShares()
+    rows = _pieces(network, given, source, tell=False)
+    for frame, table, shown in rows if counted is None else _copied(rows, counted):
+        if network.support is not None:
+            whole, seen = rows_with_mechanisms(network, table, given.latent)
+            shares.add(completion_shares(whole, seen, memory))
+        tables = completed_tables(network, table, given.latent, draws, drawn, rng, memory)
+        for draw, completed in enumerate(tables):
+            yield draw, seen_columns.completed(network, frame, shown, completed)
+    shares.object("completions", "warn")
+
+
+def _pieces(
+    network: Network, data: Data, source: DataSource, *, tell: bool
+) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+    """Some rows as they came, as codes, and as codes of what they show themselves.
+
+    The two differ in cells that are empty because their question was not asked.
+    """
+    import pyarrow as pa
+
+    columns = source.columns
+    for piece, *tables in rows_with_codes(source, data, network, columns=columns, tell=tell):
+        yield pa.table({name: piece.columns[name] for name in columns}), *tables
+
+
+def _copied(
+    pieces: Iterator[tuple[Any, EncodedTable, EncodedTable]], counted: CountedRows
+) -> Iterator[tuple[Any, EncodedTable, EncodedTable]]:
+    """The same rows, each as often as it counts."""
+    first = 0
+    for frame, table, shown in pieces:
+        copies = counted.numbers(frame, first, frame.num_rows)
+        first += frame.num_rows
+        for rows in copies_in_parts(copies):
+            yield repeated(frame, rows, counted.column), table.take(rows), shown.take(rows)
+
+
+@dataclass
+class SeenColumns:
+    """What is known of all rows before any is completed."""
+
+    seen: SeenValues
+    partly: set[str] = field(default_factory=set)  # variables that some row misses
+    type_of: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, frame: Any, shown: EncodedTable) -> None:
+        """Take in some rows."""
+        widen_types(self.type_of, frame)
+        self.partly |= {*shown.partially_observed}
+        columns = {name: frame.column(name) for name in frame.column_names}
+        self.seen.add(columns, shown, shown.variables)
+
+    def completed(
+        self, network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable
+    ) -> Any:
+        """Some rows with what they miss filled in, of the same schema as all others."""
+        import pyarrow as pa
+
+        column_of = keys_by_name(frame.column_names)
+        arrays = {name: as_type(frame.column(name), kind) for name, kind in self.type_of.items()}
+        replacements = {}
+        for name in network.variables:
+            if name not in self.partly:
+                continue
+            if name not in column_of:
+                replacements[name] = whole.columns[name], network.states(name)
+                continue
+            column = column_of[name]
+            cells = cells_of_states(network, name, self.seen, self.type_of[column])
+            missing = shown.columns[name] >= network.cardinality(name)
+            rows = rows_with_cells(shown.rows, cells.values, missing, whole.columns[name])
+            arrays[column] = arrow_filled(arrays[column], cells, rows)
+        return replaced(pa.table(arrays), replacements)

@@ -1,0 +1,5 @@
+"""How far an answer moves if values are not missing at random.
+
+`tilt` lets hidden values differ from shown ones by a stated amount, `tilted_em` is EM under it,
+`tilted_query` what is asked; `sensitivity` puts it together: a table, a curve, words.
+"""

@@ -1,0 +1,232 @@
+r"""If values are not missing at random: how far an answer moves as the hidden values differ.
+
+Missing at random says that within a group :math:`g` of rows (which agree on what is always
+shown) hidden values are like shown ones. The tilt lets them differ by a stated amount,
+
+.. math::
+    \Pr(y_m \mid \text{hidden}, g) \propto \Pr(y_m \mid \text{shown}, g) \, e^{\delta a(y_m)},
+
+with :math:`a = 1` for one state of the variable in question and 0 for the others:
+:math:`e^\delta` is the ratio of the odds of that state among hidden and shown values. So
+
+.. math::
+    P_\delta(y) = \sum_g \frac{n_g}{N} \Bigl( s_g P_g(y_m) + (1 - s_g)
+    \frac{P_g(y_m) e^{\delta a(y_m)}}{\sum_{y'} P_g(y') e^{\delta a(y')}} \Bigr),
+
+:math:`s_g` being the share of rows that show the variable. :math:`\delta = 0` is direct
+deletion for MAR; the data say nothing about :math:`\delta`. The *tipping point* is where an
+answer crosses a threshold: how different hidden values would have to be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from math import exp
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.counts.counts import added_up, quotient
+from lacunet.counts.distinct import distinct
+from lacunet.counts.groups import count_in_groups, group_rows
+from lacunet.data.evidence import likelihoods_of
+from lacunet.data.table import EncodedTable
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.text import assigned, conditional
+
+FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
+
+
+@dataclass(frozen=True)
+class Question:
+    """``P(target = state | do, evidence)``, and the state whose odds are tilted.
+
+    Of a difference ``less`` is what is subtracted: another question about the same tilt.
+    """
+
+    target: str
+    state: str
+    evidence: Mapping[str, object]
+    mechanism: str
+    tilted_state: str
+    do: Mapping[str, object] = field(default_factory=dict)
+    less: Question | None = None
+
+    @property
+    def terms(self) -> tuple[Question, ...]:
+        """The probability that is asked for, then the one that is subtracted, if there is one."""
+        return (self,) if self.less is None else (self, self.less)
+
+    @property
+    def variables(self) -> Scope:
+        """All variables that the answer needs together."""
+        terms = [[term.target, *term.evidence, *term.do] for term in self.terms]
+        return tuple(dict.fromkeys([*chain.from_iterable(terms), self.mechanism]))
+
+    @property
+    def lowest(self) -> float:
+        """The lowest answer that there can be; the highest is 1."""
+        return 0.0 if self.less is None else -1.0
+
+    def __str__(self) -> str:
+        given = [assigned(name, state) for name, state in self.evidence.items()]
+        if self.do:
+            done = ", ".join(assigned(name, state) for name, state in self.do.items())
+            given.insert(0, f"do({done})")
+        words = conditional(assigned(self.target, self.state), given)
+        return words if self.less is None else f"{words} - {self.less}"
+
+
+@dataclass(frozen=True)
+class TiltedShares:
+    """What the answer is made of, for any tilt; of a difference also ``less``, which is subtracted.
+
+    Entries for groups and configurations: ``share`` adds up to :math:`P_g(y_m)`, ``shown`` and
+    ``hidden`` the weight of the group's rows that show and hide the mechanism's variable.
+    ``lost`` is the share of rows about whose group nothing is known, ``pooled`` that of rows in
+    whose group no row shows all, so that others stand for it. ``unmoved`` is the share of hidden
+    values that no tilt moves: none of the values that they are compared with is the tilted state,
+    or all are. Groups that contradict the evidence have no part in these two.
+    """
+
+    group: NDArray[np.intp]
+    share: FloatArray
+    shown: FloatArray
+    hidden: FloatArray
+    is_tilted: NDArray[np.bool_]
+    evidence: FloatArray
+    is_target: NDArray[np.bool_]
+    lost: float
+    pooled: float
+    unmoved: float
+    less: TiltedShares | None = None
+
+    def answer(self, delta: float) -> float:
+        """The answer if hidden values are tilted by ``delta``; it may be infinite."""
+        return difference(self.probabilities(delta))
+
+    def probabilities(self, delta: float) -> tuple[float, ...]:
+        """The probability of each term of the question."""
+        terms = (self,) if self.less is None else (self, self.less)
+        return tuple(term._probability(delta) for term in terms)
+
+    def _probability(self, delta: float) -> float:
+        weight = self.shown * self.share + self.hidden * self._hidden_share(delta)
+        weight = weight * self.evidence
+        given = float(weight.sum())
+        return float(weight[self.is_target].sum()) / given if given else np.nan
+
+    def _hidden_share(self, delta: float) -> FloatArray:
+        """The distribution of hidden values within each group."""
+        groups = int(self.group.max(initial=-1)) + 1
+        tilted = added_up(self.group, self.share * self.is_tilted, groups)[self.group]
+        if np.isinf(delta):
+            reached = tilted > 0 if delta > 0 else tilted < 1 - 1e-12
+            keeps = self.is_tilted == (delta > 0)
+            total = np.where(delta > 0, tilted, 1 - tilted)
+            return np.where(reached, quotient(self.share * keeps, total), self.share)
+        scale = 1 + tilted * (exp(delta) - 1)
+        return np.asarray(self.share * np.where(self.is_tilted, exp(delta), 1.0) / scale)
+
+
+def tilted_shares(
+    network: Network, table: EncodedTable, question: Question, given: Scope
+) -> TiltedShares:
+    """Count what any tilt needs, once.
+
+    Parameters
+    ----------
+    given
+        The fully observed variables that make the groups; those of the question are added.
+    """
+    scope = question.variables
+    always = [name for name in scope if not table.missing_of[name]]
+    grouped_by = tuple(name for name in table.fully_observed if name in always or name in given)
+    groups, group = group_rows(table, grouped_by)
+    hidden_scope = tuple(name for name in scope if table.missing_of[name])
+    cells = count_in_groups(table, groups, group, hidden_scope, whole=True)
+    known = added_up(cells.group, cells.tally.weights, len(groups.weights))
+    is_gone = ~table.is_shown((question.mechanism,))
+    weights = table.row_weights
+    gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
+    # Groups in which no row shows all: pooled with those that agree on the question's variables.
+    pool, pool_of = distinct(groups.in_table(always), int(np.prod(network.shape(always))))
+    fell = known == 0
+    pooled_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
+    pooled = [added_up(pool_of[fell], part[fell], len(pool)) for part in (groups.weights, gone)]
+    number = len(groups.weights)
+    both = np.concatenate([cells.group, pool_of[cells.group] + number])
+    total = np.concatenate([known, pooled_known])
+    mass = np.concatenate([groups.weights * ~fell, pooled[0]])
+    lacking = np.concatenate([gone * ~fell, pooled[1]])
+    columns: dict[str, NDArray[np.integer]] = {}
+    columns |= zip(hidden_scope, cells.columns(), strict=True)
+    columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
+
+    def is_state(name: str, state: str) -> NDArray[np.bool_]:
+        return np.tile(columns[name] == network.state_index(name, state), 2)
+
+    seen = likelihoods_of(network, question.evidence)
+    evidence = np.ones(len(both))
+    for name, likelihood in seen.items():
+        evidence *= np.tile(_likelihood(likelihood, columns[name]), 2)
+    is_tilted = is_state(question.mechanism, question.tilted_state)
+    share = np.tile(cells.tally.weights, 2) / total[both]
+    fits = np.ones(number, dtype=bool)
+    for name in seen.keys() & always:
+        fits &= _likelihood(seen[name], groups.configs[groups.scope.index(name)]) > 0
+    fits = np.concatenate([fits, added_up(pool_of, fits, len(pool)) > 0])
+    tilted = added_up(both, share * is_tilted, len(total))
+    is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
+    lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
+    return TiltedShares(
+        both,
+        share,
+        (mass - lacking)[both],
+        lacking[both],
+        is_tilted,
+        evidence,
+        is_state(question.target, question.state),
+        lost,
+        float(quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())),
+        float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
+        None if question.less is None else tilted_shares(network, table, question.less, given),
+    )
+
+
+def _likelihood(likelihood: Sequence[float], codes: NDArray[np.integer]) -> FloatArray:
+    """That of the state of each code; 0 for codes beyond the states."""
+    return np.asarray(np.array([*likelihood, 0.0])[np.minimum(codes, len(likelihood))])
+
+
+def difference(probabilities: Sequence[float]) -> float:
+    """The probability that is asked for, less the one that is subtracted, if there is one."""
+    return probabilities[0] - sum(probabilities[1:])
+
+
+def tipping_point(
+    answer: Callable[[float], float], threshold: float, deltas: Sequence[float], answers: FloatArray
+) -> float | None:
+    """The tilt at which the answer is the threshold; the one nearest to none, if any.
+
+    Parameters
+    ----------
+    answer
+        The answer at any tilt.
+    deltas, answers
+        Tilts in ascending order and the answers there, between which it is sought.
+    """
+    from scipy.optimize import brentq
+
+    def apart(delta: float) -> float:
+        return answer(delta) - threshold
+
+    ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
+    crossings = []
+    for (low, before), (high, after) in pairwise(zip(ends, answers - threshold, strict=True)):
+        if before * after <= 0 and before != after:
+            crosses = apart(low) * apart(high) <= 0  # iterated answers are not exact
+            crossings.append(float(brentq(apart, low, high, xtol=1e-8)) if crosses else low)
+    return min(crossings, key=abs, default=None)

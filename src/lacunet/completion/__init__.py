@@ -1,8 +1,0 @@
-"""What a network says about every row: posteriors, and completions of what rows do not show.
-
-Read `rows` (the problems that each row has, completions as codes), `posteriors` (as arrays, with
-what they owe to CPT rows without data) and `bounds` (how far these could move them), then
-`predictor` (a network made ready to predict, one row or many) and `predict`, which reads dataframes
-and files for it (`lacunet.imputation` completes them); `mechanisms` makes what a row misses
-evidence.
-"""

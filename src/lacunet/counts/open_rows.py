@@ -1,0 +1,78 @@
+"""The one door: a network and its data, opened once by all that learns, counts or asks of rows.
+
+Behind it each value has one type: a `Network` with the codes and rules that come with the data,
+`Observations`, a budget in bytes and a `Progress`. What kind of thing the two were given as, a
+file, edges, a data frame or rows that are open already, is asked here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from lacunet.counts.observations import Observations, observations
+from lacunet.data.column_rules import with_data_codes
+from lacunet.data.data import Data, data_given
+from lacunet.data.network_or_edges import network_beside
+from lacunet.limits import Memory, memory_budget
+from lacunet.network.formats.files import NetworkOrEdges
+from lacunet.network.network import Network, Scope
+from lacunet.progress import AskedProgress, Progress, as_progress
+
+
+@dataclass(frozen=True)
+class OpenRows:
+    """A network and the rows beside it."""
+
+    brought: Network  # as it was given, with its CPTs if it has any
+    network: Network  # with the codes and rules that come with the data
+    data: Data  # where the rows are, and how their cells are read
+    budget: int  # the bytes of memory that may be used
+    progress: Progress
+    # The network before the data said what codes mean: reading tells where the two differ.
+    before: Network
+
+    @property
+    def latent(self) -> Scope:
+        """The variables that no column shows, as the data declare them."""
+        return tuple(self.data.latent)
+
+    @contextmanager
+    def rows(self) -> Iterator[Observations]:
+        """The rows: in memory if they take a fourth of the budget at most, else streamed."""
+        with observations(self.data, self.before, self.budget, progress=self.progress) as rows:
+            yield rows
+
+
+def open_rows(
+    function: str,
+    network: NetworkOrEdges,
+    data: Any,
+    memory: Memory = None,
+    progress: AskedProgress = False,
+    *,
+    with_cpts: bool = False,
+) -> OpenRows:
+    """The network that is meant and the data beside it; of the rows, only states that edges need.
+
+    Parameters
+    ----------
+    function
+        The name of the public function that was called, for its errors.
+    with_cpts
+        Whether the network of the rows keeps the CPTs that it brings: where they are asked of rows,
+        not learned from them.
+    """
+    data = data_given(data)
+    brought = network_beside(network, data, function)
+    before = brought if with_cpts else brought.with_tables(None)
+    return OpenRows(
+        brought,
+        with_data_codes(before, data),
+        data,
+        memory_budget(memory),
+        as_progress(progress),
+        before,
+    )

@@ -1,0 +1,450 @@
+"""Networks from data: edges say which variables there are, the columns say their states."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lacunet.data.batches import encoded_column
+from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
+from lacunet.data.column_rules import Reading, check_columns, source_from
+from lacunet.data.data import Data, data_given
+from lacunet.data.delimited_text import delimiter_hint
+from lacunet.data.errors import clipped, listed
+from lacunet.data.proposals import proposals
+from lacunet.data.raw_columns import refusal
+from lacunet.data.skipped_questions import skips_of
+from lacunet.data.source_parts import DataSource
+from lacunet.data.states import (
+    FirstRows,
+    Seen,
+    StatesError,
+    WeightsError,
+    codes_not_seen,
+    may_be_cut,
+    remarks,
+    seen_in,
+    states_of,
+    taken_as_missing,
+)
+from lacunet.errors import LacunetError, warn
+from lacunet.network.dates import UNITS
+from lacunet.network.dictionary import mentions, parsed_rule, when_and_state
+from lacunet.network.edge_texts import are_edges, is_edges
+from lacunet.network.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
+from lacunet.network.interval_names import labels_of, spelled_cut
+from lacunet.network.network import Network, Scope
+from lacunet.network.spelling import number_of, spelled
+from lacunet.text import close_to, counted, first_of, in_shell, keyed
+from lacunet.text import listed as all_listed
+
+
+@dataclass(frozen=True)
+class FoundNetwork:
+    """A network without CPTs, how its states were found, and what may surprise.
+
+    ``left_out`` has the columns that cannot be variables, with remarks on them.
+    """
+
+    network: Network
+    summary: str
+    remarks: tuple[str, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+
+def find_network(data: Any, edges: Any) -> FoundNetwork:
+    """What `Network.from_data` gives, with the notes as values instead of warnings."""
+    if are_edges(data) and not are_edges(edges):
+        raise EdgesError(
+            "the arguments are swapped: the data come first, then the edges.",
+            "as in lacunet.Network.from_data(data, edges).",
+        )
+    dataset = with_network_states(data_given(data))
+    source = source_from(dataset)
+    drawn = _edges_of_columns(edges, source, dataset)
+    given = given_states(dataset.states)
+    _check_names(drawn, source.columns, source.label, given)
+    columns = [name for name in source.columns if name in drawn.variables]
+    hidden = [name for name in drawn.variables if name not in source.columns]
+    check_columns(source, (*columns, *hidden), dataset)
+    _check_rules(dataset, (*columns, *hidden), source)
+    are_named = not is_of_all(edges)
+    held = columns_held(source, dataset, columns, are_named=are_named)
+    inferred = _inferred(held, drawn if are_named else None)
+    network = held.network((*columns, *hidden), inferred, drawn.parents_of)
+    network = network.with_reversible(drawn.reversible)
+    if drawn.are_learned:  # from other rows, whose states may be others
+        network = network.with_bootstrap([])
+    notes = [*_remarks_on(held, columns, inferred)]
+    return FoundNetwork(
+        network,
+        _summary(network, inferred, hidden, source.label),
+        (*notes, *held.proposals(network)),
+    )
+
+
+def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
+    """The edges as they are drawn; no edges at all are those of every column that is a variable."""
+    if is_of_all(edges):
+        beside = {*data.beside, *data.aside, *data.without}
+        return Edges(tuple(name for name in source.columns if name not in beside), {})
+    return edges_of(edges)
+
+
+def is_of_all(edges: Any) -> bool:
+    """Whether there are no edges, which stands for all columns."""
+    return isinstance(edges, list | tuple | Mapping) and not edges
+
+
+def _inferred(held: ColumnsHeld, edges: Edges | None) -> dict[str, Scope]:
+    """The states that columns show; one error names all columns that cannot be variables."""
+    inferred: dict[str, Scope] = {}
+    refused: dict[str, StatesError] = {}
+    for v, column in held.uncut.items():
+        try:
+            inferred[v] = states_of(v, column, held.extra.get(v, ()), in_edges=True)
+        except StatesError as error:
+            refused[v] = error
+    if refused:
+        raise refusal(refused, held.data, edges)
+    return inferred
+
+
+@dataclass(frozen=True)
+class ColumnsHeld:
+    """What columns of data hold: states that are ``given``, by hand or by ``cuts``, or ``seen``.
+
+    ``first`` are the first rows, ``extra`` the states of questions that were not asked.
+    """
+
+    source: DataSource
+    data: Data
+    given: Mapping[str, Scope]
+    cuts: Mapping[str, Sequence[float]]
+    seen: Mapping[str, Seen]
+    first: FirstRows
+    extra: Mapping[str, Sequence[str]]
+
+    @property
+    def uncut(self) -> dict[str, Seen]:
+        """What is seen in the columns that nothing else gives states."""
+        return {name: column for name, column in self.seen.items() if name not in self.given}
+
+    def network(
+        self,
+        names: Sequence[str],
+        inferred: Mapping[str, Scope],
+        parents: Mapping[str, Sequence[str]] | None = None,
+    ) -> Network:
+        """The network of some columns, which knows what later data have to be told of them.
+
+        It has the states found where none are given. Without parents, it has those that questions
+        which were not asked require.
+        """
+        known = {**inferred, **self.given}
+        states = {v: tuple(dict.fromkeys([*known[v], *self.extra.get(v, ())])) for v in names}
+        rules = {v: rule for v, rule in self.data.not_asked.items() if v in states}
+        if parents is None:
+            when = {v: when_and_state(v, rule)[0] for v, rule in rules.items()}
+            parents = {v: parsed_rule(text, states)[0] for v, text in when.items()}
+        codes = {}
+        for name in names:
+            column = self.seen.get(name) or Seen.of(name, self.data)
+            codes[name] = {
+                code: meaning
+                for code, meaning in column.missing_codes.items()
+                if code in column.codes or code not in states[name]  # else the state is meant
+            }
+        cuts = {name: points for name, points in self.cuts.items() if name in names}
+        return Network(states, parents, cuts=cuts, codes=codes, not_asked=rules)
+
+    def proposals(self, network: Network) -> Iterator[str]:
+        """What the first rows make one think of, as the network would read them.
+
+        A rule is applied where all that it looks at has columns.
+        """
+        if not self.first:
+            return proposals(network, {}, {})
+        columns = {name: name for name in network.variables if name in self.source.columns}
+        reading = Reading(network, self.source, self.data, columns, ())
+        pieces = [piece for piece, _ in self.first]
+        shown = {name: encoded_column(reading, name, pieces)[0] for name in columns}
+        for skips in skips_of(network, reading.sets_of):
+            if {skips.name, *skips.rule.scope} <= shown.keys():
+                shown[skips.name] = skips.applied(shown)
+        numbers_of = {
+            name: np.concatenate([numbers_in(piece, name, self.data) for piece in pieces])
+            for name in network.cuts_of
+        }
+        copies = [counts for _, counts in self.first if counts is not None]
+        return proposals(network, shown, numbers_of, np.concatenate(copies) if copies else None)
+
+
+def columns_held(
+    source: DataSource, data: Data, columns: Sequence[str], *, are_named: bool = False
+) -> ColumnsHeld:
+    """What some columns of data hold: they are read once, and once more for cut points.
+
+    What bins say of all columns holds for identifiers and weights only where edges name them.
+    """
+    given = given_states(data.states)
+    if both := [name for name in columns if name in data.bins and name in given]:
+        raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
+    looked_up = [name for name in columns if name not in given]
+    by_hand = [name for name in columns if name in given]
+    seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, ())
+    cut = dict[str, Any]()
+    for name, column in seen.items():
+        bins = data.bins.get(name, data.bins.get(None))
+        is_auto = isinstance(bins, str) and bins == "auto"
+        if is_auto or name not in data.bins:
+            is_variable = are_named or name in data.bins or may_be_cut(name, column)
+            bins = chosen_bins(bins, column) if bins is not None and is_variable else None
+        if isinstance(bins, str) and bins in UNITS:
+            given[name] = dates_by(bins, name, column)
+        elif bins is not None:
+            cut[name] = bins
+    cuts = cuts_found(source, cut, data)
+    given |= {name: labels_of(points) for name, points in cuts.items()}
+    extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
+    return ColumnsHeld(source, data, given, cuts, seen, first, extra)
+
+
+def network_of_edges(
+    edges: Any, states: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Network, list[str]]:
+    """The network of edges without data, and the variables that are taken to have two states.
+
+    These are all that ``states`` does not name.
+
+    Examples
+    --------
+    >>> network, assumed = network_of_edges("Age -> Ill", {"Age": ["young", "middle", "old"]})
+    >>> network.states("Ill"), assumed
+    (('0', '1'), ['Ill'])
+    """
+    read, given = edges_of(edges), states or {}
+    all_states = {name: given.get(name, ("0", "1")) for name in read.variables}
+    return Network(all_states, read.parents_of), [name for name in all_states if name not in given]
+
+
+def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
+    """That some numbers are in no interval."""
+    numbers = {text: number_of(text.replace(decimal, ".")) for text in seen.cells}
+    held = {text: number for text, number in numbers.items() if number is not None}
+    if outside := [text for text, number in held.items() if not cuts[0] <= number <= cuts[-1]]:
+        rows = counted(sum(seen.cells[text] for text in outside), "row")
+        wider = [spelled_cut(cut) for cut in dict.fromkeys([-np.inf, *cuts, np.inf])]
+        points = ", ".join(f"float({cut!r})" if "inf" in cut else cut for cut in wider)
+        shell = in_shell(f"{keyed(name, '=')}={','.join(wider)}")
+        yield (
+            f"column {name!r} has numbers outside of the intervals {', '.join(labels_of(cuts))}: "
+            f"{first_of(outside, 3)} ({rows}). Learning refuses them. To take them in, open the "
+            f"ends: bins={{{name!r}: [{points}]}} (--bins {shell})."
+        )
+
+
+def rows_first(data: object, function: str) -> object:
+    """The data of a ``function`` that takes a network after them, if they are not one."""
+    is_network = isinstance(getattr(data, "network", data), Network)
+    if is_network or (isinstance(data, str) and is_edges(data)):
+        kind = "network" if is_network else "edges"
+        raise LacunetError(
+            f"{function} takes the data first: {clipped(data) if kind == 'edges' else 'a network'} "
+            "does not hold any.",
+            f"write {function}(data), or {function}(data, {kind}).",
+        )
+    return data
+
+
+def warned_network_of_columns(data: Data) -> tuple[FoundNetwork, Data]:
+    """`network_of_columns`, its remarks as warnings; and the data, with no notes on the same."""
+    columns = network_of_columns(data)
+    for remark in columns.remarks:
+        warn(remark)
+    return columns, replace(data, aside=(*data.aside, *columns.left_out))
+
+
+def network_of_columns(data: Any) -> FoundNetwork:
+    """A network without edges of all columns but weights and the like.
+
+    A column that has one value has one state; one without any, or with the name and the values of
+    sampling weights, is left out with a remark. Questions that were not asked have the edges that
+    their rules require.
+
+    Raises
+    ------
+    StatesError
+        Some columns cannot be variables as they are; or none is left.
+    """
+    dataset = with_network_states(data_given(data))
+    source = source_from(dataset)
+    beside = {*dataset.beside, *dataset.without}
+    columns = [name for name in source.columns if name not in beside]
+    check_columns(source, columns, dataset)
+    held = columns_held(source, dataset, columns)
+    known, left_out = _states_or_left_out(held)
+    kept = [name for name in columns if name not in left_out]
+    if not kept:
+        why = " ".join(dict.fromkeys(left_out.values())) or "there are no others."
+        raise StatesError(f"no column of {source.label} is left to learn from: {why}")
+    _check_rules(dataset, kept, source)
+    network = held.network(kept, known)
+    several = {name: states for name, states in known.items() if len(states) > 1}
+    notes = [*dict.fromkeys(left_out.values())]
+    notes += _remarks_on(held, kept, known)
+    summary = _summary(network, several, (), source.label)
+    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out)
+
+
+def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, str]]:
+    """The states of columns that nobody names, none or one among them; remarks on the others."""
+    known: dict[str, Scope] = {}
+    left_out: dict[str, str] = {}
+    refused: dict[str, StatesError] = {}
+    for name, column in held.uncut.items():
+        more = held.extra.get(name, ())
+        values = len(column.cells) + len(column.labels) + len(more)
+        is_few = values < 2 and not column.order and not column.is_nested
+        is_few = is_few and not column.texts_of_numbers and not column.is_free_text
+        try:
+            known[name] = tuple(column.cells) if is_few else states_of(name, column, more)
+        except WeightsError:
+            left_out[name] = (
+                f"left out {name!r}, which looks like sampling weights: weight={name!r}, "
+                f"--weight {in_shell(name)}; give its states or bins if it is a variable."
+            )
+        except StatesError as error:
+            refused[name] = error
+    if refused:
+        raise refusal(refused, held.data)
+    empty = [name for name, states in known.items() if not states and name not in held.extra]
+    if empty:
+        keep = "it" if len(empty) == 1 else "them"
+        remark = f"left out {all_listed(empty)}: every cell is missing; give states to keep {keep}."
+        left_out |= dict.fromkeys(empty, remark)
+    return {name: states for name, states in known.items() if name not in left_out}, left_out
+
+
+def _remarks_on(
+    held: ColumnsHeld, columns: Sequence[str], inferred: Mapping[str, Scope]
+) -> Iterator[str]:
+    """What may surprise about the columns that are variables."""
+    seen = {name: held.seen[name] for name in columns if name in held.seen}
+    yield from taken_as_missing(seen, inferred)
+    for name, states in inferred.items():
+        yield from remarks(name, seen[name], states)
+    if len(seen) == len(columns):
+        yield from codes_not_seen(seen)
+    for name, points in held.cuts.items():
+        yield from _outside(name, seen[name], points, held.data.decimal)
+
+
+def _check_rules(data: Data, variables: Sequence[str], source: DataSource) -> None:
+    """Refuse rules that look at columns which are not variables."""
+    others = [name for name in source.columns if name not in variables]
+    for name, rule in data.not_asked.items():
+        when, _ = when_and_state(name, rule)
+        if looked_at := [other for other in others if mentions(when, other)]:
+            raise StatesError(
+                f"the rule for {name!r}, {when!r}, looks at {looked_at}, which the edges do not "
+                "name.",
+                f"add {'; '.join(f'{other} -> {name}' for other in looked_at)}: who is asked "
+                "depends on it.",
+            )
+
+
+def with_network_states(data: Data) -> Data:
+    """The same, with the states, cut points and codes of a network in place of the network."""
+    network = data.states
+    if not isinstance(network, Network):
+        return data
+    cuts = network.cuts_of
+    codes = {
+        name: {**network.codes_of.get(name, {}), **data.codes.get(name, {})}
+        for name in dict.fromkeys((*network.codes_of, *data.codes))
+    }
+    return replace(
+        data,
+        states={name: states for name, states in network.states_of.items() if name not in cuts},
+        bins={**data.bins, **cuts},
+        codes=codes,
+        not_asked={**network.not_asked_of, **data.not_asked},
+    )
+
+
+def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
+    """States as the user gives them, checked; numbers are spelled as those in data are."""
+    checked = {}
+    for name, states in states_of.items():
+        is_list = isinstance(states, Iterable) and not isinstance(states, str | bytes)
+        if not is_list or not (states := list(states)):
+            raise StatesError(
+                f"the states of {name!r} are given as {states!r}.",
+                f"give a list: states={{{name!r}: ['no', 'yes']}}.",
+            )
+        checked[name] = tuple(spelled(float(s)) if isinstance(s, float) else str(s) for s in states)
+    return checked
+
+
+def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
+    absent = [name for name in edges.variables if name not in columns and name not in given]
+    if absent:
+        close = {name: close_to(name, columns) for name in absent}
+        meant = [f"{matches[0]!r} for {name!r}" for name, matches in close.items() if matches]
+        hints = [f"did you mean {', '.join(meant)}?"] if meant else []
+        unlike = [name for name, matches in close.items() if not matches]
+        odd = [
+            column
+            for column in columns
+            if NEEDS_QUOTES.search(column) and any(v in column for v in unlike)
+        ]
+        if odd:
+            hints.append(f"quote the column {odd[0]!r} in the edges: '\"{odd[0]}\" -> ...'.")
+        elif unlike:
+            hidden = f"{unlike[0]}=0,1"
+            hints.append(
+                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.Data(data, "
+                f"states={{{unlike[0]!r}: ['0', '1']}}, latent={unlike[0]!r}) (--states "
+                f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
+            )
+        raise StatesError(
+            f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
+            delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
+        )
+
+
+SIGN = r"\s*[+*:]\s*"  # between variables of a formula
+FORMULA = re.compile(r"([^~]*[^~\s])\s*~\s*([^~\s][^~]*)")
+
+
+def _between_edges(absent: Sequence[str], columns: Scope) -> str:
+    """How edges are written, where a formula or columns beside each other stand for a column."""
+    if formulas := [*filter(None, map(FORMULA.fullmatch, absent))]:
+        child, parents = formulas[0].groups()
+        return f"edges have arrows: '{', '.join(re.split(SIGN, parents))} -> {child}'."
+    several = [name.split() for name in absent if {*name.split()} <= {*columns}]
+    return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
+
+
+def _summary(
+    network: Network, inferred: Mapping[str, Scope], hidden: Sequence[str], label: str
+) -> str:
+    sizes = ", ".join(f"{name} {len(states)}" for name, states in inferred.items())
+    total = counted(sum(map(len, inferred.values())), "state")
+    columns = counted(len(inferred), "column")
+    cut = [f"{name} {len(points) - 1}" for name, points in network.cuts_of.items()]
+    others = [v for v in network.variables if v not in inferred and v not in network.cuts_of]
+    alone = sum(network.cardinality(name) == 1 for name in others)
+    sentences = {
+        f"found {total} in {columns} of {label}: {sizes}.": len(inferred),
+        f"{counted(len(cut), 'variable')} cut into intervals: {', '.join(cut)}.": len(cut),
+        f"{counted(alone, 'variable')} with one state.": alone,
+        f"{counted(len(others) - alone, 'variable')} with states given.": len(others) - alone,
+        f"Hidden: {', '.join(hidden)}.": len(hidden),
+    }
+    return " ".join(sentence for sentence, number in sentences.items() if number)

@@ -1,0 +1,344 @@
+"""Queries as they are typed: ``X,Y | do(W=w), Z="a, b"``.
+
+A name or state is in quotes if it holds a comma, a bar or an equals sign. What is given may be
+
+- a state, ``Age=60+``;
+- one of several, ``Age in {40-59, 60+}``;
+- a comparison with a number, ``Age>=60``, where the states are numbers or intervals of them;
+- likelihoods of the states, ``Test ~ {pos: 0.8, neg: 0.2}`` (see `lacunet.data.evidence`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from lacunet.errors import LacunetError
+from lacunet.text import assigned, finite_number, listed, quotes_blanked, separated
+
+if TYPE_CHECKING:
+    from lacunet.network.network import Network
+
+_PROBABILITY = re.compile(r"[Pp]r?\(")
+_AND = re.compile(r"\s*(?:;|&+|\band\b)\s*")
+_DO = re.compile(r"(?:^|,)\s*do\s*\(")
+_BRACES = re.compile(r"\s*(?:\bin|~)\s*\{")
+
+
+class Typed(NamedTuple):
+    """The parts of a query: what is asked about, what is given, and what is done."""
+
+    target: list[str]
+    given: list[str]
+    do: list[str]
+
+
+class AskedQuery(NamedTuple):
+    """A query whose variables and states the network has.
+
+    ``states`` are those of the target that are asked about; all of them for other variables.
+    ``each`` and ``each_do`` are variables that are given or done without a state: in each of them.
+    """
+
+    target: Sequence[str]
+    given: Mapping[str, object]
+    do: Mapping[str, object]
+    states: Mapping[str, str]
+    each: Sequence[str] = ()
+    each_do: Sequence[str] = ()
+
+
+def is_query(text: str) -> bool:
+    """Whether a text says more than the name of a variable.
+
+    Examples
+    --------
+    >>> is_query("P(Ill)"), is_query("Ill | Age=old"), is_query("Ill")
+    (True, True, False)
+    """
+    return _PROBABILITY.match(text.lstrip()) is not None or "|" in text or "=" in text
+
+
+def asked_query(text: str, network: Network) -> AskedQuery:
+    """What is asked, given and done, if the network has it.
+
+    Examples
+    --------
+    >>> from lacunet.network.network import Network
+    >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    >>> asked_query("P(Ill | Age=old)", network)
+    AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={}, each=[], each_do=[])
+    >>> asked_query("P(Ill=yes)", network).states, asked_query("P(Ill | Age)", network).each
+    ({'Ill': 'yes'}, ['Age'])
+    """
+    typed = split_query(text)
+    if not typed.target:
+        raise LacunetError(
+            f"the query {text!r} names no variable to ask about.", 'as in "Ill,Test|Age=old".'
+        )
+    names, states = names_and_states(typed.target, network)
+    for name in names:
+        network.known(name)
+    given, each = _states_and_names(typed.given, network)
+    do, each_do = _states_and_names(typed.do, network)
+    behind = [*given, *do, *each, *each_do]
+    for name in dict.fromkeys([*each, *each_do]):
+        if name in names or behind.count(name) > 1:
+            raise LacunetError(f"the query {text!r} names {name!r} more than once.")
+    return AskedQuery(names, given, do, states, each, each_do)
+
+
+def as_probability(text: str) -> str:
+    """A query within ``P(...)``, as it is or put there.
+
+    >>> as_probability("Ill, Test | Age=old"), as_probability("P(Ill)")
+    ('P(Ill, Test | Age=old)', 'P(Ill)')
+    """
+    return text if _PROBABILITY.match(text.lstrip()) else f"P({text})"
+
+
+def split_query(text: str) -> Typed:
+    """What is left and right of the bar, and within ``do(...)``.
+
+    Examples
+    --------
+    >>> split_query(' X , "a|b" | Z ')
+    Typed(target=['X', 'a|b'], given=['Z'], do=[])
+    >>> split_query("P(X | do(V=1, W=c(d)), Z=a)")
+    Typed(target=['X'], given=['Z=a'], do=['V=1', 'W=c(d)'])
+    >>> split_query('X | Z="1 day, 0:00:00"')
+    Typed(target=['X'], given=['Z=1 day, 0:00:00'], do=[])
+    >>> split_query('X | Y=a, Z in {b, "c, d"}')
+    Typed(target=['X'], given=['Y=a', 'Z in {b, "c, d"}'], do=[])
+    """
+    text = text.strip()
+    if _PROBABILITY.match(text):
+        if not text.endswith(")"):
+            raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
+        text = text.partition("(")[2][:-1]
+    before, bar, _ = quotes_blanked(text).partition("|")
+    position = len(before)
+    if not bar and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
+        raise LacunetError(
+            f"the query {text!r} has the word given.",
+            f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
+        )
+    given, done = _without_do(text[position + 1 :])
+    return Typed(parts_of(text[:position]), parts_of(given), parts_of(done))
+
+
+def _without_do(text: str) -> tuple[str, str]:
+    """What is given without its ``do(...)``, and what stands within that."""
+    unquoted = quotes_blanked(text)
+    begin = _DO.search(unquoted)
+    if begin is None:
+        return text, ""
+    depth = 1
+    for position in range(begin.end(), len(text)):
+        depth += (unquoted[position] == "(") - (unquoted[position] == ")")
+        if not depth:
+            rest = [text[: begin.start()], text[position + 1 :].strip().removeprefix(",")]
+            given, more = _without_do(",".join(part for part in rest if part.strip()))
+            return given, ",".join(filter(None, [text[begin.end() : position], more]))
+    raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
+
+
+def parts_of(text: str) -> list[str]:
+    """What commas separate, without the spaces around it."""
+    unquoted, parts, begin = quotes_blanked(text), list[str](), 0
+    while braces := _BRACES.search(unquoted, begin):
+        close = unquoted.find("}", braces.end())
+        if close < 0:
+            raise LacunetError(
+                f"the query {text.strip()!r}: {{ is not closed.", 'as in "Y | X in {a, b}".'
+            )
+        # What stands in braces stays as it is typed: its commas do not separate parts.
+        *before, name = separated(text[begin : braces.start()])
+        parts += [*before, f"{name}{text[braces.start() : close + 1]}"]
+        begin = close + 1
+        if rest := unquoted[begin:].strip():
+            if not rest.startswith(","):
+                raise LacunetError(f"the query {text!r} cannot be read: write a comma behind }}.")
+            begin = unquoted.index(",", begin) + 1
+    if text[begin:].strip() or (begin and unquoted[begin - 1] == ","):
+        parts += separated(text[begin:])
+    if not all(parts):
+        raise LacunetError(f"the query {text!r} cannot be read: give names separated by commas.")
+    return parts
+
+
+def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
+    """``["X=x", "Y=y"]`` as a mapping, if the network has these variables and states.
+
+    A name may hold ``=`` itself, and a state the spaces around it or a comma, as intervals do. A
+    number stands for the interval that holds it, a code for what it means. An interval that begins
+    with a comparison needs no further ``=``.
+
+    Examples
+    --------
+    >>> from lacunet.network.network import Network
+    >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
+    >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
+    ({'Age': '[40,60)'}, {'Age': '[40,60)'})
+    >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
+    ({'Age': '>=60'}, {'Age': '<40'})
+    """
+    from lacunet.data.evidence import codes_seen
+
+    state_of = evidence_in(parts, network)
+    seen = codes_seen(network, state_of, otherwise="")
+    return {name: network.states(name)[index] for name, index in seen.items()}
+
+
+def evidence_in(parts: Sequence[str], network: Network) -> dict[str, object]:
+    """What is given, as a query takes it: states, lists of them, comparisons, likelihoods.
+
+    Examples
+    --------
+    >>> from lacunet.network.network import Network
+    >>> network = Network({"Age": ["0-39", "40-59", "60+"], "Test": ["neg", "pos"]})
+    >>> evidence_in(parts_of("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
+    {'Age': ['40-59', '60+'], 'Test': {'pos': 0.8, 'neg': 0.2}}
+    """
+    given, bare = _states_and_names(parts, network)
+    for name in bare:
+        states = network.states(name)
+        hint = f"name it: {assigned(name, states[-1])}; its states are {list(states)}."
+        raise LacunetError(f"{name!r} needs a state here.", hint)
+    return given
+
+
+def _states_and_names(
+    parts: Sequence[str], network: Network
+) -> tuple[dict[str, object], list[str]]:
+    """What is given of variables, as in `evidence_in`, and those that stand without a state."""
+    state_of: dict[str, object] = {}
+    bare: list[str] = []
+    left = list(parts)
+    while left:
+        part = left.pop(0)
+        if part in network.states_of:
+            bare.append(part)
+            continue
+        known = [name for name in network.variables if _is_about(part, name)]
+        if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part)):
+            name = network.known(other[1])
+            others = [state for state in network.states(name) if state != other[2].strip()]
+            raise LacunetError(
+                f"{part!r}: a query knows no 'not equal'.",
+                f"write {assigned(name, others if len(others) > 1 else others[0])}.",
+            )
+        if not known:
+            name = part.partition("=")[0].rstrip("> ").strip()
+            before = name.partition(">")[0].strip()
+            name = before if before in network.states_of else name
+            states = network.states(network.known(name)) if name else ()
+            cut = "; a number stands for its interval" if name in network.cuts_of else ""
+            hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
+            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
+        name = max(known, key=len)
+        if name in state_of:
+            raise LacunetError(f"the query names {name!r} more than once.")
+        text = part[len(name) :].lstrip()
+        if _BRACES.match(text):
+            state_of[name] = _in_braces(text, network, name)
+            continue
+        state_of[name], taken = _state(text.removeprefix("="), left, network, name)
+        del left[:taken]
+    return state_of, bare
+
+
+def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str], dict[str, str]]:
+    """``["X", "Y=y"]`` as names, and the states of those that were typed with one."""
+    names: list[str] = []
+    states: dict[str, str] = {}
+    for written in parts:
+        is_bare = len(written) > 1 and written[0] == written[-1] == "'"
+        part = written[1:-1] if is_bare and written not in network.states_of else written
+        has_state = {"=", "<", ">"} & set(part) or _BRACES.search(part)
+        if part in network.states_of or not has_state:
+            names.append(part)
+        else:
+            states |= (state_of := states_in([part], network))
+            names += state_of
+    return names, states
+
+
+def _state(text: str, following: Sequence[str], network: Network, name: str) -> tuple[str, int]:
+    """The state that is meant, and how many of the following parts are a piece of it."""
+    states = network.states(name)
+    spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
+    for taken in range(len(following) + 1):
+        whole = ",".join([text, *following[:taken]])
+        bare = whole.strip().removeprefix("=").strip()  # of X==x
+        bare = bare[1:-1] if bare[:1] == bare[-1:] == "'" else bare
+        for written in (whole, whole.strip(), "".join(whole.split()), bare):
+            if written in spelled:
+                return spelled[written], taken
+    from lacunet.data.evidence import states_and_likelihoods
+
+    first, *more = _AND.split(text)
+    if more and all(
+        any(_is_about(clause, other) for other in network.variables) for clause in more
+    ):
+        meant = ", ".join([f"{name}={first.strip()}", *more])
+        raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
+    bare = text.strip()
+    seen, likelihoods = states_and_likelihoods(network, {name: bare}, otherwise="")
+    if name in likelihoods:
+        return bare, 0
+    if name not in seen:
+        raise LacunetError(
+            f"{name}={text.strip()} means that {name!r} is missing.",
+            f"leave it out, or give one of its states: {listed(states)}.",
+        )
+    return states[seen[name]], 0
+
+
+def _is_about(part: str, name: str) -> bool:
+    rest = part[len(name) :]
+    begins = rest.lstrip().startswith(("=", ">", "<")) or _BRACES.match(rest)
+    return part.startswith(name) and bool(begins)
+
+
+def _in_braces(text: str, network: Network, name: str) -> list[str] | dict[str, float]:
+    """The states that stand in braces, or the likelihood of each."""
+    inside = text[text.index("{") + 1 : -1]
+    items = separated(inside) if inside.strip() else []
+    if text.startswith("~"):
+        return _likelihoods(items, network, name)
+    states: list[str] = []
+    while items:
+        state, taken = _state(items.pop(0), items, network, name)
+        states.append(state)
+        del items[:taken]
+    if not states:
+        raise LacunetError(
+            f"{name} in {{}} names no state.",
+            f"as in {assigned(name, list(network.states(name)))}.",
+        )
+    return states
+
+
+def _likelihoods(items: Sequence[str], network: Network, name: str) -> dict[str, float]:
+    """``["pos: 0.8", "neg: 0.2"]`` as a mapping; a state may hold commas, as intervals do."""
+    likelihoods: dict[str, float] = {}
+    pieces: list[str] = []
+    for item in items:
+        before, colon, after = item.rpartition(":")
+        number = finite_number(after)
+        if not colon or number is None:
+            pieces.append(item)
+            continue
+        state, _ = _state(",".join([*pieces, before]).strip(), (), network, name)
+        if state in likelihoods:
+            raise LacunetError(f"the query names the state {state!r} of {name} more than once.")
+        likelihoods[state], pieces = number, []
+    if pieces or not items:
+        example = dict.fromkeys(network.states(name), 0.5)
+        raise LacunetError(
+            f"{name} ~ {{{', '.join(items)}}} has no likelihood for each of the states it names.",
+            f"as in {assigned(name, example)}.",
+        )
+    return likelihoods

@@ -1,7 +1,0 @@
-"""One language for every formula: what is estimated, in words, in LaTeX, and computed.
-
-Read in this order: `notation` (the symbols), `samples` (weighted rows
-and the propensities that weigh them), `terms` (every term with its words, columns and
-computation), `patterns` (the odds of missingness patterns), `shares` (mechanisms as
-variables), `deletion` (the closed forms).
-"""

@@ -1,8 +1,0 @@
-"""Figures: each is drawn once, for pages and for papers.
-
-Read in this order: ``shapes`` (lines, boxes, discs and words with a style each, and the picture
-they make: SVG by itself, PDF and PNG by matplotlib), ``charts`` (lines, ranges, patterns of
-missing values, heat maps, forest plots), ``layout`` (where the nodes of a graph go), ``network``
-(a network with what is missing of it), ``in_notebooks`` (the same, small, the rest behind a
-click).
-"""

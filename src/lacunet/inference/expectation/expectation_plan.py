@@ -1,0 +1,190 @@
+"""What an expectation will cost, and its plan.
+
+Components are taken in runs, smallest first: what eliminates small ones is often a part of
+what eliminates others of their size. Each run is laid out in shards of bounded size, which are
+evaluated one by one, or one on each core. A component whose cliques are beyond the budget is
+not planned but left to loopy propagation; so are those that would make an expectation too long, the
+largest first, by a number of cells that does not depend on the machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.counts.distinct import stable_order
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.counts.em_problems.ragged import Integers, in_runs
+from lacunet.inference.expectation.messages import messages_of
+from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
+from lacunet.inference.expectation.steps import Structure, structure_of
+from lacunet.limits import NEVER, Deadline
+from lacunet.network.network import FloatArray
+from lacunet.progress import Progress, silent
+
+STEPS_OF_A_RUN = 2**17  # of all its components; a run is laid out by operations on whole arrays
+CELLS_OF_A_SHARD = 2**24  # of its cliques, whose products are alive at once
+BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
+BYTES_OF_AN_INDEX = 8
+BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
+BYTES_OF_A_CLIQUE_CELL = 24  # the product, the next one and its sums
+# A component of so many cells, of which loopy propagation takes as long, is solved exactly whatever
+# the number of rows (benchmarks/loopy.py).
+ALWAYS_EXACT = 2**17
+
+
+@dataclass(frozen=True)
+class EvaluationPlan:
+    """The problems laid out for evaluation.
+
+    Shards are evaluated one after the other: threads were measured, and gain nothing, because
+    gathering and scattering hold the interpreter's lock.
+    """
+
+    problems: Problems
+    shards: tuple[Shard, ...]
+    left_out: Integers  # the problems beyond the budget
+    states: float = 0.0  # the cells of all cliques, equal ones once
+    reads: float = 0.0  # those times the tables multiplied in each
+    kept: float = 0.0  # the bytes of the indices
+
+
+@dataclass(frozen=True)
+class ComponentRun:
+    """Some components with their structure, and the problems that have them."""
+
+    structure: Structure
+    problems: Integers
+    component: Integers  # that of each problem, numbered within the run
+
+    @property
+    def cells(self) -> FloatArray:
+        """The cells of all cliques of each component."""
+        return np.add.reduceat(self.structure.cells, self.structure.of_component[:-1])
+
+    @property
+    def lean_bytes(self) -> FloatArray:
+        """What each component takes if products are not kept: messages, and the largest clique."""
+        starts = self.structure.of_component[:-1]
+        messages = np.add.reduceat(self.structure.message_size, starts)
+        cliques = np.maximum.reduceat(self.structure.cells, starts)
+        size: FloatArray = BYTES_OF_A_LEAN_CELL * messages + BYTES_OF_A_CLIQUE_CELL * cliques
+        return size
+
+
+def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[ComponentRun]:
+    """The components in runs, smallest first, ordered for elimination."""
+    lengths = problems.members.lengths
+    order = np.argsort(lengths, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    by_rank = stable_order(rank[problems.component], len(order))  # problems by their components
+    ranks = rank[problems.component[by_rank]]
+    run = np.cumsum(lengths[order]) // STEPS_OF_A_RUN
+    for components in in_runs(np.arange(len(order)), run):
+        start, stop = np.searchsorted(ranks, [components[0], components[-1] + 1])
+        chosen = order[components]
+        members = problems.members.take(chosen)
+        boundaries = problems.boundaries.take(chosen)
+        structure = structure_of(problems.factors.layout, members, boundaries, deadline)
+        yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
+
+
+def cells_within(memory: float) -> float:
+    """The cells of a component that evaluation within ``memory`` bytes can hold."""
+    return memory / (4 * BYTES_OF_A_CELL)
+
+
+def plan_of(
+    problems: Problems,
+    memory: float,
+    progress: Progress = silent,
+    deadline: Deadline = NEVER,
+    most_cells: float = inf,
+) -> EvaluationPlan:
+    """Lay out the problems for evaluation.
+
+    Parameters
+    ----------
+    memory
+        The budget in bytes. Half of it may keep indices, the rest is for evaluation.
+    most_cells
+        How many cells of cliques may be computed in all, those of a component once for each of its
+        problems; small components are planned however many there are.
+    """
+    shards: list[Shard] = []
+    left_out: list[Integers] = []
+    states = 0.0
+    reads = 0.0
+    kept = 0.0
+    room = most_cells
+    shard_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
+    for run in runs_of(problems, deadline):
+        # What is too large for all its products to be kept may still fit without them.
+        is_lean = run.cells > cells_within(memory)
+        too_large = is_lean & (run.lean_bytes > memory / 2)
+        too_dear, room = _too_dear(run, ~too_large, room)
+        is_left = (too_large | too_dear)[run.component]
+        left_out.append(run.problems[is_left])
+        chosen = np.flatnonzero(~is_left)
+        cells = np.cumsum(run.cells[run.component[chosen]])
+        for part in in_runs(chosen, cells // shard_cells):
+            deadline.check()
+            lean = bool(is_lean[run.component[part]].any())
+            laid_out = _lay_out(problems, run, part, memory / 2 - kept, lean)
+            shards.append(laid_out.shard)
+            states += laid_out.states
+            reads += laid_out.reads
+            kept += laid_out.kept
+        progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
+    none = np.zeros(0, dtype=np.int64)
+    return EvaluationPlan(
+        problems, tuple(shards), np.concatenate([none, *left_out]), states, reads, kept
+    )
+
+
+def _too_dear(
+    run: ComponentRun, fits: NDArray[np.bool_], room: float
+) -> tuple[NDArray[np.bool_], float]:
+    """Which of the large components of a run there is no room for, and the room that is left."""
+    # The cheapest first, until there is no more room.
+    cost = run.cells * np.bincount(run.component, minlength=len(fits))
+    large = np.flatnonzero(fits & (run.cells > ALWAYS_EXACT))
+    large = large[np.argsort(cost[large], kind="stable")]
+    total = np.cumsum(cost[large])
+    is_left = np.zeros(len(fits), dtype=bool)
+    is_left[large[total > room]] = True
+    return is_left, room - float(total[total <= room].max(initial=0.0))
+
+
+class _LaidOut(NamedTuple):
+    """A shard, and what it costs, as in `EvaluationPlan`."""
+
+    shard: Shard
+    states: float
+    reads: float
+    kept: float
+
+
+def _lay_out(
+    problems: Problems, run: ComponentRun, part: Integers, spare: float, is_lean: bool
+) -> _LaidOut:
+    """The shard of some problems of a run; indices are kept where they fit into spare bytes."""
+    structure = run.structure
+    messages = messages_of(problems, structure, run.problems[part], run.component[part])
+    cells = structure.cells[messages.step]
+    reads = cells * messages.inputs.lengths
+    # A large clique that is not laid out has an index for each of its tables, any other one for
+    # each of its cells.
+    indices = np.where(cells > DENSE_GROUP, structure.table_cells[messages.step], reads)
+    index_bytes = indices.sum() * BYTES_OF_AN_INDEX
+    keep = bool(index_bytes <= spare) and not is_lean
+    cells_of_cpts = problems.factors.layout.cells
+    shard = shard_of(messages, structure, run.problems[part], cells_of_cpts, keep, is_lean)
+    kept = float(index_bytes) if keep else 0.0
+    return _LaidOut(shard, float(cells.sum()), float(reads.sum()), kept)

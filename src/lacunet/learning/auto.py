@@ -1,0 +1,154 @@
+"""The method that needs no choosing: the closed form, then EM.
+
+Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
+deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
+exact where a step computes at most `MOST_CELLS` cells of large cliques, and memory allows it, by
+loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
+step fits, the closed form stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import nan
+from typing import ClassVar
+
+from lacunet.counts.gather import Statistics
+from lacunet.counts.look import ROUNDING, Look
+from lacunet.learning.closed_forms.forms import FACTORED_BYTES, Deletion
+from lacunet.learning.em.em import EM
+from lacunet.learning.em.iterations import CUT_SHORT
+from lacunet.learning.em.start import alike_states
+from lacunet.learning.method_options import ABOVE_ZERO, LIMIT, check_options, option
+from lacunet.learning.plan import Ended, Learned, Plan, Setting
+from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_pseudo_counts
+from lacunet.network.network import Network
+from lacunet.text import counted, first_of
+
+FEWEST_ROWS = 10
+# Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
+# steps, first under one pseudo-count and then under the learned prior, and has ten minutes.
+MOST_CELLS = 2.0**28
+TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
+Solve = Callable[[Statistics, Learned, Setting], Learned]
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Frequencies, factored-mar, or factored-mar followed by EM: whichever the data ask for.
+
+    ``time_limit`` is the number of seconds that learning may take.
+    """
+
+    name: ClassVar[str] = "auto"
+    bytes_per_cell: ClassVar[int] = FACTORED_BYTES
+    most_cells: ClassVar[float] = MOST_CELLS
+    time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
+
+    def __post_init__(self) -> None:
+        check_options(self)
+
+    def plan(
+        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+    ) -> Plan:
+        """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
+        if look.partially == ():
+            plan = Deletion("direct", groups=None).plan(network, look, pseudo_counts)
+            choice = "the plain frequencies"
+            if has_pseudo_counts(pseudo_counts):
+                choice = "the frequencies, with pseudo-counts added"
+            return self._closed(plan, "no value is missing", choice)
+        if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
+            choice = _too_few(look.rows or 0, look.total)
+            plan = Deletion("factored").plan(network, look, pseudo_counts)
+            return self._closed(plan, choice, choice)
+        plan = self.em.plan(network, look, pseudo_counts)
+        closed, climb = plan.stages
+        climb = replace(climb, solve=partial(_em, climb.solve))
+        if look.total is None:
+            climb = replace(climb, branches=(TOO_FEW_BRANCH, *climb.branches))
+        return replace(
+            plan,
+            method=self.name,
+            stages=(closed, climb),
+            intention="EM to convergence, starting from the factored-mar estimate",
+        )
+
+    @property
+    def em(self) -> EM:
+        """EM as it is run where values are missing."""
+        return EM(time_limit=self.time_limit, most_cells=self.most_cells)
+
+    def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
+        """The plan of a closed form, with the reason for it."""
+        (closed,) = plan.stages
+        stages = (replace(closed, solve=partial(_with_reason, closed.solve, choice)),)
+        return replace(plan, method=self.name, stages=stages, intention=intention)
+
+
+def _with_reason(
+    solve: Solve, choice: str, statistics: Statistics, learned: Learned, setting: Setting
+) -> Learned:
+    learned = solve(statistics, learned, setting)
+    return replace(learned, why=_why(choice, statistics, learned))
+
+
+def _too_few(rows: int, total: float) -> str:
+    worth = f" worth {total:.1f}" if total < rows * (1 - ROUNDING) else ""
+    return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
+
+
+def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
+    """EM from the closed form, which stands where EM cannot begin."""
+    whole = setting.whole
+    if statistics.stopped_by:
+        cut = CUT_SHORT[statistics.stopped_by]
+        choice = f"factored-mar alone: {cut} before the first EM step"
+        learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
+    elif whole is not None and (whole.ended is None or not whole.ended.iterations):
+        learned, choice = closed, ""  # as it was for all rows
+    else:
+        learned = solve(statistics, closed, setting)
+        choice = _steps_made(statistics, closed, learned)
+    return replace(learned, why=_why(choice, statistics, learned))
+
+
+def _steps_made(statistics: Statistics, closed: Learned, learned: Learned) -> str:
+    """What EM did and why it ended, with the forecast that it rests on."""
+    ended, network = learned.ended, learned.network
+    assert ended is not None
+    assert network is not None
+    if not ended.iterations:
+        return f"factored-mar alone: {CUT_SHORT[ended.reason]} before the first EM step"
+    reads = 0.0 if learned.engine is None else learned.engine.reads
+    done = f"factored-mar and {counted(ended.iterations, 'EM step')}"
+    if round(reads):
+        done += f" (each costs {reads:,.0f} reads of table cells)"
+    if drawn := alike_states(network, closed.tables, statistics.never_shown):
+        done += f", at random where no row shows {first_of(drawn, 5)}"
+    if ended.reason in CUT_SHORT:
+        return f"{done}: {CUT_SHORT[ended.reason]} before convergence"
+    return f"{done}, to convergence, from the best of {counted(len(ended.starts), 'start')}"
+
+
+def _why(choice: str, statistics: Statistics, learned: Learned) -> str:
+    """What is missing and what that leaves; what was chosen and why."""
+    partially = sum(missing > 0 for missing in statistics.missing_of.values())
+    if not partially:
+        return f"No value is missing. Chosen: {choice}."
+    share = sum(statistics.missing_of.values()) / (statistics.rows * len(statistics.missing_of))
+    verb = "has" if partially == 1 else "have"
+    variables = counted(len(statistics.missing_of), "variable")
+    words = f"{partially} of {variables} {verb} missing values, {share:.0%} of all cells"
+    shown = {name: report.rows_shown for name, report in learned.families.items()}
+    never = [name for name, rows in shown.items() if not rows]
+    if not never:
+        rows = counted(min(shown.values()), "row")
+        words += f"; every family is observed whole in {rows} or more"
+    else:
+        families = counted(len(never), "family", "families")
+        verb = "is" if len(never) == 1 else "are"
+        words += f"; {families} ({first_of(never, 3)}) {verb} observed whole in no row"
+    return f"{words}. Chosen: {choice}."

@@ -1,0 +1,197 @@
+r"""Factored deletion, for MCAR data and, within groups of rows, for MAR data.
+
+Van den Broeck, Mohan, Choi, Pearl and Darwiche (2015), "Factored Deletion for MCAR": every row
+that shows at least one variable of the family takes part. Appendix "Factored deletion for MAR":
+the factorisation lattice of `lacunet.learning.closed_forms.lattice`, run over :math:`Y_m` within
+each group of rows that agree on :math:`X_o` (or on a separator of it).
+
+No table is laid out for a group. Within group :math:`g` let :math:`K_g` be the cells of
+:math:`Y_m` in rows that show all of it. A cell of :math:`K_g` is always estimable, from the
+counts of its own sub-cells. A cell outside is estimable exactly if for every :math:`i` some
+cell of :math:`K_g` differs from it in coordinate :math:`i` alone, and its estimate is then
+zero. So the work is proportional to the rows, never to groups times cells.
+
+Each of the two methods is `lattice` with its own answer to the one question that the lattice
+asks: how many rows show some variables and agree with a cell on others?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from math import prod
+
+import numpy as np
+
+from lacunet.counts.counts import Counts, Tally, added_up
+from lacunet.counts.distinct import LARGEST_KEY, Index, Keys, distinct, pack, placed
+from lacunet.counts.family_sums import Solved
+from lacunet.counts.groups import GroupedCounts
+from lacunet.learning.closed_forms.lattice import Axes, lattice
+from lacunet.learning.plan import Aggregation
+from lacunet.network.network import FloatArray
+
+
+def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance") -> FloatArray:
+    r"""Estimate the joint of a family by all its factorisations at once.
+
+    .. math::
+        \Pr(y) = \prod_i \Pr(y_i \mid y_{i+1}, \dots, y_n)
+        \approx \prod_i \Pr_D(y_i \mid y_{i+1}, \dots, y_n, R_{Y_i, \dots, Y_n} = \mathsf{ob})
+
+    for every order of the variables, merged on the lattice of their subsets
+    (`lacunet.learning.closed_forms.lattice`). The result need not sum to one.
+
+    Examples
+    --------
+    Two rows show A and B, the third only A. Of A=0, B=0 the one order says
+    P(A) P(B | A) = 2/3 * 1, the other P(B) P(A | B) = 1/2 * 1; their mean is 7/12.
+
+    >>> import numpy as np
+    >>> from lacunet.data.table import EncodedTable
+    >>> from lacunet.counts.count import count
+    >>> a, b = np.array([0, 1, 0], np.uint8), np.array([0, 1, 2], np.uint8)  # 2: missing
+    >>> table = EncodedTable({"A": 2, "B": 2}, {"A": a, "B": b})
+    >>> counts = count(table, [("A", "B")])["A", "B"]
+    >>> (12 * factored_mcar(counts, "mean")).round(9).tolist()
+    [[7.0, 0.0], [0.0, 5.0]]
+    """
+    return lattice(counts.cardinalities, rows_in_table(counts), aggregation)
+
+
+def rows_in_table(counts: Counts) -> Callable[[Axes, Axes], FloatArray]:
+    """What `lattice` asks for, in every cell of the table of a family."""
+    sizes = counts.cardinalities
+    columns = tuple(counts.columns().values())
+
+    @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
+    def table(shown: Axes) -> FloatArray:
+        """The weight of each cell of ``shown``, with an axis of length one for every other."""
+        radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
+        keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
+        cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
+        without_missing = cells[tuple(slice(-1) for _ in shown)]
+        shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
+        return without_missing.reshape(shape)
+
+    def number(shown: Axes, agree: Axes) -> FloatArray:
+        free = tuple(axis for axis in shown if axis not in agree)
+        if not free:
+            return table(shown)
+        weights: FloatArray = table(shown).sum(axis=free, keepdims=True)
+        return weights
+
+    return number
+
+
+def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-variance") -> Solved:
+    r"""What the groups say about a family, by all factorisations of its hidden part.
+
+    .. math::
+        \Pr(y) \approx \sum_{x_o} \Pr_D(x_o)
+        \prod_i \Pr_D(y_m^i \mid y_m^{i+1}, \dots, y_m^n, x_o,
+        R_{Y_m^i, \dots, Y_m^n} = \mathsf{ob})
+
+    for every order of :math:`Y_m`, merged within each group. The terms of the sum are given,
+    times the weight of all rows; `Solved` adds them up.
+
+    Parameters
+    ----------
+    cells
+        Counts of :math:`Y_m` within each group, among the rows that show any of it.
+    """
+    shown = cells.showing_all()  # the cells of all K_g
+    joint = lattice(cells.cardinalities, rows_in_groups(cells), aggregation)  # P_g(y_m) on K_g
+    group_weights = cells.groups.weights  # N Pr_D(x_o)
+    terms = shown.weighing(group_weights[shown.group] * joint)
+    if len(cells.scope) == 1:  # a group with any cell can estimate all
+        return Solved(terms, reached=None)
+    return Solved(terms, reached=_estimable(shown))
+
+
+def rows_in_groups(cells: GroupedCounts) -> Callable[[Axes, Axes], FloatArray]:
+    """What `lattice` asks for, within the group of each cell that shows all variables."""
+    columns = cells.columns()
+    shows = [column < size for column, size in zip(columns, cells.cardinalities, strict=True)]
+    shows_all = np.logical_and.reduce(shows)
+
+    @lru_cache(maxsize=1)  # the numbers of one subset are asked for one after the other
+    def rows_showing(shown: Axes) -> tuple[Index, Index]:
+        """The entries that show some variables, and which of these show all."""
+        rows = np.flatnonzero(np.logical_and.reduce([shows[axis] for axis in shown]))
+        return rows, np.flatnonzero(shows_all[rows])
+
+    def number(shown: Axes, agree: Axes) -> FloatArray:
+        rows, in_whole = rows_showing(shown)
+        sub_cell, size = _sub_cells(cells, columns, agree, rows)
+        weights = added_up(sub_cell, cells.tally.weights[rows], size)
+        return weights[sub_cell[in_whole]]
+
+    return number
+
+
+def _sub_cells(
+    cells: GroupedCounts, columns: list[Keys], axes: tuple[int, ...], rows: Index
+) -> tuple[Index, int]:
+    """An index for each (group, values on some axes) among some rows of the counts."""
+    sizes = [cells.cardinalities[axis] for axis in axes]
+    keys = pack([columns[axis][rows] for axis in axes], sizes, len(rows))
+    return _within_group(cells.group[rows], keys, len(cells.groups.weights), prod(sizes))
+
+
+def _within_group(group: Index, keys: Keys, groups: int, size: int) -> tuple[Index, int]:
+    """An index for each (group, key), and the number of indices; keys are below ``size``."""
+    if groups * size >= LARGEST_KEY:  # a pair would overflow: number the keys that occur
+        occurring, keys = distinct(keys, size)
+        size = len(occurring)
+    return placed(group * size + keys, groups * size)
+
+
+def _estimable(shown: GroupedCounts) -> GroupedCounts:
+    """Every (group, cell) all of whose projections along one axis are those of a cell seen.
+
+    Two cells have one projection along an axis if they agree on all other axes. To look at every
+    cell of every group would be far more than the rows: only those are looked at that share a
+    projection with a cell seen along the axis with the fewest values, which is varied. Their
+    projections along the other axes are then checked.
+    """
+    columns = shown.columns()
+    sizes = shown.cardinalities
+    varied = int(np.argmin(sizes))
+    other_axes = [axis for axis in range(len(sizes)) if axis != varied]
+
+    # One cell of each line along the varied axis...
+    entries = np.arange(len(shown.cells))
+    line_of, lines = _sub_cells(shown, columns, tuple(other_axes), entries)
+    entry_of_line = np.full(lines, -1, dtype=np.intp)
+    entry_of_line[line_of] = entries
+    entry = entry_of_line[entry_of_line >= 0]
+
+    # ... gives all cells of the line.
+    group = np.repeat(shown.group[entry], sizes[varied])
+    reached = [np.repeat(column[entry], sizes[varied]) for column in columns]
+    reached[varied] = np.tile(np.arange(sizes[varied]), len(entry))
+
+    # Along each other axis, the projections of the cells seen and of those reached are numbered
+    # together; a cell stays if its number is also that of a cell seen.
+    is_estimable = np.ones(len(group), dtype=bool)
+    both_groups = np.concatenate([shown.group, group])
+    number_seen = len(shown.group)
+    for axis in other_axes:
+        kept_axes = [kept for kept in range(len(sizes)) if kept != axis]
+        radices = [sizes[kept] for kept in kept_axes]
+        both = [np.concatenate([columns[kept], reached[kept]]) for kept in kept_axes]
+        keys = pack(both, radices, len(both_groups))
+        projection, projections = _within_group(
+            both_groups, keys, len(shown.groups.weights), prod(radices)
+        )
+        is_seen = np.zeros(projections, dtype=bool)
+        is_seen[projection[:number_seen]] = True
+        is_estimable &= is_seen[projection[number_seen:]]
+
+    group = group[is_estimable]
+    radices = [size + 1 for size in sizes]
+    cells = pack([column[is_estimable] for column in reached], radices, len(group))
+    weights = shown.groups.weights[group]
+    tally = Tally(weights, weights, weights)
+    return GroupedCounts(shown.groups, shown.scope, sizes, group, cells, tally)

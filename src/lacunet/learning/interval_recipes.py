@@ -1,0 +1,444 @@
+"""How sure every CPT is, whatever the method: functions of what was counted and learned.
+
+| recipe | for | beside the fit |
+|---|---|---|
+| counts | listwise, direct-mcar; every family without missing values | nothing |
+| influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
+| rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
+| delete-a-group jackknife | every other | a fit for each of thirty folds |
+| delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
+| replicate weights | surveys that come with them | a count and a fit for each replicate |
+| posterior | experts: complete rows; em, auto | as counts; as the rate matrix |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import sqrt
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lacunet.counts.errors import StatisticsError
+from lacunet.counts.folds import GROUPS
+from lacunet.counts.gather import Statistics
+from lacunet.counts.observations import replicates
+from lacunet.data.scratch_rows import row_bytes
+from lacunet.learning.family_reports import AT_PRIOR
+from lacunet.learning.plan import (
+    CLUSTERS,
+    COUNTS,
+    INFLUENCE,
+    JACKKNIFE,
+    POSTERIOR,
+    RATE_MATRIX,
+    REPLICATE_WEIGHTS,
+    Learned,
+    MethodError,
+    Plan,
+    Setting,
+    run,
+)
+from lacunet.learning.pseudo_counts import pseudo_tables
+from lacunet.learning.uncertainty.cpt_intervals import Spread, SpreadOverOptima
+from lacunet.learning.uncertainty.frequencies import Uncorrelated, counted_spread, rows_per_weight
+from lacunet.limits import NEVER
+from lacunet.network.network import FloatArray, Mask, Network
+from lacunet.progress import silent
+from lacunet.text import first_of
+
+if TYPE_CHECKING:
+    from lacunet.inference.engine import Engine
+    from lacunet.inference.expectation.forecast import Forecast
+    from lacunet.learning.uncertainty.delta import Covariance
+    from lacunet.learning.uncertainty.jackknife import Replicates
+    from lacunet.learning.uncertainty.rate_matrix import Direction
+
+    # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
+    Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
+
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
+MATRICES = 12  # of this size at once, by measurement
+KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
+FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
+CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
+
+
+@dataclass(frozen=True)
+class Uncertainty:
+    """How sure the CPTs of a learned network are.
+
+    ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
+    together, for queries; ``total`` the weight of all rows. ``others`` are networks that the rows
+    hardly tell from this one: intervals reach over them. ``weak_directions`` are combinations
+    of EM's parameters about which the prior tells more than the rows. ``doubts`` are what else to
+    know of the intervals.
+    """
+
+    network: Network
+    spread_of: Mapping[str, Spread]
+    recipe: str
+    covariance: Covariance
+    total: float
+    others: tuple[Network, ...] = ()
+    weak_directions: tuple[Direction, ...] = ()
+    doubts: tuple[str, ...] = ()
+
+    @property
+    def unidentified(self) -> tuple[Direction, ...]:
+        """The directions in which the data do not identify EM's parameters."""
+        return tuple(direction for direction in self.weak_directions if not direction.is_identified)
+
+    @property
+    def is_credible(self) -> bool:
+        """Whether intervals are those of a posterior, with experts as the prior."""
+        return self.recipe == POSTERIOR
+
+    @property
+    def chance(self) -> str:
+        """What the intervals owe to the seed, in words; empty where they owe it nothing."""
+        if self.recipe != JACKKNIFE:
+            return ""
+        groups = len(self.covariance.networks)  # type: ignore[attr-defined]
+        share = 1 / sqrt(2 * (groups - 1))  # of a standard deviation found from as many values
+        return (
+            f"The rows were divided at random into {groups} groups: another seed moves the width "
+            f"of intervals by some {share:.0%} either way."
+        )
+
+    def cpt(self, variable: str) -> Spread:
+        """How sure the CPT of a variable is."""
+        spread = self.spread_of[variable]
+        if not self.others:
+            return spread
+        tables = [other.cpt(variable).table for other in self.others]
+        return SpreadOverOptima.of(spread, tables)
+
+    def query(
+        self,
+        target: str | Sequence[str],
+        evidence: Mapping[str, object] = NOTHING,
+        do: Mapping[str, object] = NOTHING,
+        support: Mapping[str, Mask] | None = None,
+        bootstrap: Sequence[Network] | None = None,
+    ) -> Spread:
+        """How sure the answer to a query is.
+
+        Parameters
+        ----------
+        support
+            Which CPT rows data support, as a network has it: an interval stays within what the
+            others allow.
+        bootstrap
+            What replicates of the rows led to, as a network whose edges were learned has it. What
+            is done from outside is answered without them.
+        """
+        from lacunet.learning.uncertainty.after_search import SearchedSpread, answers_of
+        from lacunet.learning.uncertainty.delta import AnsweredQuery, bounded_spread, query_spread
+
+        network = self.network.with_support(support)
+        scope = (target,) if isinstance(target, str) else tuple(target)
+        asked = AnsweredQuery.of(network, scope, evidence, do)
+        if self.is_credible:
+            from lacunet.learning.uncertainty.posterior import posterior_of_answer
+
+            spread = posterior_of_answer(asked, self.covariance)  # type: ignore[arg-type]
+        else:
+            spread = bounded_spread(
+                asked,
+                network,
+                lambda answer: query_spread(answer, self.covariance, self.spread_of, self.total),
+            )
+        if self.others:
+            answers = [np.asarray(asked.of_network(other)) for other in self.others]
+            spread = SpreadOverOptima.of(spread, answers)
+        if not bootstrap or do:
+            return spread
+        return SearchedSpread.of(spread, answers_of(bootstrap, scope, evidence))
+
+
+def recipe_of(plan: Plan, memory: float) -> str:
+    """The recipe of a plan, if the method converges and memory holds what it takes.
+
+    A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
+    in turn; so they are where there may be too many distinct rows to keep for their influence.
+
+    Raises
+    ------
+    MethodError
+        Experts are the prior, and there is no posterior.
+    """
+    if plan.has_experts:
+        _check_posterior(plan, memory)
+        return POSTERIOR
+    if plan.units is not None:
+        return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
+    if plan.recipe == INFLUENCE:
+        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
+    if plan.recipe != RATE_MATRIX:
+        return plan.recipe
+    return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+
+
+def _matrix_fits(plan: Plan, memory: float) -> bool:
+    """Whether the rate matrix of EM is worth inverting, and memory holds it."""
+    free = _free(plan)
+    return free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
+
+
+def _check_posterior(plan: Plan, memory: float) -> None:
+    """Refuse intervals where experts are the prior, but the rows have no likelihood beside it."""
+    way_out = "learn without intervals, or without experts: then they come from the rows alone."
+    if plan.units is not None:
+        raise MethodError(
+            "with experts intervals are those of a posterior, and rows that were sampled by a "
+            "design (strata, clusters, replicate weights) have no likelihood for it.",
+            way_out,
+        )
+    if plan.recipe == RATE_MATRIX:
+        if not _matrix_fits(plan, memory):
+            raise MethodError(
+                "with experts intervals are those of a posterior, found from the curvature of EM's "
+                f"likelihood: {_free(plan):,} free parameters are too many for that (at most "
+                f"{MOST_FREE:,}, and what fits into memory).",
+                way_out,
+            )
+    elif plan.partially:
+        raise MethodError(
+            f"with experts intervals are those of a posterior, and {plan.method} gives none of "
+            f"incomplete rows: {first_of(plan.partially, 5)} may have missing values.",
+            f"learn by method='em' (--method em); or {way_out}",
+        )
+
+
+def recipe_after(recipe: str, learned: Learned, setting: Setting) -> str:
+    """The recipe, or a jackknife where EM has not converged: one more step moves a parameter."""
+    if recipe != RATE_MATRIX:
+        return recipe
+    if learned.engine is None:
+        return JACKKNIFE
+    from lacunet.learning.em.em_uncertainty import em_curvature
+
+    engine, cells, pseudo = _em_cells(learned, setting)
+    moved = em_curvature(engine, cells, pseudo).step(cells) - cells
+    return recipe if np.abs(moved).max() < CONVERGED else JACKKNIFE
+
+
+def _em_cells(learned: Learned, setting: Setting) -> tuple[Engine, FloatArray, FloatArray]:
+    """The problems of EM, the cells of all CPTs where it ended, and their pseudo-counts."""
+    assert learned.engine is not None
+    assert learned.network is not None
+    layout = learned.engine.problems.layout
+    cells = layout.flat(dict(learned.network.tables_of or {}))
+    return (
+        learned.engine,
+        cells,
+        layout.flat(pseudo_tables(setting.used_pseudo_counts, layout.network)),
+    )
+
+
+def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
+    """What intervals will take beside the fit, before it is done; ``step`` is that of EM."""
+    try:
+        recipe = recipe_of(plan, memory)
+    except MethodError as error:
+        return f"intervals will be refused: {error.message}"
+    if recipe == POSTERIOR:
+        recipe = plan.recipe if plan.recipe == RATE_MATRIX else COUNTS
+    if recipe != RATE_MATRIX:
+        try:
+            folds = plan.needs(recipe).folds
+        except StatisticsError as error:
+            return f"intervals will be refused: {error}"
+        fits = 0 if folds is None else len(folds.scales)
+        costs = {COUNTS: "nothing", INFLUENCE: "a few fits"}
+        if plan.units is not None and plan.units.factors is not None:
+            costs[recipe] = f"{len(plan.units.factors)} countings and fits"
+        takes = f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
+        return "; ".join([takes, *(() if plan.units is None else plan.units.doubts)])
+    steps = 2 * _free(plan)  # there and back for each
+    time = "" if step is None else f", {steps * step.seconds:,.2g} s"
+    return (
+        "intervals by the curvature of EM's likelihood will take at most "
+        f"{steps:,} EM steps more{time}; "
+        f"{GROUPS} fits if EM is stopped before it converges"
+    )
+
+
+def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:
+    """About how long the intervals of a fit by EM will take at most, by how long the fit took."""
+    ended = learned.ended
+    if ended is None or not ended.iterations:
+        return 0.0
+    if recipe == RATE_MATRIX or (recipe == POSTERIOR and plan.recipe == RATE_MATRIX):
+        steps = ended.iterations * max(len(ended.starts), 1)
+        return 2 * _free(plan) * ended.seconds / steps
+    folds = plan.needs(recipe).folds
+    return 0.0 if folds is None else len(folds.scales) * ended.seconds
+
+
+def _free(plan: Plan) -> int:
+    """The number of free parameters of EM."""
+    problems = plan.needs().problems
+    assert problems is not None
+    return problems.network.free_parameters
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A plan that was carried out: what was counted, also for its intervals, and what it gave.
+
+    ``replicate`` counts what the plan needs with the weights of a replicate.
+    """
+
+    plan: Plan
+    statistics: Statistics
+    learned: Learned
+    setting: Setting
+    replicate: Callable[[int], Statistics]
+
+    def uncertainty(self, recipe: str) -> Uncertainty:
+        """How sure the CPTs are, by a recipe."""
+        plan, network, whole = self.plan, self.network, self.whole
+        ways = {
+            COUNTS: self._by_counts,
+            INFLUENCE: self._by_influence,
+            RATE_MATRIX: self._by_rate_matrix,
+            POSTERIOR: self._by_posterior,
+        }
+        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
+        are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
+        for name in plan.network.variables if recipe != POSTERIOR else ():
+            family, report = plan.network.family(name), self.learned.families[name]
+            if are_counted and not set(family) & set(plan.partially):
+                spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
+            if recipe != RATE_MATRIX:
+                is_prior = report.fallback == AT_PRIOR
+                backing = np.zeros_like(report.support) if is_prior else report.backing
+                spread_of[name] = spread_of[name].supported_by(backing)
+            spread_of[name] = spread_of[name].shown_by(report.counts.row_counts())
+        for name, possible in network.possible_of.items():
+            spread = spread_of[name]
+            # Nothing is uncertain about structural zeros, and where all states but one are such.
+            is_sure = ~possible | (possible.sum(axis=-1, keepdims=True) == 1)
+            rates = np.where(is_sure, spread.table, spread.rates)
+            sizes = np.where(is_sure, np.inf, spread.sizes)
+            spread_of[name] = replace(spread, rates=rates, sizes=sizes)
+        others = tuple(
+            network.with_tables({**(network.tables_of or {}), **tables})
+            for tables in self.learned.others
+        )
+        has_doubts = recipe in (RATE_MATRIX, POSTERIOR)
+        doubts = covariance.doubts if has_doubts else ()  # type: ignore[attr-defined]
+        return Uncertainty(
+            network, spread_of, recipe, covariance, whole.total, others, weak, doubts
+        )
+
+    @cached_property
+    def network(self) -> Network:
+        """The network that was learned, with mechanisms as nodes where EM has any."""
+        learned, network = self.learned, self.plan.network
+        if learned.network is not None:  # EM's, but for what a later stage estimated
+            network = learned.network
+        return network.with_tables({**(network.tables_of or {}), **learned.tables})
+
+    @cached_property
+    def whole(self) -> Statistics:
+        """What was counted of all rows."""
+        return self.statistics.sample(0)
+
+    def _by_counts(self) -> Spreads:
+        network, counts = self.network, self.whole.complete or self.whole.counts
+        counts_of = {v: counts[network.family(v)] for v in network.variables}
+        spread_of = {
+            v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
+        }
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
+        return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+
+    def _by_influence(self) -> Spreads:
+        """By what each row moves every entry by."""
+        from lacunet.learning.closed_forms.influence import RowInfluence
+
+        plan, network, whole = self.plan, self.network, self.whole
+        rows = whole.distinct[network.variables].table.without_sets()
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
+        influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
+        hidden = [name for name in network.variables if plan.estimated_of[name].hidden]
+        spread_of = {}
+        for name in (name for name in network.variables if name not in hidden):
+            counts = whole.counts[network.family(name)]
+            spread_of[name] = counted_spread(counts, network.cpt(name).table)
+        self.setting.progress("intervals", 0, len(hidden))
+        for done, (name, spread) in enumerate(influence.spreads(hidden), start=1):
+            spread_of[name] = spread
+            self.setting.progress("intervals", done, len(hidden), name)
+        return spread_of, influence, ()
+
+    def _by_posterior(self) -> Spreads:
+        """By the posterior that has experts as its prior: exact where rows are complete."""
+        from lacunet.learning.uncertainty.posterior import (
+            DirichletPosterior,
+            EmPosterior,
+            Posterior,
+        )
+
+        tables = {v: self.network.cpt(v).table for v in self.network.variables}
+        if self.learned.engine is not None:
+            from lacunet.learning.em.em_uncertainty import em_uncertainty
+
+            engine, cells, pseudo = _em_cells(self.learned, self.setting)
+            em = em_uncertainty(engine, cells, pseudo, self.setting.progress)
+            posterior: Posterior = EmPosterior.of(em, cells)
+            return posterior.spreads(tables), posterior, em.weak_directions
+        pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, self.network)
+        counts_of = {v: self.learned.families[v].counts.dense() for v in tables}
+        posterior = DirichletPosterior(pseudo_of, counts_of)
+        return posterior.spreads(tables), posterior, ()
+
+    def _by_replicates(self) -> Spreads:
+        """By the networks learned from each sample: rows without a fold, or weighted anew."""
+        plan, setting = self.plan, self.setting
+        samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
+        quietly = replace(setting, progress=silent, deadline=NEVER, whole=self.learned)
+        networks = []
+        for index, sample in enumerate(samples):
+            setting.progress("intervals", index, len(scales), "fits")
+            networks.append(replace(self, learned=run(plan, sample, quietly)).network)
+        setting.progress("intervals", len(scales), len(scales), "fits")
+        covariance = self._replicates(networks, scales, degrees)
+        return covariance.spreads(), covariance, ()
+
+    def _replicates(
+        self, networks: Iterable[Network], scales: FloatArray, degrees: float
+    ) -> Replicates:
+        """The network and those of replicates, with what a unit of weight is worth."""
+        from lacunet.learning.uncertainty.jackknife import Replicates
+
+        plan, network, whole = self.plan, self.network, self.whole
+        counted = [family for family in plan.network.families if family in whole.counts]
+        weighed = counted if plan.is_unequal else []
+        worth_of = {family[-1]: rows_per_weight(whole.counts[family]) for family in weighed}
+        return Replicates(
+            network,
+            tuple(networks),
+            scales,
+            degrees,
+            whole.total,
+            pseudo_tables(self.setting.used_pseudo_counts, network),
+            by_design=plan.units is not None,
+            worth_of=worth_of,
+            row_weights=self.learned.row_weights,
+        )
+
+    def _by_rate_matrix(self) -> Spreads:
+        from lacunet.learning.em.em_uncertainty import em_uncertainty
+
+        em = em_uncertainty(*_em_cells(self.learned, self.setting), self.setting.progress)
+        return dict(em.spread_of), em, em.weak_directions

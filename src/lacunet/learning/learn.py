@@ -1,0 +1,425 @@
+"""The road itself: a network and data in, a network with learned CPTs out.
+
+Look at the data, plan, count, run: the plan decides everything, and what runs carries it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Unpack
+
+import numpy as np
+
+from lacunet.counts.gather import Gathering, Statistics
+from lacunet.counts.look import Look
+from lacunet.counts.observations import Observations
+from lacunet.counts.open_rows import open_rows
+from lacunet.errors import warn
+from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
+from lacunet.inference.errors import OverBudgetError
+from lacunet.learning.closed_forms.forms import UNGROUPED, check_size
+from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
+from lacunet.learning.interval_recipes import (
+    Fitted,
+    Uncertainty,
+    recipe_after,
+    recipe_of,
+    seconds_of,
+)
+from lacunet.learning.method_options import MethodOptions
+from lacunet.learning.methods import (
+    WAY_TO_INTERVALS,
+    check_option_names,
+    default_pseudo_counts,
+    method_of,
+)
+from lacunet.learning.notes import notes_on_rows, warned_of_missing
+from lacunet.learning.plan import (
+    POSTERIOR,
+    RATE_MATRIX,
+    Learned,
+    Method,
+    MethodError,
+    Plan,
+    Setting,
+    planned,
+    run,
+)
+from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts, pseudo_counts_of_experts
+from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCounts
+from lacunet.learning.result import Interrupted, Result
+from lacunet.limits import NEVER, Deadline, Memory, decoding_threads
+from lacunet.missingness.graph import MissingnessGraph, network_and_graph
+from lacunet.network.formats.files import NetworkOrEdges
+from lacunet.network.mechanisms import Mechanisms
+from lacunet.network.network import Network, Scope
+from lacunet.network.read_options import takes_data
+from lacunet.progress import AskedProgress
+from lacunet.randomness import generator
+
+if TYPE_CHECKING:
+    from lacunet.learning.uncertainty.rate_matrix import Direction
+
+MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
+NOT_USED = (
+    "the CPTs that the network brings are not used: they are learned from the rows alone. "
+    "experts=20 (--experts 20) lets each of their rows count as 20 rows"
+)
+NO_POSTERIOR = (
+    "EM made no step: there are no intervals, which with experts are those of the posterior that "
+    "EM climbs; time_limit= allows more"
+)
+BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
+
+BEYOND_LIMIT = (
+    "intervals will take up to about {:,.0f} s, more than the time limit leaves: it holds for the "
+    "estimate alone. Leave them out, or use a closed form: the intervals of direct-mar and "
+    "factored-mar take no more than a few fits."
+)
+
+WITHOUT_INTERVALS = "the intervals were left out, because they take more than there is: {}"
+
+# What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
+# starts, and to report on it in the end.
+SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
+
+
+@takes_data
+def learn(
+    network: NetworkOrEdges,
+    data: Any,
+    method: str | Method = "auto",
+    *,
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
+    experts: float | None = None,
+    missingness: MissingnessGraph | str | PathLike[str] | None = None,
+    intervals: bool = False,
+    rng: np.random.Generator | int = 0,
+    memory: Memory = None,
+    threads: int | None = None,
+    progress: AskedProgress = False,
+    **options: Unpack[MethodOptions],
+) -> Result:
+    """Learn the CPTs of a network from data with missing values.
+
+    Parameters
+    ----------
+    network
+        Structure and states; CPTs, if it has any, are used with ``experts`` alone. Also a result of
+        learning, a file's path, or the name of a bundled network. Or edges, such as
+        ``"Age -> Ill"`` or ``[("Age", "Ill")]``: `Network.from_data` then takes the states from the
+        data. Or a missingness graph, which stands for its network and for ``missingness``.
+    data
+        A path or several, a dataframe of any library, an Arrow table, a DuckDB relation; or
+        `lacunet.Data`, which also says how to read them: weights and the design of a survey, values
+        that mean "not observed", intervals of numbers, latent variables, queries, delimiters.
+    method
+        A method's name, or a method as a value, with its options. "auto" counts where nothing is
+        missing, and runs EM elsewhere. Where ``missingness`` is given, it is "mgraph", which
+        estimates each CPT by the formula that the graph gives for it; "em" learns how values go
+        missing together with the CPTs then, by maximum likelihood under the graph.
+    pseudo_counts
+        What is added to each cell of a CPT: a number (0: maximum likelihood), or "learn", which
+        estimates it from the counts of all CPTs (empirical Bayes); with
+        ``pseudo_counts=earlier.pseudo_counts`` those that another result learned are used. A
+        mapping, such as ``{"Ill": [[18, 2], [12, 8]]}``, gives them cell by cell: an axis for each
+        parent, in the network's order, then one for the variable. States are in the network's order
+        too, ``network.states("Ill")``: those found in data alphabetically, numbers by size.
+        Variables that it does not name get one per cell.
+        The default is 1 for closed forms ("listwise", and the direct, factored and informed
+        methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
+        scaled to all rows. With 0, "em" gives maximum likelihood; "auto" may stop EM earlier, which
+        `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
+        are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
+        others are learned.
+    experts
+        How many rows of data each CPT row that the network brings counts as: with 20, its entries
+        times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
+        of the posterior that has the experts as its prior. Other methods than "em" and "auto" have
+        one for complete rows alone, and rows of a design have none.
+    missingness
+        How values go missing: a missingness graph, its text or a file's path, for the methods that
+        take one.
+    intervals
+        Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
+        show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
+        of `Result.query` and `Result.effect` have them too. They are made from the rows alone,
+        around the estimate without pseudo-counts, and stretched to hold the entry of
+        the CPT: it need not be in their middle. What they cost depends on the method: for
+        "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further
+        fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
+        with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
+        beforehand.
+    rng
+        A seed or a generator. The same seed gives the same result.
+    memory
+        The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
+        Rows that take more than a quarter of it are not held: they are read when they are counted,
+        and what has to be put aside goes to the system's folder for temporary files (TMPDIR).
+    threads
+        How many threads may decode files of rows at a time; by default one for each core. All else
+        is done in one.
+    progress
+        True for a bar, in notebooks too, or a function to call as the work goes on.
+    options
+        The options of the method, such as ``restarts=5`` for "em" or ``groups=["Age"]`` for
+        "informed-direct".
+
+    Returns
+    -------
+    A result, which prints. Its ``network`` has the learned CPTs, its ``families`` say what each
+    rests on, and its ``warnings`` what to know of them.
+
+    Raises
+    ------
+    LacunetError
+        Something is wrong with the input; the message says what, where and the way out.
+    Interrupted
+        You pressed Ctrl-C when there was a result already: the exception, a KeyboardInterrupt,
+        has it as ``result``.
+
+    Examples
+    --------
+    Of the three old people one does not answer, and one of the other two is ill.
+
+    >>> rows = {"Age": ["old", "old", "old", "young"], "Ill": ["yes", None, "no", "no"]}
+    >>> result = learn("Age -> Ill", rows, "direct-mcar", pseudo_counts=0)
+    >>> print(result.cpt("Ill"))
+    P(Ill | Age)
+    Age        no     yes
+    old    0.5000  0.5000
+    young       1       0
+    """
+    if not isinstance(intervals, bool):
+        message = f"intervals is {intervals!r}, but must be True or False."
+        raise MethodError(message, WAY_TO_INTERVALS)
+    network, missingness = network_and_graph(network, missingness)
+    given = {**options, "missingness": missingness}
+    check_option_names(method, given)
+    opened = open_rows("learn", network, data, memory, progress)
+    asked = asked_method(
+        opened.network,
+        opened.brought,
+        method,
+        given,
+        pseudo_counts,
+        experts,
+        opened.latent,
+        opened.budget,
+    )
+    limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
+    deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
+    chance = generator(rng)
+    with decoding_threads(threads), opened.rows() as rows:
+        plan = asked.plan(rows.look())
+        setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
+        result = carry_out(plan, rows, setting, intervals, opened.latent)
+        return replace(result, beside=opened.data.roles)
+
+
+@dataclass(frozen=True)
+class AskedMethod:
+    """A method and all that its plan needs, but a look at the rows."""
+
+    method: Method
+    network: Network  # with the codes and rules of the data
+    pseudo_counts: AskedPseudoCounts | None  # None: the method and the rows decide
+    notes: tuple[str, ...] = ()  # what to know before any row is read
+
+    def plan(self, look: Look) -> Plan:
+        """What the method will do."""
+        pseudo_counts = (
+            default_pseudo_counts(self.method, look)
+            if self.pseudo_counts is None
+            else self.pseudo_counts
+        )
+        plan = planned(self.method, self.network, look, pseudo_counts)
+        return replace(plan, notes=(*plan.notes, *self.notes))
+
+
+def asked_method(
+    network: Network,
+    brought: Network,
+    method: str | Method,
+    options: Mapping[str, Any],
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None,
+    experts: float | None,
+    latent: Scope,
+    budget: int,
+) -> AskedMethod:
+    """What is asked for, checked before any row is read.
+
+    Parameters
+    ----------
+    network
+        With the codes and rules of the data.
+    brought
+        The network as it was given: ``experts`` count its CPTs.
+    latent
+        The variables that the data declare hidden.
+    budget
+        The bytes of memory that may be used.
+    """
+    chosen = method_of(network, method, options, latent)
+    check_size(network, chosen.bytes_per_cell, budget)
+    asked: AskedPseudoCounts | None = None
+    if experts is not None:
+        asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, network)
+    elif pseudo_counts is not None:
+        asked = checked_pseudo_counts(pseudo_counts, network)
+    notes = (NOT_USED,) if experts is None and brought.has_cpts else ()
+    return AskedMethod(chosen, network, asked, notes)
+
+
+def carry_out(
+    plan: Plan,
+    rows: Observations,
+    setting: Setting,
+    intervals: bool = False,
+    latent: Sequence[str] | None = None,
+) -> Result:
+    """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked.
+
+    With notes on what the rows miss where it is said which variables are ``latent``.
+    """
+    recipe = recipe_of(plan, setting.memory) if intervals else None
+    seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
+    statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
+    learned = run(plan, statistics, setting)
+    if learned.pseudo_counts is not None:  # the same for intervals and all replicates
+        setting = replace(setting, pseudo_counts=learned.pseudo_counts)
+    result = _result(plan, statistics, learned, setting)
+    if latent is not None:
+        notes = warned_of_missing(plan, statistics, latent)
+        result = replace(result, notes=(*result.notes, *notes))
+    if learned.ended is not None and learned.ended.reason == "interrupted":
+        raise Interrupted(result)
+    if recipe is None:
+        return result
+    if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
+        return replace(result, notes=(*result.notes, NO_POSTERIOR))
+    try:
+        return _how_sure(plan, rows, setting, result, learned, statistics, recipe, seed)
+    except KeyboardInterrupt:  # what was learned is not lost
+        raise Interrupted(result) from None
+    except OverBudgetError as refusal:  # nor where the intervals alone are too much
+        return replace(result, notes=(*result.notes, WITHOUT_INTERVALS.format(refusal.message)))
+
+
+def _how_sure(
+    plan: Plan,
+    rows: Observations,
+    setting: Setting,
+    result: Result,
+    learned: Learned,
+    statistics: Statistics,
+    recipe: str,
+    seed: int,
+) -> Result:
+    """The result with its intervals, from what was counted or, where a recipe asks it, more."""
+    left = max(setting.deadline.left, 0.0)
+    setting = replace(setting, deadline=NEVER)  # intervals take their time
+    chosen = recipe_after(recipe, learned, setting)
+    if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
+        warn(BEYOND_LIMIT.format(seconds))
+    is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
+    is_cut_short = is_fitted_again and learned.ended is not None and learned.ended.is_cut_short
+    if is_cut_short:
+        # EM starts from a closed form of each replicate, too.
+        stages = tuple(replace(stage, is_replicated=True) for stage in plan.stages)
+        plan = replace(plan, stages=stages)
+    if chosen != recipe or is_cut_short:
+        statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
+    again = gathering(plan, setting, None, seed)
+    fitted = Fitted(
+        plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
+    )
+    uncertainty = fitted.uncertainty(chosen)
+    doubts = uncertainty.doubts
+    doubts += () if plan.units is None else plan.units.doubts
+    doubts += () if statistics.folds is None else statistics.folds.doubts
+    doubts += _doubts_of_search(result)
+    return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
+
+
+def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
+    """What a plan needs, with weights that add up to what the rows are worth."""
+    needs, memory = plan.needs(recipe, seed), setting.memory / 4
+    deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
+    return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
+
+
+def _doubts_of_search(result: Result) -> tuple[str, ...]:
+    """What to know of intervals where the edges were learned."""
+    if result.network.bootstrap is not None and not result.network.bootstrap:
+        return (f"{EDGES_AS_KNOWN}{WITH_REPLICATES}",)
+    return (SEARCH_FALLS_SHORT,) if result.search_falls_short else ()
+
+
+def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setting) -> Result:
+    mechanisms = None
+    if plan.graph is not None:
+        mechanisms = Mechanisms(str(plan.graph), learned.mechanisms, plan.graph.latent)
+    families = {name: learned.families[name] for name in plan.network.variables}
+    backing_of = {
+        name: plan.network.backing(name, report.backing) for name, report in families.items()
+    }
+    network = plan.network.with_tables(learned.tables).with_support(backing_of)
+    result = Result(
+        network.with_mechanisms(mechanisms),
+        families,
+        plan.method,
+        statistics.rows,
+        statistics.total,
+        setting.used_pseudo_counts,
+        {name: statistics.missing_of[name] for name in plan.network.variables},
+        (*notes_on_rows(plan, statistics), *learned.notes),
+        learned.ended,
+        mechanisms=learned.mechanisms,
+    )
+    return replace(result, why=_why(plan, learned, result.assumption))
+
+
+def _why(plan: Plan, learned: Learned, assumption: str) -> str:
+    """The reason for the method and what it assumes; where they were learned, the pseudo-counts."""
+    why = f"{learned.why.removesuffix('.')}." if learned.why else ""
+    if why and assumption:
+        why += f" It assumes that {assumption}."
+    pseudo_counts = learned.pseudo_counts
+    if plan.pseudo_counts == DESIGN_BASED and pseudo_counts is not None:
+        return f"{why} The estimate is design-based, with {pseudo_counts}.".lstrip()
+    if plan.pseudo_counts != LEARN:
+        return why
+    was = "learned" if pseudo_counts is None or pseudo_counts.is_learned else "not learned"
+    return f"{why} The pseudo-counts were {was}: {pseudo_counts}.".lstrip()
+
+
+def _weak(name: str, directions: Sequence[Direction]) -> Iterator[Warned]:
+    """What the rows say too little of in a CPT: once for each kind, by the weakest direction."""
+    for is_identified, kind in ((False, NOT_IDENTIFIED), (True, OUTWEIGHED)):
+        named = [direction for direction in directions if name in direction.families]
+        if weak := [direction for direction in named if direction.is_identified is is_identified]:
+            least = min(weak, key=lambda direction: direction.information)
+            others = [other for other in least.families if other != name]
+            share = f"{least.information:.1%} of what complete rows would tell"
+            detail = f"with {', '.join(others)}" if others else share
+            words = f": {least}" if others else str(least).removeprefix(name)
+            yield Warned(f"{kind}{words}", kind, detail, 1 - least.information)
+
+
+def _with_intervals(result: Result, uncertainty: Uncertainty) -> Result:
+    """The result with its intervals, the effective size of each CPT row, and doubts."""
+    families: dict[str, FamilyReport] = {}
+    for name, report in result.families.items():
+        doubts: list[str] = [*_weak(name, uncertainty.weak_directions)]
+        if report.fallback_mass > MUCH:
+            way_out = "; em has none" if report.fallback == UNGROUPED else ""
+            doubts.append(BIASED.format(report.fallback_mass) + way_out)
+        families[name] = replace(
+            report,
+            effective_sizes=uncertainty.spread_of[name].row_sizes,
+            warnings=(*report.warnings, *doubts),
+        )
+    return replace(result, uncertainty=uncertainty, families=families)

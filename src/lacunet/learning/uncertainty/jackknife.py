@@ -1,0 +1,127 @@
+r"""Networks learned from replicates of the rows: the variance of any estimate, and of any query.
+
+*Delete-a-group jackknife.* The rows fall at random into :math:`G` folds
+(`lacunet.counts.folds`), and everything is estimated again without each of them:
+
+.. math::
+    \mathrm{Var}(\theta) = \sum_g s_g \bigl( \theta_{(-g)} - \bar\theta_{(\cdot)} \bigr)^2,
+    \qquad s_g = \frac{G - 1}{G}
+
+Rows are replicated, never problems or cells: what is compiled from one row stays together. A
+variance from :math:`G` replicates is itself uncertain, by as much as one from :math:`G - 1`
+independent values, so intervals use the t distribution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lacunet.counts.counts import quotient
+from lacunet.inference.joint import family_marginals
+from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.delta import (
+    AnsweredQuery,
+    in_rows,
+    pseudo_variances,
+    without_prior,
+)
+from lacunet.network.network import FloatArray, Network, Tables
+
+ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
+
+
+def replicate_variance(
+    values: FloatArray, scales: FloatArray, centre: FloatArray | None = None
+) -> FloatArray:
+    """The variance that replicates of a value give, by their distances from its centre.
+
+    The centre is their mean; for the replicates of a survey, the value by all rows.
+    """
+    apart = values - (values.mean(axis=0) if centre is None else centre)
+    return np.asarray(np.tensordot(scales, np.square(apart), axes=1))
+
+
+@dataclass(frozen=True)
+class Replicates:
+    """The network learned from all rows, and from each replicate of them.
+
+    ``scales`` times the squared distances from the replicates' mean add up to the variance;
+    ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
+    the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
+    are those of a survey: distances are then from the estimate of all rows, and strata may tell
+    more than as many independent rows would. ``worth_of`` says how many effective rows a unit of
+    weight is, in each cell of a CPT, where rows weigh differently. ``row_weights`` are the weights
+    of CPT rows that pseudo-counts were added to, where these are not what is expected of all rows.
+    """
+
+    network: Network
+    networks: tuple[Network, ...]
+    scales: FloatArray
+    degrees: float
+    total: float
+    pseudo_of: Tables
+    by_design: bool = False
+    worth_of: Tables = field(default_factory=dict)
+    row_weights: Tables = field(default_factory=dict)
+
+    def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
+        """The variance of anything that is computed from a network."""
+        values = np.stack([of(network) for network in self.networks])
+        return replicate_variance(values, self.scales, of(self.network) if self.by_design else None)
+
+    def spread(self, variable: str, expected: FloatArray) -> Spread:
+        """The spread of a CPT.
+
+        Replicates are posterior modes: the prior holds them together, the more the fewer rows
+        there are. What it takes off the variance is put back, and no row of a CPT is known
+        from more rows than are expected to have its parents' states.
+
+        Parameters
+        ----------
+        expected
+            The weight that is expected in each CPT row, on an axis of length one for the child.
+        """
+        variance = self.variance(lambda network: network.cpt(variable).table)
+        table = self.network.cpt(variable).table
+        pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
+        held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
+        rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
+        rates = settled(rates, ROUNDING)
+        most = expected * self.worth_of.get(variable, np.ones(table.shape))
+        rows = most.min(axis=-1, keepdims=True)
+        whole = Spread.of_variance(table, rates, variance * held**2, rows)
+        sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, most)
+        return Spread(table, rates, sizes, self.degrees)
+
+    def spreads(self) -> dict[str, Spread]:
+        """The spread of every CPT."""
+        joint_of = family_marginals(self.network)
+        return {
+            name: self.spread(name, self.total * joint_of[name].sum(axis=-1, keepdims=True))
+            for name in self.network.variables
+        }
+
+    def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
+        """The variance of each cell of an answer: every replicate is asked.
+
+        What replicates agree on, they say nothing of: there the effective sizes of CPT rows do.
+        Elsewhere rows are those expected, as what one CPT row lacks others may make up for; what
+        the prior knows is taken off by effective sizes everywhere.
+        """
+        variance = self.variance(asked.of_network)
+        weight_of, rows_of, known_of = {}, {}, {}
+        for name, joint in family_marginals(self.network).items():
+            expected = self.total * joint.sum(axis=-1, keepdims=True)
+            weight = self.row_weights.get(name, expected)
+            worth = self.worth_of.get(name, np.ones(joint.shape)).min(axis=-1, keepdims=True)
+            spread, rows = spread_of[name], weight * worth
+            known = np.minimum(spread.row_sizes[..., None], rows)
+            weight_of[name], known_of[name] = weight, known
+            rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
+        return without_prior(asked, variance, known_of, pseudo_of)

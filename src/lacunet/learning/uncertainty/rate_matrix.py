@@ -1,0 +1,372 @@
+r"""The variance of EM's estimate from EM's own steps, without the rows.
+
+One EM step maps parameters to parameters, :math:`\theta' = M(\theta)`, and where EM has
+converged the observed information is the complete one times what a step leaves over,
+
+.. math::
+    I_\mathrm{obs} = I_\mathrm{com} (I - \partial M), \qquad V = I_\mathrm{obs}^{-1},
+
+(X.-L. Meng and D. B. Rubin 1991; D. Oakes 1999). :math:`I_\mathrm{com}` is block-diagonal, one
+block for each row of a CPT. :math:`\partial M` takes one EM step for each free parameter, and
+fewer where parameters do not meet: those of families that share no problem are moved at once.
+
+The step is that of the posterior mode, so the prior counts as data here; its pseudo-counts are
+taken off the effective sizes again. All of this holds where EM has arrived. A negative eigenvalue
+of the observed information, an entry that is surer than complete rows would make it, or a Newton
+step, :math:`I_\mathrm{obs}^{-1} I_\mathrm{com} (M(\theta) - \theta)`, that is not short beside a
+standard error say that it has not. Directions in which the prior tells more than the rows are
+named. Where no single row says anything about a direction, :math:`\sum_r w_r (\partial \log
+\Pr(r))^2 = 0`, the data do not identify it, however many rows there are. (The observed information
+does not tell that: at the mode it is of the order of the prior's in either case.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.counts.counts import quotient
+from lacunet.counts.em_problems.cell_layout import Layout
+from lacunet.counts.em_problems.compile import Problems
+from lacunet.learning.uncertainty.cpt_intervals import Spread
+from lacunet.learning.uncertainty.delta import (
+    JEFFREYS,
+    AnsweredQuery,
+    lacking,
+    pseudo_variances,
+    without_prior,
+)
+from lacunet.network.network import FloatArray
+from lacunet.progress import Progress
+
+RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
+MOST_DIRECTIONS = 30  # that are asked whether rows identify them
+
+Step = Callable[[FloatArray], FloatArray]
+RowInformation = Callable[[FloatArray], FloatArray]
+Integers = NDArray[np.integer]
+MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
+ARRIVED = 0.2  # standard errors from the maximum
+DOWNWARD = 1e-5  # of the complete rows' information: less is rounding where there is a ridge
+FEWEST = 1e-6  # rows expected in a cell: with fewer it is on its way to zero
+SURER = 1.5  # times as sure as complete rows would make an entry, which nothing is
+SINGULAR = 1e-8  # less information than this share of the complete rows' is none
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A combination of parameters about which the prior tells more than the rows.
+
+    ``families`` are the variables whose CPTs it moves most, ``information`` the share of the
+    complete data's information about it that the rows hold. ``is_identified`` is False where no
+    number of such rows would tell more.
+    """
+
+    families: tuple[str, ...]
+    information: float
+    is_identified: bool = False
+
+    def __str__(self) -> str:
+        named = ", ".join(self.families)
+        if not self.is_identified:
+            return named
+        return f"{named} (these rows hold {self.information:.1%} of what complete rows would)"
+
+
+@dataclass(frozen=True)
+class Free:
+    """The free parameters: every cell but one reference, the likeliest, in each CPT row.
+
+    Cells of probability zero, or on their way there, are not free: EM never moves them away; nor
+    are rows about which nothing is expected. ``cell`` is where each free parameter lies,
+    ``reference`` the cell that makes up for it, ``row`` its CPT row.
+    """
+
+    cell: Integers
+    reference: Integers
+    row: Integers
+
+    def spread_out(self, move: FloatArray, size: int) -> FloatArray:
+        """A move of the free parameters as a move of all cells."""
+        return (
+            np.bincount(self.cell, move, size) - np.bincount(self.reference, move, size)
+        ).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Where EM has converged: the step, the cells, and what is expected of every row.
+
+    ``cells`` are those of all CPTs, end to end, ``pseudo`` their pseudo-counts, ``expected`` their
+    expected counts there with these; ``begins`` and ``lengths`` are those of the CPT rows.
+    """
+
+    layout: Layout
+    step: Step
+    cells: FloatArray
+    pseudo: FloatArray
+    expected: FloatArray
+    begins: Integers
+    lengths: Integers
+
+    @cached_property
+    def free(self) -> Free:
+        """The free parameters."""
+        row = np.repeat(np.arange(len(self.begins)), self.lengths)
+        reference = np.lexsort((-self.cells, row))[self.begins][row]
+        is_free = (np.arange(len(row)) != reference) & (self.expected > FEWEST)
+        free = np.flatnonzero(is_free)
+        return Free(free, reference[free], row[free])
+
+    @cached_property
+    def totals(self) -> FloatArray:
+        """For every cell, what is expected of its CPT row, pseudo-counts included."""
+        return self.in_row(self.expected)
+
+    def complete(self, move: FloatArray) -> FloatArray:
+        r"""Complete information times a move: :math:`n_u (\delta_x/\theta_x + \delta/\theta_0)`.
+
+        :math:`\delta` is what the whole row moves by, :math:`\theta_0` its reference.
+        """
+        free = self.free
+        in_row = np.bincount(free.row, move, len(self.begins))[free.row]
+        scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
+        return np.asarray(self.totals[free.cell] * scaled)
+
+    def in_row(self, values: FloatArray) -> FloatArray:
+        """For every cell, the sum over its CPT row."""
+        return np.repeat(np.add.reduceat(values, self.begins), self.lengths)
+
+    @property
+    def family(self) -> Integers:
+        """The family of each free parameter."""
+        return np.searchsorted(self.layout.offsets, self.free.cell, side="right") - 1
+
+    def moved(self, direction: FloatArray, parts: Integers) -> FloatArray:
+        r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
+
+        ``parts`` numbers the free parameters by parts that do not meet: each part of the direction
+        is scaled by itself.
+        """
+        free = self.free
+        room = np.minimum(self.cells[free.cell], self.cells[free.reference])
+        speed = np.zeros(int(parts.max(initial=0)) + 1)
+        np.maximum.at(speed, parts, np.abs(direction) / room)
+        scale = quotient(MOVE, speed)[parts]
+        move = free.spread_out(direction * scale, len(self.cells))
+        change = (self.step(self.cells + move) - self.step(self.cells - move))[free.cell] / 2
+        return quotient(change, scale)
+
+
+def information(curvature: Curvature, parts: Integers, progress: Progress) -> FloatArray:
+    """The observed information of the free parameters, prior included.
+
+    Parameters
+    ----------
+    parts
+        For each free parameter the part it belongs to: parameters of different parts do not
+        meet in any problem. Part -1 meets no problem at all.
+    """
+    number = len(parts)
+    rates = np.zeros((number, number))
+    members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
+    turns = max(map(len, members), default=0)
+    for turn in range(turns):
+        progress("intervals", turn, turns, "EM steps there and back")
+        chosen = np.array([block[turn] for block in members if turn < len(block)])
+        direction = np.zeros(number)
+        direction[chosen] = 1.0
+        change = curvature.moved(direction, np.maximum(parts, 0))
+        for index in chosen:
+            block = members[parts[index]]
+            rates[block, index] = change[block]
+    kept = np.eye(number) - rates  # I - dM, one column for each direction
+    whole = np.apply_along_axis(curvature.complete, 0, kept) if number else kept
+    return np.asarray((whole + whole.T) / 2)
+
+
+def parts_of(problems: Problems, curvature: Curvature) -> Integers:
+    """The part of each free parameter: families that share a problem are of one part."""
+    from networkx.utils import UnionFind
+
+    families_of = curvature.layout.families_of()
+    together: UnionFind[int] = UnionFind()
+    for component in np.unique(problems.component):
+        members = problems.members.row(int(component))
+        together.union(*np.unique(families_of.take(members).items).tolist())
+    label = np.full(len(curvature.layout.cardinalities), -1)
+    for part, families in enumerate(together.to_sets()):
+        label[[*families]] = part
+    return np.asarray(label[curvature.family])
+
+
+@dataclass(frozen=True)
+class EmSpreads:
+    """The spread of every CPT that EM gave, and the directions that the rows hardly identify.
+
+    ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
+    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
+    those expected in its CPT row, ``pseudo`` the pseudo-counts of every cell. ``is_at_maximum``
+    unless the curvature contradicts it; ``doubts`` are what to know where it did.
+    """
+
+    spread_of: Mapping[str, Spread]
+    covariance: FloatArray
+    lost: FloatArray
+    rows: FloatArray
+    free: Free
+    layout: Layout
+    pseudo: FloatArray
+    weak_directions: tuple[Direction, ...]
+    is_at_maximum: bool
+    doubts: tuple[str, ...] = ()
+    degrees: ClassVar[float] = np.inf
+
+    def variances(self, asked: AnsweredQuery, _: Mapping[str, Spread]) -> FloatArray:
+        """The variance of each cell of an answer; infinite if a lost direction moves it.
+
+        Rows are those expected, not effective ones: what one CPT row lacks others may make up for,
+        and the covariance knows. EM does not move what less than half a row speaks for.
+        """
+        nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
+        variances = np.zeros(len(asked.gradients))
+        for index, gradient_of in enumerate(asked.gradients):
+            cells = self.layout.flat({**nothing, **gradient_of})
+            moved = cells[self.free.cell] - cells[self.free.reference]
+            variances[index] = moved @ self.covariance @ moved
+            if (np.abs(moved @ self.lost) > SINGULAR).any():
+                variances[index] = np.inf
+        rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
+        pseudo_of = self.layout.tables(self.pseudo)
+        lacks_of = lacking(asked.network, pseudo_of, rows_of)
+        if self.pseudo.any():
+            lacks_of = {name: lacks * (rows_of[name] > 0) for name, lacks in lacks_of.items()}
+        variances = variances + pseudo_variances(asked, rows_of, lacks_of)
+        if not self.pseudo.any():  # only where there are no rows, something else is known
+            rows_of = {name: np.where(rows > 0, np.inf, 0.0) for name, rows in rows_of.items()}
+        half = {name: np.maximum(pseudo, JEFFREYS) for name, pseudo in pseudo_of.items()}
+        return without_prior(asked, variances, rows_of, half)
+
+
+def em_spreads(
+    curvature: Curvature,
+    parts: Integers,
+    progress: Progress,
+    row_information: RowInformation | None,
+) -> EmSpreads:
+    r"""The spread of every CPT from the whole rate matrix.
+
+    The prior's pseudo-counts of a CPT row are taken off the effective size, so that it tells what
+    the rows know.
+
+    Parameters
+    ----------
+    row_information
+        What single rows say about each of some moves of all cells, :math:`\sum_r w_r (\partial \log
+        \Pr(r))^2`; None where that cannot be had.
+    """
+    observed = information(curvature, parts, progress)
+    cells, free = curvature.cells, curvature.free
+    of_complete = curvature.totals[free.cell] * (1 / cells[free.cell] + 1 / cells[free.reference])
+    root = np.sqrt(np.maximum(np.diag(observed), SINGULAR * of_complete))
+    values, vectors = np.linalg.eigh(observed / root / root[:, None])
+    known = values > SINGULAR
+    curved = np.abs(values) > SINGULAR  # up or down: what curves down tells at most as much
+    inverse = (vectors[:, curved] / np.abs(values[curved])) @ vectors[:, curved].T
+    covariance = inverse / root / root[:, None]
+    lost = np.square(vectors[:, ~known]).sum(axis=1) > 1e-3  # cells in a direction without end
+    pseudo = curvature.pseudo
+    moves = vectors / root[:, None]
+    is_at_maximum = not _curves_down(curvature, values, moves) and _has_arrived(
+        curvature, covariance, lost
+    )
+    return EmSpreads(
+        _spreads(curvature, covariance, lost),
+        covariance,
+        moves[:, ~known],
+        np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
+        curvature.free,
+        curvature.layout,
+        pseudo,
+        _weak_directions(curvature, observed, row_information),
+        is_at_maximum,
+    )
+
+
+def _curves_down(curvature: Curvature, values: FloatArray, moves: FloatArray) -> bool:
+    """Whether the log-posterior has a valley, and no top, along one of some moves."""
+    downward = zip(values[values < 0], moves[:, values < 0].T, strict=True)
+    return any(value < -DOWNWARD * (move @ curvature.complete(move)) for value, move in downward)
+
+
+def _has_arrived(curvature: Curvature, covariance: FloatArray, lost: NDArray[np.bool_]) -> bool:
+    """Whether a Newton step is short, and no entry surer than complete rows would make it."""
+    free, cells = curvature.free, curvature.cells
+    slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
+    theta, variance = cells[free.cell], np.diag(covariance)
+    surest = theta * (1 - theta) / (SURER * curvature.totals[free.cell])
+    return bool(slope @ covariance @ slope < ARRIVED**2 and (variance >= surest)[~lost].all())
+
+
+def _spreads(
+    curvature: Curvature, covariance: FloatArray, lost: NDArray[np.bool_]
+) -> dict[str, Spread]:
+    """Variances of posterior modes as spreads that rest on the rows alone.
+
+    The variance of a row's reference is that of the sum of its other cells.
+    """
+    theta, pseudo, free = curvature.cells, curvature.pseudo, curvature.free
+    variance = np.zeros(len(theta))
+    variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))
+    for row in np.unique(free.row):
+        members = np.flatnonzero(free.row == row)
+        total = np.inf if lost[members].any() else covariance[np.ix_(members, members)].sum()
+        variance[free.reference[members[0]]] = total
+    in_row = curvature.in_row(pseudo)
+    totals = curvature.totals - in_row  # E n(u)
+    counts = curvature.expected - pseudo
+    rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
+    sizes = np.divide(theta * (1 - theta), variance, out=totals + in_row, where=variance > 0)
+    sizes = np.clip(sizes - in_row, 0.0, totals.clip(0.0))  # complete rows would tell no more
+    tables, rates_of, sizes_of = map(curvature.layout.tables, (theta, np.clip(rates, 0, 1), sizes))
+    return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
+
+
+def _weak_directions(
+    curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
+) -> tuple[Direction, ...]:
+    """The directions about which the prior knows more than the rows, the weakest first."""
+    free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
+    number = len(free.cell)
+    if not number:
+        return ()
+    complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
+    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
+    prior_part = np.diag(pseudo[free.cell] / squares[free.cell])
+    same_row = free.row[:, None] == free.row
+    in_reference = pseudo[free.reference] / squares[free.reference]
+    prior_part += same_row * in_reference[:, None]
+    root = np.linalg.cholesky(complete)
+    inverse = np.linalg.inv(root)
+    values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)
+    by_prior = np.einsum("ij,ij->j", vectors, inverse @ prior_part @ inverse.T @ vectors)
+    # Where the prior holds half of all information there are few rows, which is another matter.
+    weak = np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5))
+    is_identified = values[weak] > SINGULAR
+    if row_information is not None and len(weak):
+        moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
+        cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
+        is_identified[:MOST_DIRECTIONS] = row_information(np.array(cells)) > RANK
+    directions = []
+    for index, known in zip(weak, is_identified, strict=True):
+        weight = np.bincount(
+            curvature.family, np.square(vectors[:, index]), len(layout.cardinalities)
+        )
+        most = [layout.network.variables[v] for v in np.argsort(-weight) if weight[v] > 0.05]
+        directions.append(Direction(tuple(most), max(float(values[index]), 0.0), bool(known)))
+    return tuple(directions)

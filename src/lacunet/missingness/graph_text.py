@@ -1,0 +1,159 @@
+r"""The text format of missingness graphs.
+
+.. code-block:: text
+
+    Age -> R[Income]; R[Income] -> R[Job]     # edges end with a line or with ;
+    Age, "Place of birth" -> R[Job]           # several parents, names with blanks
+    Health <-> R[Job]                         # a hidden common cause
+    R[Sex], R[Age]                            # missing completely at random
+    Age -> R[Sex] -> R[Job]                   # a chain; →, => and ↔ are read too
+    R[Second] <= R[First]                     # monotone: Second is shown only where First is
+    Age -> R_Job                              # R[Job], unless a variable is called R_Job
+
+Inside quotes a backslash stands before a quote or a backslash, and ``\n``, ``\r`` and
+``\t`` are the line end, the carriage return and the tab.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from lacunet.missingness.errors import MissingnessGraphError
+from lacunet.network.nodes import (
+    BARE_NAME,
+    BOTH,
+    RIGHT,
+    Mechanism,
+    Node,
+    Token,
+    Written,
+    edges_in,
+    named,
+)
+
+_TOKEN = re.compile(
+    r"(?P<blank>[^\S\n]+|\#[^\n]*)"
+    r"|(?P<end>[\n;])"
+    rf"|(?P<both>{BOTH})|(?P<right>{RIGHT})|(?P<order><=|≤)"
+    r"|(?P<comma>,)"
+    r"|(?P<open>R\[)|(?P<close>\])"
+    r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
+    rf"|(?P<bare>{BARE_NAME.pattern})"
+)
+_ARROWS = {"right": "->", "both": "<->", "order": "<="}
+_HINT = "as in 'Age -> R[Income]'; R[Income] alone if nothing causes Income to be missing."
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "r": "\r", "t": "\t"}
+
+
+class Statement(NamedTuple):
+    """One edge, or a bare node: the nodes left and right of the arrow."""
+
+    left: tuple[Node, ...]
+    arrow: str
+    right: tuple[Node, ...]
+
+
+def parse_statements(
+    text: str,
+    source: str = "missingness graph",
+    *,
+    lone_variables: bool = False,
+    variables: Collection[str] = (),
+) -> Iterator[Statement]:
+    """Read the statements of a text, one after the other.
+
+    Variables without an arrow are refused unless ``lone_variables``: they say nothing of how
+    values go missing. R_X is the mechanism of X where that is among the ``variables``, and R_X
+    itself is not.
+
+    Raises
+    ------
+    MissingnessGraphError
+        The text does not follow the format; the message has line, column and the line itself.
+
+    Examples
+    --------
+    >>> for statement in parse_statements('A, "b c" -> R[D]; R[E]'):
+    ...     print(statement.left, statement.arrow, statement.right)
+    ('A', 'b c') -> (Mechanism(variable='D'),)
+    (Mechanism(variable='E'),)  ()
+    """
+    written = Written(
+        source, text, lambda *words: MissingnessGraphError(words[0], words[1] or _HINT)
+    )
+    nodes = partial(_nodes, written, variables)
+    statement: list[Token] = []
+    for token in (*written.tokens(_TOKEN), Token("end", "", len(text))):
+        if not token.kind:
+            problem = "this cannot be read here (a name with such a character goes in quotes)"
+            if token.text == '"':
+                problem = "this quote is not closed"
+            elif text.startswith(("<-", "←"), token.position):
+                problem = "edges are written from cause to effect, as in A -> R[B]"
+            raise written.wrong(problem, token.position)
+        if token.kind != "end":
+            statement.append(token)
+        elif statement:
+            alone, edges = edges_in([*statement, token], _ARROWS, nodes, written)
+            if not (edges or lone_variables or all(isinstance(node, Mechanism) for node in alone)):
+                raise written.wrong("an arrow is missing after this", token.position - 1)
+            if not edges:
+                yield from (Statement((node,), "", ()) for node in alone)
+            yield from (Statement(tuple(left), arrow, tuple(right)) for left, arrow, right in edges)
+            statement = []
+
+
+def _nodes(
+    written: Written, variables: Collection[str], part: Sequence[Token], after: Token
+) -> list[Node]:
+    """The nodes of a list; R_X is a mechanism where only X is a variable."""
+    tokens, index = [*part, after], 0
+    nodes: list[Node] = []
+    while not nodes or tokens[index - 1].kind == "comma":
+        if tokens[index].kind == "open":
+            nodes.append(Mechanism(_name(tokens[index + 1], written)))
+            if tokens[index + 2].kind != "close":
+                close = f"close the mechanism: {nodes[-1]}."
+                raise written.wrong(
+                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2]) or close
+                )
+            index += 2
+        else:
+            name = _name(tokens[index], written)
+            of = name.removeprefix("R_")
+            is_mechanism = of in variables and name not in variables
+            nodes.append(Mechanism(of) if is_mechanism else name)
+        index += 2 if tokens[index + 1].kind == "comma" else 1
+    if index < len(part):
+        raise written.wrong(
+            "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])
+        )
+    return nodes
+
+
+def _quotes(token: Token) -> str:
+    """What to do with a second name behind a name, unless it was meant as an arrow."""
+    is_name = token.kind == "bare" and token.text.strip("-=")
+    return 'a name with a space goes in quotes: R["X Y"].' if is_name else ""
+
+
+def _name(token: Token, written: Written) -> str:
+    if token.kind == "bare":
+        return token.text
+    if token.kind == "quoted":
+        return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], token.text[1:-1])
+    raise written.wrong("expected a variable or a mechanism R[...]", token.position)
+
+
+def write_statements(statements: list[Statement]) -> str:
+    """The text of some statements, one a line."""
+    return "\n".join(
+        " ".join(filter(None, (_listed(s.left), s.arrow, _listed(s.right)))) for s in statements
+    )
+
+
+def _listed(nodes: tuple[Node, ...]) -> str:
+    return ", ".join(map(named, nodes))

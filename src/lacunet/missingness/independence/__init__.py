@@ -1,0 +1,1 @@
+"""Tests of independence: within strata, and in a survey with a design."""

@@ -1,0 +1,868 @@
+r"""Mechanisms learned from data: what seems to decide whether a value is shown.
+
+The parents of each mechanism :math:`R_i` are chosen greedily, forward and backward: the one
+that raises the penalised log-likelihood of :math:`R_i` most is added, one that no longer pays
+is taken out again, until nothing changes. A candidate that is itself missing at times is judged
+on the rows that show it; where all rows that hide it hide :math:`X_i` too, as after dropout, on all
+rows. Once :math:`R_j` is a cause beside :math:`X_j`, the rows that hide :math:`X_j` are a group of
+their own, so that what decides among them is found. The penalty is that of BIC, half the logarithm
+of the rows for each parameter. Where many candidates are tried, some pass by chance: of 36
+independent ones, at 1,000 rows, one does in a quarter of all cases. So `learned_graph` adds the
+logarithm of the number of candidates for each parent (J. Chen and Z. Chen, "Extended Bayesian
+information criteria", 2008). For informed deletion the penalty is half that of BIC: there a parent
+too many costs variance, one too few costs bias.
+
+The rows that show :math:`X_j` say nothing of :math:`R_j \to R_i`, as :math:`R_j` is 1 in all of
+them. So a mechanism is judged without the variables beside which it does not vary: in their place
+are its own causes, which separate it from all that it does not cause. Nothing does where
+:math:`X_j` decides on :math:`R_i` and :math:`X_i` on :math:`R_j`: there it is judged by how many
+rows hide both (`lacunet.missingness.learned.mutual`). If it is a cause, the rows that show
+:math:`X_i` are chosen by it, so that they say nothing of :math:`X_i \to R_j`: this is taken out,
+or the other if its effect is smaller. Where :math:`X_i` decides on :math:`R_j`, :math:`R_i` is
+learned first, so that it can be a cause of :math:`R_j`. Where no row shows B without A, the graph
+says so: :math:`R_B \le R_A`.
+
+It is sound if mechanisms cause nothing but mechanisms, no value hides itself, nothing unseen
+drives both a mechanism and a candidate, and every configuration is shown at times. *That a
+value is missing because of what it is cannot be seen in any data.*
+
+`fitted_mechanisms` makes mechanisms that other rows can be put through. There,
+
+.. math::
+    \Pr(R \mid X_o) = \prod_i \Pr(R_i \mid W_i, R_{B_i}), \qquad
+    W_i \subseteq X_o, \quad B_i \subseteq \{1, \ldots, i - 1\}
+
+Parents among :math:`X_o` keep the dependence that makes the data missing at random and not
+completely so; parents among the other mechanisms keep together what goes missing together,
+such as the answers of one page of a questionnaire. Copying whole patterns from rows that agree
+on :math:`X_o` would do both in one stroke, but hardly any two rows agree on many variables, and
+the closest row is close in what does not matter as often as in what does. The simulated data
+are missing at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isnan, nan, prod
+from types import MappingProxyType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.counts.distinct import pack
+from lacunet.counts.missing_values import PatternCounts
+from lacunet.data.table import EncodedTable
+from lacunet.errors import LacunetError
+from lacunet.limits import NEVER, Deadline, OutOfTimeError
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.graph_text import write_statements
+from lacunet.missingness.implications import check_mechanisms_alone
+from lacunet.missingness.independence.design_effect import SurveyRows, has_hidden_group, tested
+from lacunet.missingness.learned.mutual import NOT_SHOWN, Half, apart_from_mutual
+from lacunet.missingness.learned.not_asked import rows_that_tell
+from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.missingness.separation.drawing import mechanisms_in
+from lacunet.missingness.separation.mixed import reached
+from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
+from lacunet.text import counted
+
+MOST_PARENTS = 4
+MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
+MOST_CELLS = 100_000
+FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
+BATCH = 2**16  # cells of the data that are counted at once
+
+REFUTED = 0.001  # adjusted p-values of implications below: the rows refute the graph
+CANNOT_BE_SEEN = (
+    "whether a value is missing because of what it is (X -> R[X]) cannot be seen in any data"
+)
+BY_RULE = "by the rule of when it is asked"
+BY_PATTERNS = "by the patterns: no row shows the one without the other"
+MAY_STAND_IN = "if it is, what is named here as a cause may only stand in for X: it goes with X"
+
+Column = NDArray[np.int64]
+Causes = Mapping[str, Collection[Node]]  # of the mechanisms of variables
+NO_CAUSES: Causes = MappingProxyType({})
+
+
+def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
+    """Mechanisms that hide values of other rows as those of the table are hidden.
+
+    Parameters
+    ----------
+    network
+        Gives the variables of the table and their states.
+    table
+        The user's rows; weights count.
+
+    Returns
+    -------
+    Mechanisms for the partially observed variables, each looking at a few fully observed
+    variables and at mechanisms before it.
+    """
+    if not table.rows:
+        raise LacunetError("the data have no rows.")
+    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
+    weights = table.scaled().row_weights
+    mechanisms: dict[str, MechanismCpt] = {}
+    for name in table.partially_observed:
+        is_shown = _column(table, Mechanism(name))
+        chosen = _choose(is_shown, seen, weights, network)
+        parents = tuple(node for node in seen if node in chosen)
+        rates = _rates(is_shown, parents, seen, weights, network)
+        mechanisms[name] = MechanismCpt(name, parents, rates)
+        seen[Mechanism(name)] = is_shown
+    parents_of = {name: cpt.parents for name, cpt in mechanisms.items()}
+    graph = MissingnessGraph.without_rules(network, parents_of)  # type: ignore[arg-type]
+    return Missingness(graph, mechanisms)
+
+
+def _choose(
+    is_shown: Column,
+    seen: Mapping[Node, Column],
+    weights: FloatArray,
+    network: Network,
+    *,
+    per_parameter: float = 1.0,
+    per_parent: float = 0.0,
+    given: tuple[Node, ...] = (),
+    causes: Causes = NO_CAUSES,
+    itself: tuple[str, Column] | None = None,
+) -> tuple[Node, ...]:
+    """The parents that raise the penalised log-likelihood, the best one first.
+
+    There is a penalty for a parameter (1: BIC) and one for a parent. ``given`` are parents that
+    stay whatever the data say; ``causes`` those of the mechanisms among the candidates, of which
+    one may be the variable ``itself``.
+    """
+    some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
+    judge = _Judge.of(
+        is_shown[some],
+        {node: column[some] for node, column in seen.items()},
+        weights[some],
+        network,
+        penalties=(per_parameter, per_parent),
+        causes=causes,
+        itself=None if itself is None else (itself[0], itself[1][some]),
+    )
+    chosen = given
+    while len(chosen) < MOST_PARENTS + len(given):
+        raised = judge.gains([node for node in seen if node not in chosen], chosen)
+        best = max(raised, key=lambda node: raised[node], default=None)
+        if best is None or raised[best] <= 0:
+            break
+        chosen = judge.paying((*chosen, best), (*given, best))
+    while idle := {*chosen} - {*judge.paying(chosen, given)}:  # paid beside a node that is gone
+        last = max(idle, key=chosen.index)
+        chosen = tuple(node for node in chosen if node != last)
+    return chosen
+
+
+@dataclass(frozen=True, eq=False)
+class _Judge:
+    """What candidates are judged by: a mechanism, their columns, penalties.
+
+    Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
+    of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
+    out, unless its own mechanism is a cause too. Then they are one more group.
+    """
+
+    is_shown: Column
+    columns: Mapping[Node, Column]
+    size_of: Mapping[Node, int]
+    partly: frozenset[Node]
+    weights: FloatArray
+    penalties: tuple[float, float]
+    causes: Causes
+    itself: tuple[str, Column, int] | None
+
+    @classmethod
+    def of(
+        cls,
+        is_shown: Column,
+        seen: Mapping[Node, Column],
+        weights: FloatArray,
+        network: Network,
+        *,
+        penalties: tuple[float, float],
+        causes: Causes,
+        itself: tuple[str, Column] | None,
+    ) -> _Judge:
+        """From columns in which hidden values are marked."""
+        columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
+        for node in [node for node in seen if _is_hidden_with(is_shown, seen[node])]:
+            columns[node] = np.where(seen[node] == NOT_SHOWN, size_of[node], seen[node])
+            size_of[node] += 1
+        partly = (node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN)
+        sized = None if itself is None else (*itself, network.cardinality(itself[0]))
+        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, sized)
+
+    def gains(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+        """What each of the nodes adds to the others, on rows in which it varies."""
+        nodes_beside: dict[tuple[Node, ...], list[Node]] = {}
+        gain_of: dict[Node, float] = {}
+        for node in nodes:
+            if self.itself and _are_mutual(node, self.itself[0], others, self.causes):
+                gain_of[node] = self._gain_beyond_values(node, others, self.itself)
+            else:
+                beside = _varying_beside(node, others, self.columns, self.causes)
+                nodes_beside.setdefault(beside, []).append(node)
+        for beside, alike in nodes_beside.items():
+            gain_of |= self._gains_beside(alike, beside)
+        return gain_of
+
+    def paying(self, nodes: tuple[Node, ...], kept: tuple[Node, ...]) -> tuple[Node, ...]:
+        """Without the nodes that add nothing to the others, but for those that are kept."""
+        return tuple(
+            node
+            for node in nodes
+            if node in kept or self.gains([node], tuple(n for n in nodes if n != node))[node] > 0
+        )
+
+    def _gain_beyond_values(
+        self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
+    ) -> float:
+        """What a mechanism adds where values decide on each other's mechanisms."""
+        variable, (_, values, size) = variable_of(node), itself
+        beside = [other for other in others if other != variable]
+        theirs = [n for n in self.causes[variable] if n in self.columns]
+        half = Half(
+            self.is_shown,
+            self.columns[variable],
+            tuple(self.columns[other] for other in beside),
+            tuple(self.size_of[other] for other in (variable, *beside)),
+        )
+        other_half = Half(
+            self.columns[node],
+            values,
+            tuple(self.columns[other] for other in theirs),
+            (size, *(self.size_of[other] for other in theirs)),
+        )
+        far = apart_from_mutual(half, other_half, self.weights)
+        per_parameter, per_parent = self.penalties
+        penalty = per_parameter * 0.5 * float(np.log(max(len(self.is_shown), 1)))
+        return far**2 / 2 - penalty - per_parent
+
+    def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
+        """What each of the nodes adds to the others, on the rows that show it and them."""
+        columns, size_of = dict(self.columns), dict(self.size_of)
+        per_parameter = self.penalties[0]
+        grouped = {
+            node for node in others if node in self.partly and has_hidden_group(node, others)
+        }
+        for node in grouped:
+            columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node], columns[node])
+            size_of[node] += 1
+        together = max(1, BATCH // max(len(self.is_shown), 1))
+        weight = None if (self.weights == 1).all() else self.weights
+        sizes = [size_of[node] for node in others]
+        configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
+        groups = prod(sizes)
+        codes = self.is_shown + 2 * configurations
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - grouped]
+        small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
+        if not small:
+            return dict.fromkeys(nodes, -np.inf)
+        tallies, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
+        for begin in range(0, len(small), together):
+            batch = slice(begin, begin + together)
+            cells = np.stack([columns[node] for node in small[batch]])
+            bins = starts[:-1][batch, None] - starts[begin] + cells
+            bins *= 2 * groups
+            bins += codes
+            number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
+            if is_out:
+                bins[:, np.logical_or.reduce(is_out)] = number
+            if not self.partly.isdisjoint(small[batch]):
+                bins[cells == NOT_SHOWN] = number
+            part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
+            tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
+        counts = np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
+        without = np.add.reduceat(counts, starts[:-1], axis=0)
+        raised = _scores(counts, starts[:-1], per_parameter)
+        raised -= _scores(without, np.arange(len(small)), per_parameter)
+        raised -= self.penalties[1]
+        return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
+
+
+def _is_hidden_with(is_shown: Column, candidate: Column) -> bool:
+    """Whether all rows that hide a candidate hide the variable: it can matter only where shown."""
+    where_hidden = is_shown[candidate == NOT_SHOWN]
+    return bool(where_hidden.size) and not where_hidden.any()
+
+
+def _are_mutual(node: Node, name: str, others: tuple[Node, ...], causes: Causes) -> bool:
+    """Whether a mechanism's variable is among the causes, and the mechanism has the variable's."""
+    return (
+        isinstance(node, Mechanism)
+        and node.variable in others
+        and name in causes.get(node.variable, ())
+    )
+
+
+def _varying_beside(
+    node: Node, others: tuple[Node, ...], columns: Mapping[Node, Column], causes: Causes
+) -> tuple[Node, ...]:
+    """What a candidate is judged beside: of others, those beside which it varies.
+
+    A mechanism does not in the rows that show its own variable. Where some are left out, its own
+    causes take their place.
+    """
+    if not isinstance(node, Mechanism):
+        return others
+    kept = [other for other in others if not _is_same_where_shown(columns[node], columns[other])]
+    if len(kept) == len(others):
+        return others
+    of_node = [cause for cause in causes.get(node.variable, ()) if cause in columns]
+    telling = [
+        cause for cause in of_node if not _is_same_where_shown(columns[node], columns[cause])
+    ]
+    return tuple(dict.fromkeys((*kept, *telling)))
+
+
+def _is_same_where_shown(mechanism: Column, other: Column) -> bool:
+    """Whether a mechanism is the same in all rows that show another node, and not in all rows."""
+    is_out = other == NOT_SHOWN
+    values = mechanism[~is_out]
+    return bool(is_out.any() and (not values.size or (values == values[0]).all()))
+
+
+def _scores(counts: FloatArray, starts: NDArray[np.int64], penalty: float) -> FloatArray:
+    r"""The penalised log-likelihoods, :math:`\ell - \frac{1}{2} \log N \cdot` (groups seen).
+
+    Of several tables, one after the other along the first axis, where they begin at ``starts``.
+    The last axis is that of being shown.
+    """
+    starts = starts * counts.shape[1]
+    counts = counts.reshape(-1, 2)
+    totals = counts.sum(axis=1, keepdims=True)
+    shares = np.divide(counts, totals, out=np.ones_like(counts), where=counts > 0)
+    terms = (counts * np.log(shares)).sum(axis=1)
+    groups = np.add.reduceat(totals[:, 0] > 0, starts, dtype=np.int64)
+    rows = np.maximum(np.add.reduceat(totals[:, 0], starts), 1.0)
+    return np.asarray(np.add.reduceat(terms, starts) - penalty * 0.5 * np.log(rows) * groups)
+
+
+def _rates(
+    is_shown: Column,
+    parents: Sequence[Node],
+    seen: Mapping[Node, Column],
+    weights: FloatArray,
+    network: Network,
+) -> FloatArray:
+    """The probability of being missing for each configuration of the parents.
+
+    One row's worth of the overall rate is added to every group, so that a configuration the
+    data do not show has that rate.
+    """
+    codes, cells = _codes(parents, seen, network, len(is_shown))
+    counts = np.bincount(2 * codes + is_shown, weights, 2 * cells).reshape(-1, 2)
+    overall = counts[:, 0].sum() / counts.sum()
+    rates = (counts[:, 0] + overall) / (counts.sum(axis=1) + 1)
+    return np.asarray(rates.reshape([_size(node, network) for node in parents]))
+
+
+def _codes(
+    nodes: Sequence[Node], columns: Mapping[Node, Column], network: Network, rows: int
+) -> tuple[Column, int]:
+    """One number for each configuration of the nodes, the last node fastest."""
+    sizes = [_size(node, network) for node in nodes]
+    return pack([columns[node] for node in nodes], sizes, rows), prod(sizes)
+
+
+def _size(node: Node, network: Network) -> int:
+    return network.cardinality(node) if isinstance(node, str) else 2
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where an edge of a learned graph comes from.
+
+    ``source`` is "given" or "learned"; ``p_value`` is that of the edge given the mechanism's
+    other parents, ``effect`` its Cramér's V.
+    """
+
+    source: str
+    p_value: float
+    effect: float
+
+    def __str__(self) -> str:
+        if isnan(self.p_value):
+            return f"{self.source}, cannot be tested"
+        return f"{self.source}, p = {self.p_value:.2g}, V = {self.effect:.2f}"
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class LearnedGraph(MissingnessGraph):
+    """A missingness graph that knows where each of its edges comes from.
+
+    ``origin_of`` is keyed by edges: a parent, and the variable whose mechanism it is a parent
+    of; those that a rule of the network requires are not in it. Printed or written, every edge
+    carries its origin as a comment; it can be edited and read back like any graph.
+
+    A learned graph is not always one that the rows agree with: causes that too few rows tell of, or
+    more of them than are looked for, are left out. ``doubt`` says which of its implications the
+    rows that it was learned from refute, whatever edges there are among the variables; it is empty
+    if they refute none.
+
+    ``rates`` are the probabilities of being missing in those rows, for the mechanisms of which they
+    tell them.
+    """
+
+    origin_of: Mapping[tuple[Node, str], Origin] = field(default_factory=dict)
+    doubt: str = ""
+    rates: Mapping[str, MechanismCpt] = field(default_factory=dict, repr=False)
+
+    def __init__(
+        self,
+        origin_of: Mapping[tuple[Node, str], Origin],
+        doubt: str = "",
+        rates: Mapping[str, MechanismCpt] = MappingProxyType({}),
+        **parts: Any,
+    ) -> None:
+        super().__init__(**parts)
+        vars(self).update(origin_of=dict(origin_of), doubt=doubt, rates=dict(rates))
+
+    def __str__(self) -> str:
+        lines = [f"# {CANNOT_BE_SEEN}"]
+        lines += [f"# {MAY_STAND_IN}"] if any(self.causes.values()) else []
+        lines += [f"# {self.doubt}"] if self.doubt else []
+        for variable, nodes in self.causes.items():
+            for node in nodes:
+                if (variable, variable_of(node)) in self.monotone and isinstance(node, Mechanism):
+                    arrow, default = f"{Mechanism(variable)} <= {node}", BY_PATTERNS
+                else:
+                    arrow, default = f"{named(node)} -> {Mechanism(variable)}", BY_RULE
+                lines.append(f"{arrow}  # {self.origin_of.get((node, variable), default)}")
+        without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
+        lines += [f"{'; '.join(without)}  # no cause found"] if without else []
+        given = self._statements({} if self.selection is None else {SELECTION: self.selection})
+        given = [part for part in given if part.arrow != "<="]
+        lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
+        return "\n".join(lines)
+
+    def over(self, network: Network) -> Self:
+        """The same graph over a network that may have more edges among the same variables.
+
+        What decides on being shown is learned without them.
+        """
+        graph, learned_over = self, self.network
+        if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
+            *network.edges
+        }:
+            graph = self.with_edges_of(network)
+        return super(LearnedGraph, graph).over(network)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """What the graph is made from, with what else is known of it."""
+        known = {"origin_of": self.origin_of, "doubt": self.doubt, "rates": self.rates}
+        return super().parts | known
+
+    def rates_over(self, network: Network) -> dict[str, FloatArray]:
+        """The known probabilities of being missing, an axis for each cause in a network's order."""
+        tables = {}
+        causes_of = self.with_edges_of(network).causes
+        for name, cpt in self.rates.items():
+            causes, ours = causes_of[name], self.network.states_of
+            variables = [node for node in causes if isinstance(node, str)]
+            if {*causes} == {*cpt.parents} and all(
+                ours[node] == network.states_of[node] for node in variables
+            ):
+                tables[name] = np.transpose(cpt.missing, [cpt.parents.index(n) for n in causes])
+        return tables
+
+    def tested_on(self, table: EncodedTable, deadline: Deadline = NEVER) -> LearnedGraph:
+        """The same graph, which knows whether these rows refute what it implies."""
+        try:
+            results = check_mechanisms_alone(self, table.without_sets(), deadline)
+        except OutOfTimeError:
+            return self.with_parts(doubt=UNTESTED)
+        refuted = [result for result in results if result.adjusted < REFUTED]
+        if not refuted:
+            return self.with_parts(doubt="")
+        first = refuted[0]
+        return self.with_parts(
+            doubt=f"the rows refute {counted(len(refuted), 'independence', 'independences')} that "
+            f"the learned graph implies, first of all {first.implication} (Cramér's V = "
+            f"{first.effect:.2f}): what is learned with it may be biased"
+        )
+
+
+UNTESTED = (
+    "the time limit ended the tests of what the learned graph implies: the rows may refute it"
+)
+
+
+def from_few_rows(rows: int) -> str:
+    """What is to be known of a graph that is learned from these rows, if they are too few."""
+    if rows >= FEWEST_ROWS:
+        return ""
+    return (
+        f"a graph learned from {counted(rows, 'row')} is not reliable "
+        f"(about {FEWEST_ROWS:,} are needed)"
+    )
+
+
+def learned_graph(
+    network: Network,
+    table: EncodedTable,
+    given: MissingnessGraph | None = None,
+    deadline: Deadline = NEVER,
+    latent: Collection[str] = (),
+    patterns: PatternCounts | None = None,
+) -> LearnedGraph:
+    """What decides whether the values of a table are shown; all that ``given`` says stays.
+
+    Latent variables have no mechanism. ``patterns`` are those of missing values in all rows, where
+    the table has only some: no row of them may show one variable without another of which the graph
+    says so.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline has passed.
+    """
+    table = table.without_sets().scaled()
+    if not table.rows:
+        raise LacunetError("the data have no rows.")
+    given = given or MissingnessGraph(network, {})
+    unseen, known_of = {*latent, *given.latent}, given.causes
+
+    def above(name: str) -> list[str]:
+        return mechanisms_in(known_of.get(name, ()))
+
+    names = [name for name in table.partially_observed if name not in unseen]
+    pairs = monotone_pairs(patterns or PatternCounts.of(table), names)
+    orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
+    monotone = sorted({*given.monotone, *orders})
+    earlier_of = {name: [before for later, before in orders if later == name] for name in names}
+    search = _Search(network, table, SurveyRows.of(network, table), known_of, earlier_of)
+    while not search.is_through(deadline):
+        search.causes.clear()
+        search.origin_of.clear()
+    turned = search.turned()
+    if turned is not None and turned.is_through(deadline) and turned.explains_away(search):
+        search = turned
+    causes, origin_of = search.causes, search.origin_of
+    for name in known_of.keys() - causes:  # the data show every value
+        causes[name] = {*known_of[name]}
+        origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
+    learned = {"network": network, "causes": causes, "latent": unseen, "monotone": monotone}
+    graph = LearnedGraph(**given.parts | learned | {"origin_of": origin_of})
+    return graph.with_parts(rates=_known_rates(graph, table))
+
+
+def _known_rates(graph: LearnedGraph, table: EncodedTable) -> dict[str, MechanismCpt]:
+    """The mechanisms of which the rows tell with which probabilities they hide.
+
+    Of a cause that is itself missing at times, only rows that show it tell anything. They stand for
+    all rows if its mechanism does not follow from the one in question. Where it is a cause too,
+    rows that hide the value must all hide the other: else nobody knows which value hid it.
+    """
+    if graph.selection is not None:
+        return {}
+    network, weights, known = graph.network, table.row_weights, {}
+
+    def above(name: str) -> list[str]:
+        return mechanisms_in(graph.causes.get(name, ()))
+
+    for name, parents in graph.causes.items():
+        is_shown = _column(table, Mechanism(name))
+        columns = {node: _column(table, node) for node in parents}
+        partly = [
+            node for node in parents if isinstance(node, str) and (columns[node] == NOT_SHOWN).any()
+        ]
+        is_unknown = (
+            not {name, *graph.latent}.isdisjoint(parents)
+            or any(Mechanism(name) in pair for pair in graph.hidden)
+            or rows_that_tell(network, table, name) is not table
+            or any(name in reached([node], above) for node in partly)
+            or prod(_size(node, network) for node in parents) > MOST_CELLS
+        )
+        always = [
+            node
+            for node in parents
+            if isinstance(node, Mechanism) and not is_shown[columns[node] == 0].any()
+        ]
+        if is_unknown or any(
+            Mechanism(node) in parents and Mechanism(node) not in always for node in partly
+        ):
+            continue
+        is_told = np.ones(table.rows, dtype=bool)
+        for node in partly:
+            is_told &= columns[node] != NOT_SHOWN
+        if not weights[is_told].any():
+            continue
+        shown = {node: column[is_told] for node, column in columns.items()}
+        rates = _rates(is_shown[is_told], parents, shown, weights[is_told], network)
+        for mechanism in always:
+            np.moveaxis(rates, parents.index(mechanism), 0)[0] = 1.0
+        known[name] = MechanismCpt(name, parents, rates)
+    return known
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The causes of all mechanisms, one mechanism after the other.
+
+    ``earlier_of`` are mechanisms that must be learned before, ``first_of`` those that should be, as
+    their values decide, unless ``keeps_order``. ``refuted`` are values that do not decide on
+    another's mechanism.
+    """
+
+    network: Network
+    table: EncodedTable
+    survey: SurveyRows | None
+    known_of: Causes
+    earlier_of: Mapping[str, Sequence[str]]
+    first_of: dict[str, set[str]] = field(default_factory=dict)
+    refuted: set[tuple[str, str]] = field(default_factory=set)
+    columns: dict[Node, Column] = field(default_factory=dict)
+    causes: dict[str, set[Node]] = field(default_factory=dict)
+    origin_of: dict[tuple[Node, str], Origin] = field(default_factory=dict)
+    keeps_order: bool = False
+
+    @property
+    def edges(self) -> int:
+        """The number of causes of all mechanisms."""
+        return sum(len(nodes) for nodes in self.causes.values())
+
+    def turned(self) -> _Search | None:
+        """A search that learns mechanisms before those that seem to decide on them.
+
+        Where A and R[A] both decide on R[B], it may be R[B] that decides on R[A]. Then what decides
+        on R[B] seems to decide on R[A], too, and the graph has more edges than it needs.
+        """
+        first_of: dict[str, set[str]] = {}
+        for name, nodes in self.causes.items():
+            for node in nodes - {*self.known_of.get(name, ())}:
+                variable = variable_of(node)
+                is_free = variable not in self.earlier_of[name]
+                if isinstance(node, Mechanism) and variable in nodes and is_free:
+                    first_of.setdefault(variable, set()).add(name)
+        if not first_of:
+            return None
+        return replace(
+            self, first_of=first_of, causes={}, origin_of={}, columns={}, keeps_order=True
+        )
+
+    def explains_away(self, other: _Search) -> bool:
+        """Whether fewer causes do, as those of the mechanisms that come later go through others.
+
+        A mechanism that comes first now must have all the causes that it had: what decides on it
+        among the rows that hide one of them is seen only beside that one's mechanism.
+        """
+        earlier = {name for names in self.first_of.values() for name in names}
+        lost = {
+            node
+            for name in earlier
+            for node in other.causes[name] - self.causes[name]
+            if not isinstance(node, Mechanism)
+        }
+        return not lost and self.edges < other.edges
+
+    def is_through(self, deadline: Deadline) -> bool:
+        """Learn in one order; not to the end if another order, or fewer candidates, are better."""
+        for name in _in_order(self.earlier_of, self.first_of):
+            deadline.check()
+            known = self.known_of.get(name, ())
+            part = rows_that_tell(self.network, self.table, name)
+            candidates = self._candidates(name, part)
+            ordered = [Mechanism(earlier) for earlier in self.earlier_of[name]]
+            kept = [node for node in known if node in candidates]
+            fixed = tuple(dict.fromkeys((*kept, *ordered)))
+            chosen = _choose(
+                _column(part, Mechanism(name)),
+                candidates,
+                part.row_weights,
+                self.network,
+                per_parent=float(np.log(max(len(candidates), 1))),
+                given=fixed,
+                causes=self.causes,
+                itself=(name, _column(part, name)),
+            )
+            design = self.survey
+            if part is not self.table and part.rows:
+                design = SurveyRows.of(self.network, part)
+            late = [
+                node
+                for node in chosen
+                if isinstance(node, Mechanism) and node not in fixed and self._decides(name, node)
+            ]
+            if any(self._is_mended(name, node.variable, chosen, part, design) for node in late):
+                return False
+            for node in (node for node in chosen if node in known or node not in ordered):
+                others = tuple(other for other in chosen if other != node)
+                others = _varying_beside(node, others, candidates, self.causes)
+                result = tested(part, design, Mechanism(name), node, others)
+                source = "given" if node in known else "learned"
+                self.origin_of[node, name] = Origin(source, result.p_value, result.effect)
+            if name in known:
+                self.origin_of[name, name] = Origin("given", nan, nan)
+            self.causes[name] = {*chosen, *known}
+        return True
+
+    def _candidates(self, name: str, part: EncodedTable) -> dict[Node, Column]:
+        """What may decide on a mechanism: variables, and mechanisms before it."""
+        known = self.known_of.get(name, ())
+        nodes: list[Node] = [node for node in self.table.variables if node != name]
+        nodes = [node for node in nodes if (node, name) not in self.refuted or node in known]
+        mechanisms: list[Node] = [Mechanism(other) for other in self.causes]
+        nodes += [m for m in mechanisms if name not in reached(mechanisms_in([m]), self._above)]
+        nodes += [node for node in known if isinstance(node, Mechanism) and node not in nodes]
+        if part is not self.table:
+            return {node: _column(part, node) for node in nodes}
+        for node in nodes:
+            if node not in self.columns:
+                self.columns[node] = _column(part, node)
+        return {node: self.columns[node] for node in nodes}
+
+    def _above(self, name: str) -> list[str]:
+        return mechanisms_in(self.causes.get(name, self.known_of.get(name, ())))
+
+    def _decides(self, name: str, mechanism: Mechanism) -> bool:
+        """Whether a value was found to decide on another's mechanism."""
+        other = mechanism.variable
+        return name in self.causes.get(other, ()) and name not in self.known_of.get(other, ())
+
+    def _is_mended(
+        self,
+        name: str,
+        other: str,
+        chosen: tuple[Node, ...],
+        part: EncodedTable,
+        survey: SurveyRows | None,
+    ) -> bool:
+        """Whether something follows from that a value decides on a mechanism, and this on its own.
+
+        The other's value may decide too: then one of the two does not, the one with the smaller
+        effect. Where only the value decides, its mechanism comes first.
+        """
+        if self.keeps_order:
+            return False
+        if other in chosen:
+            beside = tuple(node for node in chosen if variable_of(node) != other)
+            effect = tested(part, survey, Mechanism(name), other, beside).effect
+            is_known = other in self.known_of.get(name, ())
+            if is_known or effect >= self.origin_of[name, other].effect:
+                self.refuted.add((name, other))
+                return True
+            self.refuted.add((other, name))
+        first = self.first_of.setdefault(other, set())
+        is_new = other in chosen or name not in first
+        first.add(name)
+        return is_new
+
+
+def _in_order(
+    earlier_of: Mapping[str, Collection[str]], first_of: Mapping[str, Collection[str]]
+) -> list[str]:
+    """The keys in their order, each after those that are earlier, and after the first if it can."""
+    names: list[str] = []
+    while left := [name for name in earlier_of if name not in names]:
+        ready = [name for name in left if {*earlier_of[name]} <= {*names}]
+        names.append(
+            next((name for name in ready if {*first_of.get(name, ())} <= {*names}), ready[0])
+        )
+    return names
+
+
+def monotone_pairs(patterns: PatternCounts, names: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of variables of which the first is shown only where the second is.
+
+    Pairs that others imply are left out: of three visits, the third is compared with the second
+    alone.
+
+    Examples
+    --------
+    >>> codes = {"A": np.array([0, 0, 2, 2] * 9), "B": np.array([0, 2, 2, 2] * 9)}
+    >>> monotone_pairs(PatternCounts.of(EncodedTable({"A": 2, "B": 2}, codes)), ["A", "B"])
+    [('B', 'A')]
+    """
+    is_order = _is_never_shown_without(patterns, names)
+    steps = is_order.astype(np.float64)
+    direct = is_order & (steps @ steps == 0)
+    return [(names[later], names[earlier]) for later, earlier in np.argwhere(direct).tolist()]
+
+
+def shown_wherever_it_matters(patterns: PatternCounts, names: Sequence[str]) -> dict[str, Scope]:
+    """For each variable, those that every row shows which shows it.
+
+    Its mechanism may depend on them, as dropout does on the last value; it does so on shown values
+    alone, so that the data may be missing at random.
+    """
+    is_order = _is_never_shown_without(patterns, names)
+    return {
+        name: tuple(other for other, is_before in zip(names, before, strict=True) if is_before)
+        for name, before in zip(names, is_order.tolist(), strict=True)
+    }
+
+
+def _is_never_shown_without(patterns: PatternCounts, names: Sequence[str]) -> NDArray[np.bool_]:
+    """Whether no row shows a variable (axis 0) without another (axis 1).
+
+    Of variables that are always shown together, each is compared with those before it. Where a
+    variable is hidden in few rows, others are hidden there by chance: a pair counts if the
+    dependence pays for its parameter by BIC, and for the number of pairs.
+    """
+    if not names:
+        return np.zeros((0, 0), dtype=bool)
+    # The axes: the later, the earlier, whether the earlier is shown, whether the later is.
+    counts = patterns.shown_together(tuple(names)).swapaxes(2, 3)
+    size = len(names) ** 2
+    tables = counts.reshape(size, 2, 2)
+    raised = _scores(tables, np.arange(size), 1.0)
+    raised -= _scores(tables.sum(axis=1, keepdims=True), np.arange(size), 1.0)
+    is_clear = raised.reshape(len(names), -1) > np.log(len(names))
+    is_order = is_clear & (counts[:, :, 0, 1] == 0) & (counts[:, :, 0, 0] > 0)
+    is_before_itself = is_order.T & np.triu(np.ones_like(is_order))
+    return np.asarray(is_order & ~is_before_itself)
+
+
+def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGraph:
+    """The graph of what, among the fully observed variables, decides on being shown.
+
+    Informed deletion takes the smallest separators that it allows. The penalty is half of
+    BIC's: a parent too many costs variance, one too few bias.
+
+    Examples
+    --------
+    Those in pain answer half of the time, the others always.
+
+    >>> network = Network({"Ill": ["no", "yes"], "Pain": ["no", "yes"]}, {"Pain": ["Ill"]})
+    >>> columns = {
+    ...     "Ill": np.repeat([0, 2], [75, 25]).astype(np.uint8),
+    ...     "Pain": np.repeat([0, 1], 50).astype(np.uint8),
+    ... }
+    >>> print(observed_mechanisms(network, EncodedTable({"Ill": 2, "Pain": 2}, columns)))
+    Pain -> R[Ill]
+    """
+    return MissingnessGraph.without_rules(network, observed_parents(network, table))
+
+
+def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
+    """The parents of each mechanism among the fully observed variables."""
+    return {
+        name: parents_among(network, table, name, table.fully_observed)
+        for name in table.partially_observed
+    }
+
+
+def parents_among(network: Network, table: EncodedTable, name: str, others: Scope) -> Scope:
+    """The parents of a variable's mechanism among some others; half of BIC's penalty."""
+    seen: dict[Node, Column] = {other: _column(table, other) for other in others}
+    is_shown, weights = _column(table, Mechanism(name)), table.scaled().row_weights
+    chosen = _choose(is_shown, seen, weights, network, per_parameter=0.5)
+    return tuple(other for other in others if other in chosen)
+
+
+def _column(table: EncodedTable, node: Node) -> Column:
+    """The state of a variable in each row, or whether a mechanism is 1 there."""
+    codes, states = table.columns[variable_of(node)], table.cardinality_of[variable_of(node)]
+    if isinstance(node, Mechanism):
+        return np.asarray(codes < states, np.int64)
+    return np.where(codes >= states, NOT_SHOWN, codes.astype(np.int64))

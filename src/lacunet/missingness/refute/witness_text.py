@@ -1,0 +1,65 @@
+"""Two models that give the same data and different answers, for people to read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lacunet.missingness.refute.submodels import AnyNode
+from lacunet.missingness.refute.witness import Witness
+from lacunet.network.network import Network
+from lacunet.network.nodes import quoted
+from lacunet.text import assigned, conditional
+
+Rows = list[list[str]]
+SAME = 1e-9  # entries as close as this differ by rounding alone
+
+
+def two_models(witness: Witness, network: Network) -> Rows:
+    """What the models answer where they differ most, then every CPT entry in which they differ.
+
+    Of two states only the second is listed. States have their names where the model has as many of
+    them as the network.
+    """
+    asked, (left, right) = witness.asked, witness.answers
+    apart = np.abs(left - right)
+    cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
+    if left.shape[-1] == 2:
+        cell = (*cell[:-1], 1)
+    states = [_state(witness, network, name, k) for name, k in zip(asked.names, cell, strict=True)]
+    rows = [[asked.at(states), *_both(left[cell], right[cell])]]
+    for node in witness.different:
+        parents = witness.submodel.parents(node)
+        first, second = witness.one[node], witness.two[node]
+        for entry in np.ndindex(*first.shape):
+            is_listed = first.shape[-1] > 2 or entry[-1] == 1
+            if is_listed and abs(first[entry] - second[entry]) > SAME:
+                *given, state = [
+                    assigned(
+                        quoted(n) if isinstance(n, str) else n, _state(witness, network, n, index)
+                    )
+                    for n, index in zip((*parents, node), entry, strict=True)
+                ]
+                values = _both(float(first[entry]), float(second[entry]))
+                rows.append([conditional(state, given), *values])
+    return [rows[0], *(row for row in rows[1:] if row != rows[0])]
+
+
+def other_states(witness: Witness, network: Network) -> str:
+    """Which variables have another number of states in the models than in the network."""
+    sizes = witness.submodel.cardinality_of
+    more = [f"{quoted(n)} has {k} states" for n, k in sizes.items() if k != network.cardinality(n)]
+    return f"in these models {', '.join(more)}" if more else ""
+
+
+def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str:
+    """The state's name; its number, where the model has another number of states."""
+    if not isinstance(node, str):
+        return str(index)
+    states = network.states(node)
+    return states[index] if witness.submodel.states(node) == len(states) else f"#{index + 1}"
+
+
+def _both(left: float, right: float) -> list[str]:
+    """Two numbers with as many digits as tell them apart."""
+    digits = next((d for d in (4, 6, 8) if f"{left:.{d}f}" != f"{right:.{d}f}"), 12)
+    return [f"{left:.{digits}f}", f"{right:.{digits}f}"]

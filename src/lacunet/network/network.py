@@ -1,0 +1,951 @@
+"""A discrete Bayesian network: variables with ordered states, a DAG and, if known, CPTs.
+
+A network is a value: it is checked once, when it is made, and never changes. Names and
+states are arbitrary texts; the order of the states is the order of the axes of every table.
+A CPT has one axis for each parent, in the order of the parents, and the child's axis last.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lacunet.errors import LacunetError, warn
+from lacunet.network.askable import Askable
+from lacunet.network.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
+from lacunet.network.labelled_tables import (
+    Labelled,
+    Library,
+    columns_beside,
+    interval_columns,
+    interval_legend,
+)
+from lacunet.network.read_options import takes_data
+from lacunet.text import (
+    apart_from,
+    assigned,
+    beginning_with,
+    beginnings_of,
+    close_to,
+    conditional,
+    counted,
+    did_you_mean,
+    first_of,
+    in_quotes,
+    question,
+)
+from lacunet.text_tables import TextTable
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+    from lacunet.network.mechanisms import Mechanisms
+    from lacunet.structure.cpdag import Cpdag
+
+Scope = tuple[str, ...]
+FloatArray = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+Tables = Mapping[str, FloatArray]  # of each variable one like its CPT
+
+# Rows that sum to one within this are kept to the bit; the sum of a few hundred
+# correctly rounded probabilities stays well below it.
+ROW_SUM_TOLERANCE = 1e-12
+_HEADER = ("variable", "parents", "states")
+
+
+class NetworkError(LacunetError):
+    """The variables, edges or CPTs given do not make a Bayesian network."""
+
+    @classmethod
+    def no_such_state(
+        cls, variable: str, state: object, states: Iterable[str], otherwise: str = ""
+    ) -> NetworkError:
+        """A variable does not have a state; ``otherwise`` ends the hint."""
+        known = list(states)
+        return cls(
+            f"variable {variable!r} has no state {state!r}, only {known}.",
+            question(
+                close_to(str(state), known)
+                or beginning_with(str(state), known)
+                or beginnings_of(str(state), known)
+            )
+            or f"use one of these, spelled as here{otherwise}.",
+        )
+
+
+@dataclass(frozen=True, repr=False)
+class Cpt:
+    """The conditional distribution of ``child`` given ``parents``.
+
+    ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
+    names the states along each axis. ``supported`` says of each row, an axis for each parent,
+    whether data support it; None where that is not known. The CPT of a result with intervals has
+    them too: ``interval`` has the axes of the table, then low and high.
+
+    Examples
+    --------
+    >>> wet = Cpt("Wet", ("Rain",), np.array([[0.9, 0.1], [0, 1]]), (("no", "yes"),) * 2)
+    >>> print(wet)
+    P(Wet | Rain)
+    Rain      no     yes
+    no    0.9000  0.1000
+    yes        0       1
+    """
+
+    child: str
+    parents: Scope
+    table: FloatArray
+    states: tuple[tuple[str, ...], ...] = ()
+    supported: Mask | None = None
+    level: float | None = None
+    spread: Callable[[float], FloatArray] | None = None  # computes the intervals of a level
+    is_credible: bool = False  # whether these are of a posterior
+
+    def __post_init__(self) -> None:
+        if not self.states:
+            numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
+            object.__setattr__(self, "states", numbered)
+
+    @property
+    def title(self) -> str:
+        """The distribution as it is written: ``P(child | parents)``."""
+        return conditional(self.child, self.parents)
+
+    @property
+    def interval(self) -> FloatArray | None:
+        """The interval of every entry: the axes of the table, then low and high; None without."""
+        return None if self.spread is None or self.level is None else self.spread(self.level)
+
+    def to_frame(self, library: Library | None = None, *, tidy: bool = False) -> Any:
+        """The table as a dataframe; the intervals that a CPT prints are there with ``tidy=True``.
+
+        Parameters
+        ----------
+        library
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default pandas where it is installed,
+            otherwise PyArrow.
+        tidy
+            Whether there is a row for each cell (columns: parents, child, ``probability``, and the
+            ends of its interval where there are any), or a row for each configuration of the
+            parents and a column for each state. Where some row of the CPT has no data, a column
+            ``supported`` says which have.
+
+        Examples
+        --------
+        >>> coin = Cpt("Coin", (), np.array([0.25, 0.75]), (("head", "tail"),))
+        >>> coin.to_frame("pyarrow", tidy=True).to_pylist()
+        [{'Coin': 'head', 'probability': 0.25}, {'Coin': 'tail', 'probability': 0.75}]
+        """
+        return self._labelled.frame(library, tidy=tidy)
+
+    @property
+    def _labelled(self) -> Labelled:
+        return Labelled(
+            self.title,
+            self.family,
+            self.states,
+            self.table,
+            self.supported,
+            columns_beside(self.family, interval_columns(self.interval)),
+            ()
+            if self.level is None
+            else (interval_legend(self.level, is_credible=self.is_credible),),
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """The table, for NumPy: ``np.asarray(cpt)``."""
+        return np.array(self.table, dtype=dtype, copy=copy)
+
+    if not TYPE_CHECKING:  # type checkers know that there is none
+
+        def __getitem__(self, key: object) -> object:
+            is_state = isinstance(key, str) and key in self.states[-1]
+            shown = f"cpt.to_frame()[{key!r}]" if is_state else "cpt.to_frame()"
+            raise TypeError(
+                f"'Cpt' object is not subscriptable\nHint: write {shown} for states by name, or "
+                "cpt.table for the array, whose axes are cpt.family."
+            )
+
+    def __repr__(self) -> str:
+        return f"<Cpt: {self.title}, {' x '.join(map(str, self.table.shape))}>"
+
+    def __str__(self) -> str:
+        return self._labelled.text()
+
+    def _repr_html_(self) -> str:
+        return self._labelled.html()
+
+    @property
+    def family(self) -> Scope:
+        """The parents, then the child: the axes of the table."""
+        return (*self.parents, self.child)
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Network(Askable):
+    """Variables with ordered states, the parents of each and, if known, their CPTs.
+
+    Parameters
+    ----------
+    states
+        The states of each variable, in order. The order of the keys is that of the variables.
+    parents
+        The parents of each variable that has any.
+    tables
+        The CPT of every variable, axes parents... then child; or None for a bare structure.
+    cuts
+        For variables whose states are intervals of numbers: where each begins, and where the
+        last one ends. Numbers in the data are then cut accordingly.
+    codes
+        What values in data mean, for some variables: ``{9: None}`` missing, ``{1: "yes"}`` a
+        state, ``{"40+": ["40-49", "50+"]}`` one of several. Codes are compared by value.
+    not_asked
+        For variables that not all were asked about: a rule on the states of parents, such as
+        ``"Smoked=no and Age!=old"``. Where it holds the state is ``not_asked``, and nowhere else;
+        ``("Smoked=no", "never")`` names another state.
+
+    Raises
+    ------
+    NetworkError
+        What is given is not a Bayesian network; the message names the variable.
+
+    Examples
+    --------
+    >>> rain = Network(
+    ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+    ...     {"Wet": ["Rain"]},
+    ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+    ... )
+    >>> rain.parents("Wet"), rain.states("Rain")
+    (('Rain',), ('no', 'yes'))
+    >>> rain.cpt("Wet").table[1, 1].item()
+    0.8
+    """
+
+    variables: Scope
+    states_of: StatesOf
+    parents_of: Mapping[str, Scope]
+    tables_of: Mapping[str, FloatArray] | None
+    cuts_of: Mapping[str, tuple[float, ...]]
+    order: Scope  # parents before children
+    codes_of: CodesOf
+    not_asked_of: Mapping[str, NotAsked]
+    support: Mapping[str, Mask] | None  # of each CPT row: do data support it? None: not known
+    masked_of: Mapping[str, FloatArray]  # CPTs with rows without data: as they are, and those zero
+    mechanisms: Mechanisms | None  # how values went missing; None: not known
+    reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
+    bootstrap: tuple[Network, ...] | None  # what replicates of the rows led to; None: edges known
+
+    def __init__(
+        self,
+        states: Mapping[str, Sequence[str]],
+        parents: Mapping[str, Sequence[str]] | None = None,
+        tables: Mapping[str, ArrayLike] | None = None,
+        cuts: Mapping[str, Sequence[float]] | None = None,
+        codes: Mapping[str, Mapping[Any, Any]] | None = None,
+        not_asked: Mapping[str, object] | None = None,
+    ) -> None:
+        states_of = checked_states(states)
+        parents_of = checked_parents(states_of, parents or {})
+        order = topological_order(parents_of)
+        tables_of = None if tables is None else checked_tables(states_of, parents_of, tables)
+        rules = checked_rules(states_of, parents_of, not_asked or {})
+        self._hold(
+            variables=tuple(states_of),
+            states_of=states_of,
+            parents_of=parents_of,
+            tables_of=tables_of,
+            order=order,
+            cuts_of=checked_cuts(states_of, cuts or {}, rules),
+            codes_of=checked_codes(states_of, codes or {}),
+            not_asked_of=rules,
+            support=None,
+            masked_of={},
+            mechanisms=None,
+            reversible=(),
+            bootstrap=None,
+        )
+        self._check_rules()
+
+    def _hold(self, **fields: object) -> None:
+        """Take in what is checked; mappings can be read only."""
+        for name, value in fields.items():
+            self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
+
+    @staticmethod
+    @takes_data
+    def from_data(
+        data: Any,
+        edges: Any,
+    ) -> Network:
+        """A network without CPTs: structure from edges, states from the columns of the data.
+
+        The network has the variables that the edges name,
+        in the order of the columns; other columns are left alone.
+
+        Parameters
+        ----------
+        data
+            Whatever `lacunet.learn` takes: a path, a dataframe, a dict of lists, or `lacunet.Data`,
+            which also says which states there are, where numbers are cut, what codes mean and
+            when questions were not asked. The network keeps all of that: later data are read in the
+            same way.
+        edges
+            Pairs ``(parent, child)``, a text such as ``"Age -> Disease; Disease -> Test"``, DOT,
+            dagitty, bnlearn's ``"[A][B|A]"``, a graph of networkx, a mapping from child to
+            parents; a `pathlib.Path` of a file with the text, or of a file of two columns. An empty
+            list stands for all columns without edges.
+
+        Warns
+        -----
+        LacunetWarning
+            Values treated as missing without being declared, with counts; and values that look
+            like undeclared codes for missing, and columns that are always empty under a state of
+            another.
+
+        Raises
+        ------
+        EdgesError, StatesError, DictionaryError, NetworkError
+            The edges cannot be read, or no states can be found in a column, also where texts differ
+            only in how a number is written (``1.1`` and ``1.10``); the message names it and says
+            what to do.
+
+        Examples
+        --------
+        >>> rows = {"Age": [30, 29, 41], "Ill": ["no", "yes", None], "Id": ["a", "b", "c"]}
+        >>> network = Network.from_data(rows, "Age -> Ill")
+        >>> network.states("Age"), network.states("Ill"), network.parents("Ill")
+        (('29', '30', '41'), ('no', 'yes'), ('Age',))
+        """
+        from lacunet.data.network_from_data import (
+            find_network,  # the one import that points forwards
+        )
+
+        built = find_network(data, edges)
+        for remark in built.remarks:
+            warn(remark)
+        return built.network
+
+    def states(self, variable: str) -> tuple[str, ...]:
+        """The states of a variable, in order."""
+        return self.states_of[self.known(variable)]
+
+    def parents(self, variable: str) -> Scope:
+        """The parents of a variable, in the order of the CPT's axes."""
+        return self.parents_of[self.known(variable)]
+
+    def family(self, variable: str) -> Scope:
+        """The parents of a variable, then the variable itself."""
+        return (*self.parents(variable), variable)
+
+    def cardinality(self, variable: str) -> int:
+        """The number of states of a variable."""
+        return len(self.states(variable))
+
+    @property
+    def cardinality_of(self) -> dict[str, int]:
+        """The number of states of each variable."""
+        return {name: len(states) for name, states in self.states_of.items()}
+
+    @property
+    def families(self) -> tuple[Scope, ...]:
+        """The family of each variable, in the order of the variables."""
+        return tuple(map(self.family, self.variables))
+
+    def shape(self, scope: Iterable[str]) -> tuple[int, ...]:
+        """The shape of a table over ``scope``."""
+        return tuple([len(self.states(name)) for name in scope])
+
+    @property
+    def has_cpts(self) -> bool:
+        """Whether the network carries parameters."""
+        return self.tables_of is not None
+
+    def cpt(self, variable: str) -> Cpt:
+        """The CPT of a variable."""
+        self.known(variable)
+        if self.tables_of is None:
+            raise NetworkError(
+                f"the network has no CPT for {variable!r}: it was given without parameters.",
+                "learn them from data: lacunet.learn(network, data) (lacunet learn NETWORK DATA).",
+            )
+        states = tuple(self.states_of[name] for name in self.family(variable))
+        supported = None if self.support is None else self.support.get(variable)
+        return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states, supported)
+
+    @property
+    def cpts(self) -> tuple[Cpt, ...]:
+        """All CPTs, in the order of the variables."""
+        return tuple(self.cpt(name) for name in self.variables)
+
+    def known(self, variable: str) -> str:
+        """The variable itself, if the network has it."""
+        if variable not in self.states_of:
+            names = f"its variables are {first_of(self.variables, 10)}."
+            hint = did_you_mean(variable, self.variables) or names
+            raise NetworkError(f"the network has no variable {variable!r}.", hint)
+        return variable
+
+    def state_index(self, variable: str, state: str) -> int:
+        """The position of a state on its variable's axis."""
+        states = self.states(variable)
+        if state not in states:
+            raise NetworkError.no_such_state(variable, state, states)
+        return states.index(state)
+
+    def with_tables(self, tables: Mapping[str, ArrayLike] | None) -> Network:
+        """The same structure with other parameters, or with none.
+
+        Nothing is known about what supports them, nor how values went missing.
+        """
+        checked = (
+            None if tables is None else checked_tables(self.states_of, self.parents_of, tables)
+        )
+        network = self._with(tables_of=checked, support=None, masked_of={}, mechanisms=None)
+        network._check_rules()
+        return network
+
+    def with_computed(self, tables: Mapping[str, FloatArray]) -> Network:
+        """As `with_tables`, for CPTs that we computed: they are neither checked nor copied."""
+        return self._with(tables_of=dict(tables), support=None, mechanisms=None)
+
+    def with_codes(
+        self,
+        codes: Mapping[str, Mapping[Any, Any]] | None = None,
+        not_asked: Mapping[str, object] | None = None,
+    ) -> Network:
+        """The same network with other codes and rules, as in a new network."""
+        network = self._with(
+            codes_of=checked_codes(self.states_of, codes or {}),
+            not_asked_of=checked_rules(self.states_of, self.parents_of, not_asked or {}),
+            bootstrap=self.bootstrap and tuple(r.with_codes(codes) for r in self.bootstrap),
+        )
+        network._check_rules()
+        return network
+
+    def _check_rules(self) -> None:
+        """Refuse CPTs that give probability to what a rule excludes."""
+        for name, rule in self.not_asked_of.items() if self.tables_of else ():
+            if (self.tables_of or {})[name][~self.possible(name)].any():
+                raise NetworkError(
+                    f"the CPT of {name!r} does not obey its rule: the state {rule.state!r} where "
+                    f"{rule.when}, and nowhere else.",
+                    "learn the CPTs from data with this rule, or correct one of them.",
+                )
+
+    def possible(self, variable: str) -> Mask:
+        """Which cells of a CPT may have probability; all others are structural zeros.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"]},
+        ...     {"Now": ["Smoked"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.possible("Now").tolist()
+        [[False, False, True], [True, True, False]]
+        """
+        family, rule = self.family(variable), self.not_asked_of.get(variable)
+        possible = np.ones(1, dtype=bool)
+        if rule is not None:
+            possible = rule.can_occur(family, variable, self.states_of[variable])
+        return np.broadcast_to(possible, self.shape(family))  # it takes no memory
+
+    @property
+    def possible_of(self) -> Mapping[str, Mask]:
+        """The possible cells of each CPT that has structural zeros."""
+        return {name: self.possible(name) for name in self.not_asked_of}
+
+    def needs_data(self, variable: str) -> Mask:
+        """Which rows of a CPT data have to tell: those that no rule decides, and that can occur.
+
+        Parents that contradict a rule of one of them never occur together.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        ...     {"Now": ["Smoked"], "Ill": ["Smoked", "Now"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.needs_data("Ill").tolist()
+        [[False, False, True], [True, True, False]]
+        """
+        needed = self.can_occur(self.parents(variable))
+        if variable in self.not_asked_of:
+            needed &= self.possible(variable).sum(axis=-1) > 1
+        return needed
+
+    def backing(self, variable: str, rows: FloatArray) -> FloatArray:
+        """The rows of data behind each row of a CPT: infinitely many where it needs no data."""
+        if not self.not_asked_of:
+            return rows
+        return np.where(self.needs_data(variable), rows, np.inf)
+
+    def can_occur(self, scope: Scope) -> Mask:
+        """Which states of some variables together contradict no rule of theirs."""
+        mask = np.ones(self.shape(scope), dtype=bool)
+        for name in self.not_asked_of.keys() & scope:
+            mask &= self.not_asked_of[name].can_occur(scope, name, self.states_of[name])
+        return mask
+
+    def with_rule_variables(self, scope: Scope) -> Scope:
+        """Some variables, and behind them those that the rules of what was not asked look at."""
+        names = list(scope)
+        for name in names:  # it grows
+            if name in self.not_asked_of:
+                names += [v for v in self.not_asked_of[name].scope if v not in names]
+        return tuple(names)
+
+    @property
+    def cpdag(self) -> Cpdag:
+        """What the edges have in common with those of all networks that imply the same.
+
+        Examples
+        --------
+        >>> states = {name: ["0", "1"] for name in "ABC"}
+        >>> print(Network(states, {"B": ["A"], "C": ["B"]}).cpdag)
+        A -- B
+        B -- C
+        >>> print(Network(states, {"B": ["A", "C"]}).cpdag)
+        A -> B
+        C -> B
+        """
+        from lacunet.structure.cpdag import to_cpdag
+
+        return to_cpdag(self)
+
+    @property
+    def free_parameters(self) -> int:
+        """The number of free parameters: for each row of each CPT one less than it has states.
+
+        What rules on questions that were not asked exclude or decide is not counted.
+
+        Examples
+        --------
+        >>> survey = Network(
+        ...     {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},
+        ...     {"Now": ["Smoked"], "Ill": ["Smoked", "Now"]},
+        ...     not_asked={"Now": "Smoked=no"},
+        ... )
+        >>> survey.free_parameters  # P(Smoked), P(Now | Smoked=yes), P(Ill | ...) in three rows
+        5
+        """
+        if not self.not_asked_of:
+            shapes = map(self.shape, self.families)
+            return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
+        total = 0
+        for name in self.variables:
+            possible = self.possible(name)
+            states = self.cardinality(name) if possible is None else possible.sum(axis=-1)
+            total += int(((states - 1) * self.needs_data(name)).sum())
+        return total
+
+    def with_support(self, support: Mapping[str, ArrayLike] | None) -> Network:
+        """The same network, which knows which rows of its CPTs data support.
+
+        Parameters
+        ----------
+        support
+            For each variable, one axis for each parent: the weight of the rows of the data with
+            this parent configuration, or whether there are any. Variables that are left out
+            keep no record; None forgets all.
+
+        Examples
+        --------
+        >>> rain = Network(
+        ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+        ...     {"Wet": ["Rain"]},
+        ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.5, 0.5]]},
+        ... )
+        >>> print(rain.with_support({"Wet": [80, 0]}).cpt("Wet"))
+        P(Wet | Rain)
+        Rain      no     yes
+        no    0.9000  0.1000
+        yes   0.5000  0.5000  no data
+        """
+        checked = checked_support(self, support) if support else None
+        return self._with(support=checked, masked_of=_masked(self.tables_of, checked))
+
+    def with_mechanisms(self, mechanisms: Mechanisms | None) -> Network:
+        """The same network, which knows how values went missing: rows are completed accordingly."""
+        if mechanisms is not None:
+            from lacunet.network.mechanisms import check_mechanisms
+
+            check_mechanisms(self, mechanisms)
+        return self._with(mechanisms=mechanisms)
+
+    def with_reversible(self, edges: Iterable[tuple[str, str]]) -> Network:
+        """The same network, which knows of edges whose direction the data do not tell.
+
+        A structure that was learned knows them. What setting a variable does is answered with a
+        warning where it has such an edge.
+
+        Parameters
+        ----------
+        edges
+            Edges of the network, in any direction; none of them takes all directions as known.
+
+        Examples
+        --------
+        >>> pair = Network({"Rain": ["no", "yes"], "Wet": ["no", "yes"]}, {"Wet": ["Rain"]})
+        >>> pair.with_reversible([("Wet", "Rain")]).reversible
+        (('Rain', 'Wet'),)
+        """
+        given, known = {(left, right) for left, right in edges}, {*self.edges}
+        if strangers := sorted(edge for edge in given if not {edge, edge[::-1]} & known):
+            left, right = strangers[0]
+            raise NetworkError(f"the network has no edge between {left!r} and {right!r}.")
+        return self._with(reversible=tuple(e for e in self.edges if {e, e[::-1]} & given))
+
+    def with_bootstrap(self, networks: Iterable[Network] | None) -> Network:
+        """The same network, which knows what the search for its edges found in replicates.
+
+        A structure that was learned knows them, and intervals of answers count them.
+
+        Parameters
+        ----------
+        networks
+            Networks with CPTs over the same variables and states, one for each replicate of the
+            rows. None takes the edges as known; with an empty list they were learned, and nobody
+            knows how sure they are.
+
+        Examples
+        --------
+        >>> states = {"Rain": ["no", "yes"], "Wet": ["no", "yes"]}
+        >>> empty = Network(states, {}, {"Rain": [0.8, 0.2], "Wet": [0.7, 0.3]})
+        >>> len(empty.with_bootstrap([empty, empty]).bootstrap)
+        2
+        """
+        replicates = None if networks is None else tuple(networks)
+        for replicate in replicates or ():
+            if replicate.states_of != self.states_of or not replicate.has_cpts:
+                raise NetworkError(
+                    "a network of the bootstrap has other variables or states, or no CPTs."
+                )
+        return self._with(bootstrap=replicates)
+
+    def intervened(self, states: Mapping[str, int]) -> Network:
+        r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
+
+        Parameters
+        ----------
+        states
+            The position of its state for each variable that is set from outside.
+
+        Examples
+        --------
+        >>> rain = Network(
+        ...     {"Rain": ["no", "yes"], "Wet": ["no", "yes"]},
+        ...     {"Wet": ["Rain"]},
+        ...     {"Rain": [0.8, 0.2], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
+        ... )
+        >>> hosed = rain.intervened({"Wet": 1})
+        >>> hosed.parents("Wet"), hosed.cpt("Wet").table.tolist()
+        ((), [0.0, 1.0])
+        """
+        set_to = {
+            self.known(name): np.eye(self.cardinality(name))[index]
+            for name, index in states.items()
+        }
+        for table in set_to.values():
+            table.setflags(write=False)
+        full_support = dict.fromkeys(set_to, np.ones((), dtype=np.bool_))
+        return self._with(
+            parents_of={**self.parents_of, **dict.fromkeys(set_to, ())},
+            tables_of=self.tables_of and {**self.tables_of, **set_to},
+            support=self.support and {**self.support, **full_support},
+            masked_of={v: table for v, table in self.masked_of.items() if v not in set_to},
+            not_asked_of={v: rule for v, rule in self.not_asked_of.items() if v not in set_to},
+            mechanisms=None,
+            reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
+            bootstrap=self.bootstrap and (),
+        )
+
+    def with_leaf(self, name: str, parent: str, table: FloatArray) -> Network:
+        """The network with one more variable, a child with the states "no" and "yes".
+
+        It needs no data: the table is known.
+        """
+        known = np.ones(self.cardinality(parent), dtype=np.bool_)
+        return self._with(
+            variables=(*self.variables, name),
+            states_of={**self.states_of, name: ("no", "yes")},
+            parents_of={**self.parents_of, name: (parent,)},
+            tables_of=self.tables_of and {**self.tables_of, name: table},
+            order=(*self.order, name),
+            support=self.support and {**self.support, name: known},
+        )
+
+    def _with(self, **fields: object) -> Network:
+        """A copy in which some fields, checked already, are others."""
+        copy = object.__new__(Network)
+        copy._hold(**{**self.__dict__, **fields})
+        return copy
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """Every edge, from a parent to a child; by child, then in the order of the parents."""
+        return tuple((parent, name) for name in self.variables for parent in self.parents_of[name])
+
+    @property
+    def edges_of_rules(self) -> tuple[tuple[str, str], ...]:
+        """The edges that rules about questions not asked require."""
+        return tuple(
+            (parent, name) for name, rule in self.not_asked_of.items() for parent in rule.scope
+        )
+
+    def to_networkx(self) -> nx.DiGraph[str]:
+        """The graph, with the ``states`` of each node."""
+        import networkx as nx
+
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from((name, {"states": self.states_of[name]}) for name in self.variables)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def to_dot(self) -> str:
+        """The graph in the language of Graphviz.
+
+        Examples
+        --------
+        >>> print(Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]}).to_dot())
+        digraph {
+          "A";
+          "B";
+          "A" -> "B";
+        }
+        """
+        nodes = [f"  {in_quotes(name)};" for name in self.variables]
+        arrows = [f"  {in_quotes(parent)} -> {in_quotes(child)};" for parent, child in self.edges]
+        return "\n".join(["digraph {", *nodes, *arrows, "}"])
+
+    def __repr__(self) -> str:
+        cpts = "with" if self.has_cpts else "without"
+        variables = counted(len(self.variables), "variable")
+        return f"<Network: {variables}, {counted(len(self.edges), 'edge')}, {cpts} CPTs>"
+
+    def __str__(self) -> str:
+        return f"{self!r}\n{TextTable(_HEADER, self._listing(), left=3)}"
+
+    def _repr_html_(self) -> str:
+        from lacunet.show.figures.notebook_figures import network_html
+
+        return network_html(self, repr(self)[1:-1], TextTable(_HEADER, self._listing(), left=3))
+
+    def _listing(self) -> list[list[str]]:
+        """Each variable with its parents and states."""
+        return [
+            [name, ", ".join(self.parents_of[name]) or "-", ", ".join(self.states_of[name])]
+            for name in self.variables
+        ]
+
+    def __getstate__(self) -> dict[str, object]:
+        """What pickle keeps: it cannot keep mappings that can be read only."""
+        return {
+            name: dict(value) if isinstance(value, MappingProxyType) else value
+            for name, value in self.__dict__.items()
+            if name != "masked_of"
+        }
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        for array in (*(state["tables_of"] or {}).values(), *(state["support"] or {}).values()):
+            array.setflags(write=False)
+        self._hold(**state, masked_of=_masked(state["tables_of"], state["support"]))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        names = ("variables", "states_of", "parents_of", "cuts_of", "codes_of", "not_asked_of")
+        is_same = all(getattr(self, name) == getattr(other, name) for name in names)
+        tables, others = self.tables_of, other.tables_of
+        if not is_same or tables is None or others is None:
+            return is_same and tables is others
+        return all(np.array_equal(table, others[name]) for name, table in tables.items())
+
+    def __hash__(self) -> int:
+        return hash((self.variables, *map(self.states, self.variables), self.edges))
+
+
+def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    """The states of each variable, if they are proper and distinct texts."""
+    if not isinstance(states, Mapping):
+        raise NetworkError(
+            f"the states of a network are a dict, not {type(states).__name__}.",
+            "Network.from_data(data, edges) makes a network from edges and data; by hand: "
+            "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
+        )
+    if not states:
+        raise NetworkError("a network needs at least one variable.")
+    checked = {}
+    for name, given in states.items():
+        labels = tuple(given)  # of an array, too
+        named = [("the name of a variable", name), *((f"a state of {name!r}", t) for t in labels)]
+        for what, text in named:
+            if not isinstance(text, str) or not text:
+                raise NetworkError(
+                    f"{what} must be a non-empty string, not {text!r}.",
+                    f"write {str(text)!r}." if str(text) else "give it a name.",
+                )
+        if not labels:
+            raise NetworkError(f"variable {name!r} has no states.")
+        if twice := _twice(labels):
+            raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
+        checked[str(name)] = tuple(map(str, labels))  # numpy's strings show their type
+    return checked
+
+
+def checked_parents(states_of: StatesOf, parents: Mapping[str, Sequence[str]]) -> dict[str, Scope]:
+    """The parents of each variable, if they are distinct variables."""
+    _refuse_strangers("parents are", parents, states_of)
+    for name, listed in parents.items():
+        if unknown := {parent for parent in listed if parent not in states_of}:
+            raise NetworkError(
+                f"variable {name!r} has parents that are not variables: {sorted(unknown)}.",
+                _as_variable(min(unknown), states_of),
+            )
+        if twice := _twice(listed):
+            raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
+    return {name: tuple(map(str, parents.get(name, ()))) for name in states_of}
+
+
+def _refuse_strangers(what: str, given: Iterable[str], variables: Iterable[str]) -> None:
+    if nobody := set(given) - set(variables):
+        raise NetworkError(
+            f"{what} given for {sorted(nobody)}, which are not variables.",
+            _as_variable(min(nobody), variables),
+        )
+
+
+def _as_variable(name: str, variables: Iterable[str]) -> str:
+    """The way to what is meant by a name that is not a variable."""
+    added = f"add its states: Network({{{name!r}: ['no', 'yes'], ...}}, ...)."
+    return did_you_mean(name, variables) or added
+
+
+def _twice(names: Sequence[str]) -> set[str]:
+    return {name for name, times in Counter(names).items() if times > 1}
+
+
+def checked_cuts(
+    states_of: StatesOf, cuts: Mapping[str, Sequence[float]], rules: Mapping[str, NotAsked]
+) -> dict[str, tuple[float, ...]]:
+    """The cut points of each variable that has any: ascending, one more than it has intervals.
+
+    All states are intervals, but for a last one for those who were not asked.
+    """
+    _refuse_strangers("cut points are", cuts, states_of)
+    checked = {name: tuple(map(float, points)) for name, points in cuts.items()}
+    for name, points in checked.items():
+        is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
+        intervals = len(states_of[name]) - is_last_no_interval
+        if len(points) != intervals + 1 or not all(low < high for low, high in pairwise(points)):
+            raise NetworkError(
+                f"variable {name!r} has {intervals} intervals and the cut points {list(points)}.",
+                "give one cut point more than there are intervals, in ascending order.",
+            )
+    return checked
+
+
+def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
+    """The variables, parents before children."""
+    from graphlib import CycleError, TopologicalSorter
+
+    try:
+        return tuple(TopologicalSorter(parents_of).static_order())
+    except CycleError as error:
+        path = " -> ".join(map(repr, error.args[1]))
+        raise NetworkError(
+            f"the edges form a cycle: {path}.", "reverse or drop one of them."
+        ) from None
+
+
+def checked_tables(
+    states_of: StatesOf, parents_of: Mapping[str, Scope], tables: Mapping[str, ArrayLike]
+) -> dict[str, FloatArray]:
+    """Read-only copies of the CPTs, if each has the right shape and its rows are distributions."""
+    _refuse_strangers("CPTs are", tables, states_of)
+    if missing := set(states_of) - set(tables):
+        raise NetworkError(
+            f"CPTs are missing for {sorted(missing)}.",
+            "give a CPT for every variable, or none at all.",
+        )
+    checked = {}
+    for name in states_of:
+        family = (*parents_of[name], name)
+        table = np.array(tables[name], dtype=np.float64)  # a copy: the caller's array stays theirs
+        expected = tuple(len(states_of[axis]) for axis in family)
+        if table.shape != expected:
+            raise NetworkError(
+                f"the CPT of {name!r} has the shape {table.shape}, but its parents and states "
+                f"need {expected}.",
+                "one axis for each parent in their order, the variable's own states last.",
+            )
+        if problem := problem_of(table, ROW_SUM_TOLERANCE):
+            row = np.unravel_index(problem[0], table.shape[:-1])
+            states = [states_of[parent][index] for parent, index in zip(family, row, strict=False)]
+            given = ", ".join(map(assigned, family, states))
+            where = f" given {given}" if given else ""
+            raise NetworkError(
+                f"the CPT of {name!r}{where} {problem[1]}.",
+                "every row holds numbers from 0 to 1, and sums to 1: divide it by its sum.",
+            )
+        table.setflags(write=False)
+        checked[name] = table
+    return checked
+
+
+def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[str, Mask]:
+    """Of each CPT row whether it has weight, if there is one number for each."""
+    if not network.has_cpts:
+        raise NetworkError(
+            "support is given, but the network has no CPTs.", "give it to the learned network."
+        )
+    _refuse_strangers("support is", support, network.states_of)
+    checked = {}
+    for name in (v for v in network.variables if v in support):
+        weights = np.asarray(support[name], dtype=np.float64)
+        expected = network.shape(network.parents_of[name])
+        if weights.shape != expected or not (weights >= 0).all():
+            raise NetworkError(
+                f"the support of {name!r} must be weights of the shape {expected}, one for each "
+                f"parent configuration and none below zero; it has the shape {weights.shape}."
+            )
+        checked[name] = weights > 0
+        checked[name].setflags(write=False)
+    return checked
+
+
+def _masked(
+    tables: Mapping[str, FloatArray] | None, support: Mapping[str, Mask] | None
+) -> dict[str, FloatArray]:
+    """The CPTs that have rows without data, and on a last axis the same with zeros in these."""
+    return {
+        name: np.stack([table, table * supported[..., None]], axis=-1)
+        for name, table in (tables or {}).items()
+        if (supported := (support or {}).get(name)) is not None and not supported.all()
+    }
+
+
+def problem_of(table: FloatArray, tolerance: float) -> tuple[int, str] | None:
+    """The first row of a CPT that is no distribution, by its number, and what is wrong with it."""
+    rows = table.reshape(-1, table.shape[-1])
+    wrong = ~((rows >= 0) & (rows <= 1 + tolerance))  # catches NaN as well
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0].tolist()
+        return row, f"holds {float(rows[row, column])!r}, which is not a probability"
+    sums = rows.sum(axis=-1)
+    off = np.abs(sums - 1) > tolerance
+    if not off.any():
+        return None
+    row = int(off.argmax())
+    return row, f"sums to {apart_from(float(sums[row]), 1)}, not to 1"

@@ -1,1 +1,0 @@
-"""Verdicts on a missingness graph: in words and as data (``text``), and as a page (``page``)."""

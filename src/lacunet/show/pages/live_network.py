@@ -1,0 +1,358 @@
+"""The network of a page: laid out, and carried so that the browser can answer questions.
+
+A card for every variable, with a bar for each state where the page is live: then the CPTs are
+carried in full, with the order in which to sum variables out. What runs is in
+``assets/beliefs.js`` (exact beliefs) and ``assets/network.js`` (cards, drawing, evidence).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lacunet.inference.elimination.elimination_order import (
+    best_order,
+    cells_of,
+    greedy_order,
+    joined,
+    numbered,
+)
+from lacunet.missingness.graph import MissingnessGraph, kept_graph
+from lacunet.network.network import Network, Scope
+from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
+from lacunet.show.figures.node_layout import Placement, bow, layered
+from lacunet.show.pages.kit import bullets, folded, section
+from lacunet.show.pages.numbers import NOTHING, Behind, pack
+
+CARD, PAIR_CARD, NAME_CARD, BETWEEN, HEAD = 188, 216, 150, 18, 36
+ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
+MECHANISM = 28
+DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
+ROOMS = (1240, 720)  # a drawing for each of these widths, a list below
+MOST_CELLS = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
+FEW_CELLS = 1_000_000  # of what does not fit as a whole, so that clicks are quick
+MOST_CARRIED = 1_000_000  # cells of CPTs, in full
+PATIENCE = 100  # cells per node that are as dear as trying one order
+MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
+
+
+@dataclass(frozen=True)
+class ShownNetwork:
+    """A network to be shown beside another one: what to call it, and what is behind its CPTs."""
+
+    label: str
+    network: Network
+    behind: Behind = NOTHING
+
+
+def carried(
+    network: Network,
+    behind: Behind = NOTHING,
+    *,
+    graph: MissingnessGraph | None = None,
+    other: ShownNetwork | None = None,
+    file: str = "NETWORK",
+    digits: int | None = None,
+) -> dict[str, Any]:
+    """What a page carries of a network: drawing, CPTs and, where it is live, how to ask it.
+
+    Parameters
+    ----------
+    graph
+        How values go missing; its mechanisms are drawn.
+    other
+        A network with the same variables and states, to be shown beside.
+    file
+        What the command line would call the network.
+    digits
+        The decimals to carry; None carries everything, and makes the page live.
+    """
+    names, marginals = network.variables, behind.marginals
+    is_live = digits is None and not why_not_live(network)
+    if not is_live:
+        digits = digits or 4
+    second = None if other is None else other.network
+    data: dict[str, Any] = {
+        **drawing(network, graph, other=second, with_states=is_live),
+        **_packed(network, behind, digits, names),
+    }
+    sides: list[tuple[Network, MissingnessGraph | None]] = [(network, graph)]
+    if other is not None:
+        sides.append((other.network, None))
+        index_of = {name: number for number, name in enumerate(names)}
+        data["other"] = {
+            **_packed(other.network, other.behind, digits, names),
+            "parents": [[index_of[p] for p in other.network.parents(v)] for v in index_of],
+        }
+    if is_live:
+        data["live"] = {
+            "orders": [_order(side, names) for side, _ in sides],
+            "most_cells": MOST_CELLS,
+            "few_cells": FEW_CELLS,
+            "file": file,
+            "can_set": not any(_is_confounded(*side) for side in sides),
+            "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
+        }
+    return data
+
+
+def _packed(network: Network, behind: Behind, digits: int | None, names: Scope) -> dict[str, Any]:
+    return {
+        "packed": pack(network, behind, digits, names),
+        "digits": digits,
+        "has_support": network.support is not None,
+        "has_rows": behind.rows is not None,
+        "has_intervals": behind.intervals is not None,
+    }
+
+
+def why_not_live(network: Network) -> str:
+    """Why a page of a network can show no beliefs; nothing if it can."""
+    if not network.has_cpts:
+        return "The network has no CPTs, so there are no beliefs to show."
+    if sum(math.prod(network.shape(family)) for family in network.families) > MOST_CARRIED:
+        return "No beliefs here: the CPTs are too large to carry. Use `lacunet query` instead."
+    return ""
+
+
+def _order(network: Network, names: Sequence[str]) -> list[int]:
+    """An order to sum variables out in; numbers stand for their places among ``names``.
+
+    A page is asked often, so a better order is worth a search, unless the cliques would stay too
+    large as a whole: then the page answers the variables that take little, in any order.
+    """
+    index_of = {name: number for number, name in enumerate(names)}
+    neighbours = joined(network.families)
+    nodes = list(neighbours)
+    graph = numbered(neighbours, _weights(network))
+    order = greedy_order(graph, [1] * len(nodes))
+    if MANY_CELLS < cells_of(graph, order) <= SEARCHED * MOST_CELLS:
+        order = best_order(graph, [order], patience=PATIENCE)
+    return [index_of[nodes[number]] for number in order]
+
+
+def cliques_size(network: Network) -> float:
+    """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
+    graph = numbered(joined(network.families), _weights(network))
+    return cells_of(graph, greedy_order(graph, [0] * len(graph.weights)))
+
+
+def _weights(network: Network) -> dict[str, float]:
+    return {name: math.log(network.cardinality(name)) for name in network.variables}
+
+
+def drawing(
+    network: Network,
+    graph: MissingnessGraph | None = None,
+    *,
+    other: Network | None = None,
+    with_states: bool = False,
+    rooms: Sequence[float] = ROOMS,
+    written: Callable[[Node], str] | None = None,
+) -> dict[str, Any]:
+    """Where cards and arrows go, for each width that there is a drawing for; nothing is live.
+
+    ``written`` is what layouts call a node: usually the number of a variable, ``r`` with that
+    number for its mechanism, and ``r*`` for R[*].
+    """
+    index_of = {name: number for number, name in enumerate(network.variables)}
+
+    def key(node: Node) -> str:
+        number = index_of.get(variable_of(node), SELECTION.variable)
+        return f"{'r' if isinstance(node, Mechanism) else 'v'}{number}"
+
+    def keys(nodes: Iterable[Node]) -> list[str]:
+        return [key(node) for node in nodes]
+
+    written = written or (lambda node: key(node).removeprefix("v"))
+    causes_of = {} if graph is None else graph.causes_of
+    pairs = () if graph is None else graph.hidden
+    hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
+    row = 0 if not with_states else ROW if other is None else PAIR_ROW
+    width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD
+    is_large = len(network.variables) > DRAWN_WHOLE
+    size_of: dict[Node, tuple[float, float]] = {}
+    for name in network.variables:
+        states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
+        size_of[name] = (float(width), float(HEAD + row * states))
+    for mechanism in causes_of:
+        size_of[mechanism] = (min(7.2 * len(mechanism.variable) + 44, width), float(MECHANISM))
+    kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
+    if other is not None:
+        extra = [edge for edge in other.edges if edge not in kind_of]
+        kind_of = _acyclic(kind_of | dict.fromkeys(extra, "extra"), [*size_of])
+    for mechanism, causes in causes_of.items():
+        kind_of |= {(cause, mechanism): "cause" for cause in sorted(causes, key=key)}
+
+    def placed(layout: Placement[Node]) -> dict[str, Any]:
+        lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
+        for first, second in hidden:
+            lines.append(((first, second), "hidden", bow(layout, size_of, first, second)))
+        corner_of = layout.corner_of
+        return {
+            "width": layout.width,
+            "height": layout.height,
+            "corners": {written(name): corner_of[name] for name in network.variables},
+            "boxes": {written(box): [*corner_of[box], size_of[box][0]] for box in causes_of},
+            "edges": [
+                {"path": path, "kind": kind, "ends": [*map(written, edge)]}
+                for edge, kind, path in lines
+            ],
+        }
+
+    card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
+    narrowest = rooms[-1]
+    if is_large:
+        rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
+    return {
+        "mechanisms": [
+            {"variable": index_of.get(mechanism.variable), "causes": sorted(keys(causes))}
+            for mechanism, causes in causes_of.items()
+        ],
+        "hidden_causes": [*map(keys, hidden)],
+        "has_rows": False,
+        "live": None,
+        "drawn": {
+            "card": card,
+            "most": DRAWN_WHOLE,
+            "narrowest": narrowest,
+            "layouts": [placed(layered(size_of, [*kind_of], room)) for room in rooms],
+        },
+    }
+
+
+def _acyclic(
+    edges: Mapping[tuple[Node, Node], str], nodes: Sequence[Node]
+) -> dict[tuple[Node, Node], str]:
+    """The edges, without those of the second network that would close a circle."""
+    import networkx as nx
+
+    graph: nx.DiGraph[Node] = nx.DiGraph()
+    graph.add_nodes_from(nodes)
+    for (tail, head), kind in edges.items():
+        if not kind or not nx.has_path(graph, head, tail):
+            graph.add_edge(tail, head)
+    return {edge: kind for edge, kind in edges.items() if graph.has_edge(*edge)}
+
+
+CONFOUNDED = (
+    "Variables cannot be set from outside, do(), in this page: some share a hidden common cause, "
+    "and CPTs do not tell what an intervention does then. lacunet effect with the graph does."
+)
+
+
+def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
+    """Whether two variables share a hidden common cause, in this graph or the network's own."""
+    graph = graph or kept_graph(network)
+    pairs = () if graph is None else graph.hidden
+    return any(isinstance(first, str) and isinstance(second, str) for first, second in pairs)
+
+
+def _reading(data: Mapping[str, Any]) -> list[str]:
+    """What the marks of the drawing mean, and which keys do what."""
+    live = data["live"]
+    lines = []
+    if live:
+        lines += [
+            "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
+            "The address of the page carries what was seen, so a question can be sent.",
+            "Ctrl-click states of one variable, or let a click mean one of several, "
+            "to say that it has one of them.",
+            CONFOUNDED
+            if not live["can_set"]
+            else "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
+            "outside in place of having seen it: the edges into the variable are cut and faint. "
+            "Edges are then taken as causes, without hidden common causes.",
+            '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
+            "now, grey: less.",
+        ]
+        if live["intervals"]:
+            lines.append('<span class="swatch whisker"></span> interval, without evidence.')
+    if data.get("has_support"):
+        lines.append(
+            '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
+            "of passing through one."
+        )
+    if any("missing" in variable for variable in data["variables"]):
+        lines.append(
+            '<span class="swatch missing"></span> share of the values that are missing. ! marks a '
+            "warning."
+        )
+    if data["mechanisms"]:
+        lines.append(
+            '<span class="swatch dashed"></span> R[X]: whether X is recorded (R[*]: whether a row '
+            "is), and what that depends on; variables that may be missing are shaded."
+        )
+    keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
+    if live:
+        keys += " Tab goes on to the states of the chosen variable."
+    return [*lines, keys]
+
+
+def variables_as_data(network: Network) -> list[dict[str, Any]]:
+    """Every variable with its states and the places of its parents."""
+    index_of = {name: number for number, name in enumerate(network.variables)}
+    return [
+        {
+            "name": name,
+            "states": list(network.states(name)),
+            "parents": [index_of[parent] for parent in network.parents(name)],
+        }
+        for name in network.variables
+    ]
+
+
+def network_section(
+    data: Mapping[str, Any],
+    title: str = "The network",
+    *,
+    why_not_live: str = "",
+    after: str = "",
+) -> str:
+    """The markup of the network: what finds, what asks, the drawing, and room for a CPT.
+
+    ``data`` is what `carried` or `drawing` gave; ``why_not_live`` says why there are no beliefs,
+    if there are none; ``after`` is markup to follow.
+    """
+    live = data["live"]
+    ask = (
+        '<div id="asked"><div class="bar"><span><span id="evidence-label">P(evidence)</span>'
+        ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
+        '<span id="evidence" class="chips"></span>'
+        '<button type="button" id="clear" disabled>clear</button></div>'
+        '<p class="soft" id="moved" role="status"></p></div>'
+    )
+    panel = '<div id="panel-place"><div id="panel" tabindex="-1"></div></div>'
+    disabled = "" if not live or live["can_set"] else " disabled"
+    click_means = (
+        '<label>a click means <select id="click-means"><option value="see">seen</option>'
+        f'<option value="do"{disabled}>set: do()</option>'
+        '<option value="among">one of several</option></select></label>'
+    )
+    return section(
+        "network",
+        title,
+        '<noscript><p class="scriptless">Drawings, beliefs and CPTs need scripts; the tables '
+        "below do not.</p></noscript>",
+        f'<p class="soft" id="why-not-live">{why_not_live}</p>' if why_not_live else "",
+        '<div class="scripted" hidden><div class="bar"><label>find a variable '
+        '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
+        '<label>as <select id="view"><option value="graph">graph</option>'
+        f'<option value="list">list</option></select></label>{click_means if live else ""}'
+        '<span class="graph-only bar"><button type="button" id="larger" aria-label="larger">+'
+        '</button><button type="button" id="smaller" aria-label="smaller">−</button>'
+        '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
+        '<button type="button" id="whole" hidden>whole network</button></span></div>',
+        ask if live else "",
+        folded("How to read and use it", bullets(_reading(data))),
+        '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
+        '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
+        '<div id="drawing" tabindex="-1"></div>',
+        '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
+        (panel if "packed" in data else "") + "</div>",
+        after,
+    )

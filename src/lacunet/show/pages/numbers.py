@@ -1,0 +1,140 @@
+"""The numbers that a page carries, packed.
+
+A network may have a hundred thousand cells. Where the page answers questions, CPTs are carried
+in full; elsewhere as whole multiples of a power of ten. Then come, where they are known, which
+CPT rows have no data, the rows behind each, and the ends of intervals, in ten thousandths and
+rounded outwards. All of it is compressed and written in base64.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lacunet.counts.counts import quotient
+from lacunet.counts.missing_values import MissingSummary
+from lacunet.learning.family_reports import FamilyReport
+from lacunet.network.network import FloatArray, Network, Scope
+
+FEWEST_ROWS = 10  # that entries are compared from
+
+
+@dataclass(frozen=True)
+class Behind:
+    """What is behind the CPTs of a page.
+
+    ``rows`` has the number of rows behind each parent configuration of each variable.
+    ``intervals`` are those of the CPTs (their axes, then low and high), ``marginals`` those of
+    each variable alone (state, low and high).
+    """
+
+    rows: Mapping[str, FloatArray] | None = None
+    intervals: Mapping[str, FloatArray] | None = None
+    marginals: Mapping[str, FloatArray] | None = None
+
+
+NOTHING = Behind()
+
+
+def rows_behind(report: FamilyReport) -> FloatArray:
+    """How many rows are behind each parent configuration, whatever they weigh."""
+    rows = report.counts.row_counts().sum(axis=-1)
+    return np.asarray(np.where(report.support > 0, rows, 0.0))
+
+
+def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
+    """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
+
+    Parameters
+    ----------
+    digits
+        The decimals that CPTs are carried with; None carries them in full.
+    names
+        The variables of the network, in the order in which they are carried.
+    """
+    shape_of = {name: network.shape(network.parents(name)) for name in names}
+    tables, rows, intervals = network.tables_of, behind.rows, behind.intervals
+    parts: list[list[NDArray[Any]]] = [[]]
+    if tables and digits is None:
+        parts = [[tables[name].astype("<f8") for name in names]]
+    elif tables and digits is not None:
+        parts = [[np.rint(tables[name] * 10.0**digits).astype("<u2") for name in names]]
+    if (support := network.support) is not None:
+        parts.append([~support.get(v, np.ones(shape_of[v], bool)) for v in names])
+    if rows is not None:
+        parts.append([rows[name].astype("<f4") for name in names])
+    if intervals is not None:
+        parts.append([_outwards(intervals[name]).astype("<u2") for name in names])
+    raw = [b"".join(table.tobytes() for table in part) for part in parts]
+    padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
+    return b64encode(zlib.compress(padded, 9)).decode()
+
+
+def _outwards(ends: FloatArray) -> FloatArray:
+    """The ends of intervals in ten thousandths, rounded outwards."""
+    low, high = 10_000 * ends[..., 0], 10_000 * ends[..., 1]
+    return np.stack([np.floor(low + 1e-6), np.ceil(high - 1e-6)], -1)
+
+
+def pack_texts(texts: Sequence[str]) -> str:
+    """Texts as a JSON list, compressed and in base64."""
+    return b64encode(zlib.compress(json.dumps(texts).encode(), 9)).decode()
+
+
+@dataclass(frozen=True)
+class Shift:
+    """One entry of a CPT: what rows without a missing value say, and what was learned.
+
+    ``rows`` is how many of these rows show the parents' configuration, ``errors`` the distance
+    in standard errors of a share among them.
+    """
+
+    variable: str
+    states: tuple[str, ...]
+    complete: float
+    learned: float
+    rows: float
+    errors: float
+
+
+def largest_moves(
+    network: Network, summary: MissingSummary, among_complete: bool, most: int
+) -> list[Shift]:
+    """The entries that differ most from the plain shares among fully shown rows.
+
+    Parameters
+    ----------
+    among_complete
+        Whether rows must show every variable, or only the family.
+    """
+    moves = []
+    counted = summary.complete if among_complete else summary.shown
+    for cpt in network.cpts:
+        counts = counted[cpt.family]
+        rows = counts.row_counts().sum(axis=-1)
+        weights = counts.dense()
+        total = weights.sum(axis=-1, keepdims=True)
+        enough = rows >= FEWEST_ROWS
+        shares = quotient(weights, total)
+        gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
+        for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:
+            cell = np.unravel_index(flat, gaps.shape)
+            if gaps[cell] < 0:
+                break
+            states = tuple(names[index] for names, index in zip(cpt.states, cell, strict=True))
+            share, learned, number = shares[cell], cpt.table[cell], rows[cell[:-1]]
+            # A move is measured in standard errors of the share, if the learned entry were the
+            # truth. Near 0 and 1 that error is taken of the share with two rows more of either
+            # kind (Agresti and Coull): no share is ever known without error.
+            near = (number * share + 2) / (number + 4)
+            spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / number)
+            errors = abs(learned - share) / spread
+            moves.append(Shift(cpt.child, states, *map(float, (share, learned, number, errors))))
+    return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]

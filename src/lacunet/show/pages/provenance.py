@@ -1,0 +1,157 @@
+"""Pages that say where they come from: the command, files and hashes, versions, seed, time."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from hashlib import file_digest
+from html import escape
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from lacunet.show.pages.kit import Tile, document, named, paragraph, section, table, tiles
+from lacunet.text import counted, first_of, own_version
+
+MOST_NAMES = 3  # of data files, in a title
+SCRIPTS = ("sorting.js", "page.js")
+DRAWN = ("network.js", "drawing.js")  # of a network without CPTs
+LIVE = ("beliefs.js", "network.js", "cpts.js")
+SAVE = (
+    '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
+    "report (JSON)</button></div>"
+)
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What made a result.
+
+    ``files`` pairs each file that was read with the SHA-256 of its bytes; ``versions`` pairs
+    programs with their versions. ``made`` is the time, in words. ``network`` and ``data`` are
+    what a reader would call them, ``learned`` is the file that keeps the whole result.
+    """
+
+    command: str
+    made: str
+    seed: int | None = None
+    files: tuple[tuple[str, str], ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()
+    network: str = ""
+    data: str = ""
+    learned: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The network and the data, as far as they have names."""
+        return ", ".join(filter(None, (self.network, self.data)))
+
+
+UNKNOWN = Provenance("", "")
+
+
+def provenance(
+    time: datetime,
+    arguments: Sequence[str] = (),
+    read: Sequence[str | Path] = (),
+    *,
+    seed: int | None = None,
+    network: str = "",
+    data: Sequence[str] = (),
+) -> Provenance:
+    """What a command line read, if there is one, and with which versions.
+
+    A folder stands for the files in it, each with its hash; what is not on this machine's
+    disk (an address, a pattern) is named without one. ``network`` and ``data`` are the
+    arguments that the title names.
+    """
+    from glob import glob
+
+    files: list[Path] = []
+    for name in read:
+        paths = [name] if os.path.exists(name) else sorted(glob(str(name)))
+        for path in map(Path, paths or [name]):
+            is_folder = os.path.isdir(path)
+            files += sorted(p for p in path.rglob("*") if p.is_file()) if is_folder else [path]
+    versions = [("lacunet", own_version()), ("Python", platform.python_version())]
+    versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
+    return Provenance(
+        shlex.join(["lacunet", *arguments]) if arguments else "",
+        time.isoformat(sep=" ", timespec="seconds"),
+        seed,
+        tuple((str(path), _hash(path)) for path in files),
+        tuple(versions),
+        Path(network).name,
+        first_of([Path(name).name or name for name in data], MOST_NAMES),
+    )
+
+
+def _hash(path: Path) -> str:
+    if not os.path.isfile(path):
+        return ""
+    with path.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()
+
+
+def provenance_section(source: Provenance, *further: str) -> str:
+    """The part of a page that says how to make it again."""
+    rows = [
+        *([["made", source.made]] if source.made else []),
+        *([["seed", str(source.seed)]] if source.seed is not None else []),
+        *([f"SHA-256 of {path}", digest or "not a file on disk"] for path, digest in source.files),
+        *([name, number] for name, number in source.versions),
+    ]
+    return section(
+        "provenance",
+        "Where this page comes from",
+        f"<pre>{escape(source.command)}</pre>" if source.command else "",
+        table(["what", counted(len(rows), "entry", "entries")], rows, left=2) if rows else "",
+        *further,
+    )
+
+
+def report_page(
+    kind: str,
+    title: str,
+    sections: Sequence[str],
+    data: Mapping[str, Any],
+    source: Provenance,
+    *,
+    about: str | None = None,
+    words: str = "",
+    facts: Sequence[Tile] = (),
+    notes: str = "",
+    ending: Sequence[str] = (SAVE,),
+) -> str:
+    """A page that tells of a result: its head, sections, where it comes from; it carries ``data``.
+
+    Parameters
+    ----------
+    about, title
+        What the page is called, in plain text; ``about`` is what the source names if not given.
+    words, facts, notes
+        Below the heading: a sentence, a strip of facts, and markup.
+    ending
+        Markup that follows on where the page comes from.
+    """
+    about = source.subject if about is None else about
+    before = f"{about}: " if about else ""
+    skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
+    body = [
+        f"{skip}<header>",
+        f"<h1>{named(before) if before else ''}{named(title)}</h1>",
+        paragraph(words, "soft"),
+        tiles(facts) if facts else "",
+        notes,
+        f'</header><main class="of-{kind}">',
+        *sections,
+        provenance_section(source, *ending),
+        "</main>",
+    ]
+    carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
+    scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    return document(before + title, body, carried, scripts)

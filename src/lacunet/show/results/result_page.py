@@ -1,0 +1,256 @@
+"""The page of a learned network: what it rests on, where it is weak, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from lacunet.counts.missing_values import MissingSummary
+from lacunet.learning.family_reports import FamilyReport
+from lacunet.learning.pseudo_counts import PseudoCounts
+from lacunet.learning.result import Result
+from lacunet.missingness.graph import MissingnessGraph
+from lacunet.show.pages.kit import (
+    NETWORK_SAVES,
+    Tile,
+    bullets,
+    folded,
+    missing_tile,
+    named,
+    panel_link,
+    paragraph,
+    save_bar,
+    section,
+    table,
+)
+from lacunet.show.pages.live_network import (
+    carried,
+    cliques_size,
+    network_section,
+    variables_as_data,
+    why_not_live,
+)
+from lacunet.show.pages.numbers import Behind, pack_texts, rows_behind
+from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
+from lacunet.show.plain_values import plain
+from lacunet.show.results.page_sections import complete_section, em_section, missing_section
+from lacunet.show.results.result_text import intervals_by, pseudo_counts_in_words
+from lacunet.text import counted
+
+SHOWN_WARNINGS = 12
+MOST_CELLS = 200_000  # of all cliques: beyond, intervals of the marginals would take long
+
+
+def page(
+    result: Result,
+    summary: MissingSummary | None = None,
+    source: Provenance = UNKNOWN,
+    *,
+    level: float | None = None,
+    missingness: MissingnessGraph | None = None,
+) -> str:
+    """The page of a result, as one HTML text.
+
+    Parameters
+    ----------
+    summary
+        What the data that were learned from do not show, with the counts of families in what
+        they do; without it the page does not say what is missing together, nor what complete
+        rows say.
+    source
+        What made the result.
+    level
+        The level of the intervals, where the result has any.
+    missingness
+        How values go missing; its mechanisms are drawn.
+    """
+    network = result.network
+    order = _trouble(result)
+    facts = _facts(result)
+    data = {
+        **plain(result, "method why rows notes"),
+        "weight": result.total,
+        "pseudo_counts": _pseudo_counts(result),
+        "ended": None if result.ended is None else asdict(result.ended),
+        "opens_on": order[0],
+        "variables": facts,
+        "level": level,
+        **carried(
+            network,
+            _behind(result, level),
+            graph=missingness,
+            file=source.learned or "LEARNED.json",
+        ),
+        "formulas": pack_texts([result.families[v].mathml for v in network.variables]),
+    }
+    sections = [
+        network_section(data, why_not_live=why_not_live(network)),
+        _families_section(order, facts),
+        "" if summary is None else missing_section(summary),
+        em_section(
+            result.ended, has_learned_pseudo_counts=isinstance(result.pseudo_counts, PseudoCounts)
+        ),
+        "" if summary is None else complete_section(network, summary),
+    ]
+    return report_page(
+        "learned",
+        f"{counted(len(facts), 'CPT')} by {result.method} from {counted(result.rows, 'row')}",
+        sections,
+        data,
+        source,
+        words=_chosen(result, level),
+        facts=_tiles(result, summary, order[0]),
+        notes=_warnings(result),
+        ending=_ending(data),
+    )
+
+
+def _behind(result: Result, level: float | None) -> Behind:
+    """What is behind the CPTs: rows, and intervals where the result has any."""
+    names = result.network.variables
+    rows = {name: rows_behind(result.families[name]) for name in names}
+    intervals = marginals = None
+    if level is not None and result.uncertainty is not None:
+        intervals = {v: result.interval(v, level) for v in names}
+        if cliques_size(result.network) <= MOST_CELLS:
+            known = result.network.support, result.network.bootstrap
+            spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
+            marginals = {v: spread.interval(level) for v, spread in spreads.items()}
+    return Behind(rows, intervals, marginals)
+
+
+def _pseudo_counts(result: Result) -> float | None:
+    """The pseudo-counts where they are one number and count against rows, not against weights."""
+    if isinstance(result.pseudo_counts, PseudoCounts) or result.total != result.rows:
+        return None
+    return float(result.pseudo_counts)
+
+
+def _trouble(result: Result) -> list[int]:
+    """The places of the variables, the one whose CPT rests on least first.
+
+    First by the share of parent configurations that no row shows and of what fell back, then
+    by the effective size, or the rows shown where it is not known.
+    """
+    names = result.network.variables
+
+    def trouble(index: int) -> tuple[float, float]:
+        report = result.families[names[index]]
+        lost = report.unsupported / report.support.size + report.fallback_mass
+        return -lost, report.effective_size or report.rows_shown
+
+    return sorted(range(len(names)), key=trouble)
+
+
+def _facts(result: Result) -> list[dict[str, Any]]:
+    """What the page says of each variable, in the network's order."""
+    facts = variables_as_data(result.network)
+    for fact in facts:
+        report = result.families[fact["name"]]
+        fact |= {
+            "missing": result.missing[fact["name"]] / result.rows if result.rows else 0.0,
+            "unsupported": report.unsupported,
+            "configurations": report.support.size,
+        }
+        known = plain(report, "rows_shown fallback_mass fallback warnings")
+        fact.update(known, effective=report.effective_size)
+    return facts
+
+
+def _chosen(result: Result, level: float | None) -> str:
+    """The method, why it was chosen, what it assumes, and where intervals come from."""
+    why = result.why.rstrip(".")
+    words = f"Learned by {result.method}{': ' if why else ''}{why}."
+    if result.assumption not in why:
+        words += f" It assumes that {result.assumption}."
+    if level is not None and result.uncertainty is not None:
+        words += f" {intervals_by(result.uncertainty, level)}."
+    return words
+
+
+def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list[Tile]:
+    gaps = [*result.missing.values()]
+    share = sum(gaps) / max(result.rows * len(gaps), 1)
+    partially = sum(count > 0 for count in result.missing.values())
+    weight = pseudo_counts_in_words(result)
+    if result.total != result.rows:
+        weight = f"worth {result.total:,.0f} of equal weight"
+    facts = [
+        Tile("rows", f"{result.rows:,}", weight),
+        missing_tile(share, partially, len(gaps)),
+    ]
+    if summary is not None:
+        facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
+    name = result.network.variables[weakest]
+    link = panel_link(weakest, named(name))
+    facts.append(Tile("weakest CPT", link, _weakness(result.families[name])))
+    listed = Tile("warnings", f"{len(result.warnings):,}", "listed below")
+    return [*facts, listed if result.warnings else Tile("warnings", "none")]
+
+
+def _weakness(report: FamilyReport) -> str:
+    """Why a CPT is taken for the weakest, by what put it there."""
+    size = report.support.size
+    if report.unsupported / size > report.fallback_mass:
+        return f"no row for {report.unsupported:,} of {counted(size, 'parent configuration')}"
+    if report.fallback_mass > 0:
+        return f"{report.fallback_mass:.0%} of the rows fell back"
+    shown = report.effective_size or report.rows_shown
+    kind = "an effective size of" if report.effective_size else "rows that show its family:"
+    return f"{kind} {shown:,.0f}"
+
+
+def _warnings(result: Result) -> str:
+    if not result.warnings:
+        return ""
+    items = [named(text) for text in result.notes] + [
+        f"{panel_link(result.network.variables.index(name), named(name))}: {named(text)}"
+        for name, report in result.families.items()
+        for text in report.warnings
+    ]
+    words = counted(len(items), "warning or note", "warnings and notes")
+    return folded(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
+
+
+def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
+    words = {
+        "missing": "",
+        "rows shown": "Rows shown: rows in which the variable and its parents are all observed. ",
+        "effective": "Effective: the number of complete rows that would give the same variance, "
+        "where known. ",
+        "fell back": "Fell back: share of the rows' weight whose group had no data of its own. ",
+        "without a row": "Without a row: parent configurations that no row shows with the "
+        "variable; there positivity fails.",
+    }
+    rows = []
+    for index in places:
+        fact = facts[index]
+        size = fact["effective"]
+        rows.append(
+            [
+                panel_link(index, named(fact["name"])),
+                f"{fact['missing']:.1%}",
+                f"{fact['rows_shown']:,}",
+                "–" if size is None else f"{size:,.0f}",
+                f"{fact['fallback_mass']:.1%}",
+                f"{fact['unsupported']:,} of {fact['configurations']:,}",
+            ]
+        )
+    order_words = (
+        "The CPT that rests on least first: by the share of parent configurations without a row "
+        "and of what fell back, then by effective size. "
+    )
+    text = order_words + "".join(words.values())
+    attributes = [f' data-place="{index}"' for index in places]
+    families = table(["variable", *words], rows, identifier="families", attributes=attributes)
+    return section("trouble", "What each CPT rests on", paragraph(text, "soft"), families)
+
+
+def _ending(data: Mapping[str, Any]) -> list[str]:
+    """What the page holds of the CPTs, and what can be saved from it."""
+    words = "The page holds the CPTs in full, and what is saved from it does too."
+    if (digits := data["digits"]) is not None:
+        words = f"The page holds probabilities to {digits} decimals; what is saved does too."
+    saves = {**NETWORK_SAVES, "save-report": "save this report (JSON)"}
+    return [paragraph(words, "soft"), save_bar(saves)]

@@ -1,0 +1,226 @@
+"""A result of learning, for people and for programs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from lacunet.learning.family_reports import FamilyReport
+from lacunet.learning.interval_recipes import Uncertainty
+from lacunet.learning.plan import RATE_MATRIX, Ended
+from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
+from lacunet.learning.result import Result, uncertainty_of
+from lacunet.network.mechanisms import MISSING, SHOWN
+from lacunet.network.network import Cpt
+from lacunet.show.plain_values import plain
+from lacunet.text import assigned, conditional, counted, finite, first_of
+from lacunet.text_tables import TextTable
+
+SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
+FEW = 12  # variables
+FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
+WIDEST = 5  # intervals
+STATES = (MISSING, SHOWN)  # of a mechanism
+RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
+OF_ROWS = (
+    "Intervals are made from the rows alone, estimates also from the pseudo-counts: an "
+    "estimate may lie near an end of its interval."
+)
+EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
+OF_MORE = "; in '{0} of {1}', {1} is the number of rows that show its parents' states"
+FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
+UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
+WITHOUT_INTERVALS = " (-: known only with intervals)"
+MORE = "all of it, with every CPT{} and how the method ended: --json, or the fields of the result"
+REPORTED = (  # of each family, as data
+    "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
+    "support unsupported unseen warnings"
+)
+
+
+def result_as_text(
+    result: Result,
+    level: float | None = None,
+    with_cpts: bool = False,
+    shown_by: Callable[[str], str] = "print(result.cpt({!r})) shows one".format,
+) -> str:
+    """What was learned by which method, and what each CPT rests on.
+
+    ``with_cpts`` adds the CPTs themselves, if the network is small; ``level`` their intervals.
+    ``shown_by`` says how to see a CPT that is not shown.
+    """
+    gaps = sum(result.missing.values())
+    partially = sum(count > 0 for count in result.missing.values())
+    cells = result.rows * len(result.missing)
+    weight = "" if result.total == result.rows else f", worth {result.total:,.0f} of equal weight"
+    lines = [
+        f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
+        f"{counted(result.rows, 'row')}"
+        f"{weight}, {pseudo_counts_in_words(result)}",
+        f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
+        f"in {partially} of {len(result.missing)} variables",
+    ]
+    lines += [result.why] if result.why else []
+    if result.assumption not in result.why:
+        lines += [f"It assumes that {result.assumption}."]
+    if result.ended is not None:
+        lines += [_ended(result.ended)] * (result.ended.reason != "converged")
+        lines += result.ended.notes
+    weakest = sorted(result.families, key=lambda name: _rests_on(result.families[name]))
+    shown = {*weakest[:FAMILIES]}
+    reports = [report for name, report in result.families.items() if name in shown]
+    both = next((r.effective for r in reports if " of " in r.effective), "")
+    of_more = OF_MORE.format(*both.split(" of ")) if both else ""
+    unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
+    lines += ["", _families(reports)]
+    if left := len(result.families) - len(reports):
+        lines.append(f"and {counted(left, 'CPT')} that {'rests' if left == 1 else 'rest'} on more")
+    lines.append(EFFECTIVE + of_more + unknown)
+    lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
+    lines += [UNSUPPORTED] * any(report.unsupported for report in reports)
+    if with_cpts:
+        lines += _cpts(result, shown_by)
+    hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
+    if hiding:  # of R[*], no data show how often it is 0
+        lines += ["", f"mechanisms, as learned; {TAKEN_AS_TRUE}:"]
+        lines += [_mechanism(result, name, cpt) for name, cpt in hiding.items()]
+    if level is not None:
+        lines += ["", *_widest_intervals(result, level)]
+    warnings = result.warnings_by_kind
+    if warnings:
+        lines += ["", *(f"! {warning}" for warning in warnings)]
+    lines += ["", MORE.format(f", {counted(len(result.warnings), 'warning')}" * bool(warnings))]
+    return "\n".join(lines)
+
+
+TAKEN_AS_TRUE = (
+    "the graph is taken as true (lacunet recover NETWORK GRAPH --query X --data DATA --assumptions "
+    "holds it against the rows)"
+)
+
+
+def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
+    """The small CPTs of a small network, and how to see the others."""
+    cpts = result.network.cpts
+    small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
+    shown = small if len(cpts) <= FEW else []
+    lines = [line for cpt in shown for line in ("", str(cpt))]
+    are_shown = {cpt.child for cpt in shown}
+    if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
+        lines += ["", f"CPTs not shown here: {first_of(large, 5)}; {shown_by(large[-1])}"]
+    return lines
+
+
+def intervals_by(uncertainty: Uncertainty, level: float) -> str:
+    """The level of intervals, and how they were found."""
+    if uncertainty.is_credible:
+        return f"{100 * level:g}% credible intervals, with the experts as the prior"
+    return f"{100 * level:g}% intervals by {RECIPES.get(uncertainty.recipe, uncertainty.recipe)}"
+
+
+def _widest_intervals(result: Result, level: float) -> list[str]:
+    """The intervals of the widest entries, and of how many entries they are."""
+    uncertainty = uncertainty_of(result)
+    lines = [uncertainty.chance] if uncertainty.chance else []
+    lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
+    widest = []
+    for cpt in result.network.cpts:
+        both = result.interval(cpt.child, level)
+        width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
+        width[~result.network.needs_data(cpt.child)] = 0.0
+        cell = np.unravel_index(int(width.argmax()), width.shape)
+        states = [result.network.states(v)[code] for v, code in zip(cpt.family, cell, strict=True)]
+        *given, entry = (assigned(v, s) for v, s in zip(cpt.family, states, strict=True))
+        words = conditional(entry, given)
+        widest.append((float(width[cell]), words, cpt.table[cell], both[cell]))
+    for _, words, value, (low, high) in sorted(widest, key=lambda each: -each[0])[:WIDEST]:
+        lines.append(f"  {words} = {value:.3f}, {low:.3f} to {high:.3f}")
+    if has_pseudo_counts(result.pseudo_counts) and not uncertainty.is_credible:
+        lines.append(OF_ROWS)
+    return lines
+
+
+def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
+    """How often a variable is missing, by the parents of its mechanism: least and most often."""
+    rates = cpt.table[..., 0]
+    words = []
+    for cell in dict.fromkeys((int(rates.argmin()), int(rates.argmax()))):
+        states = [
+            result.network.states(name)[code] if name in result.network.states_of else STATES[code]
+            for name, code in zip(cpt.parents, np.unravel_index(cell, rates.shape), strict=True)
+        ]
+        given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states, strict=True))
+        words.append(f"{rates.flat[cell]:.1%}{' if ' if given else ''}{given}")
+    return f"  {variable} is missing in {' to '.join(words)}"
+
+
+def _ended(ended: Ended) -> str:
+    return (
+        f"{ended.reason} after {counted(ended.iterations, 'iteration')}, {ended.seconds:.2f} s; "
+        f"log-likelihood {_known(ended.log_likelihood)}, "
+        f"log-posterior {_known(ended.log_posterior)}"
+    )
+
+
+def _known(value: float) -> str:
+    return "not known" if math.isnan(value) else f"{value:.10g}"
+
+
+def _families(reports: Sequence[FamilyReport]) -> str:
+    has_fallback = any(report.fallback_mass for report in reports)
+    rows = [
+        [
+            report.variable,
+            ", ".join(report.parents) or "-",
+            f"{report.rows_shown:,}",
+            report.effective,
+            *([f"{report.fallback_mass:.1%}" if report.fallback_mass else "-"] * has_fallback),
+            f"{report.unsupported:,}" if report.unsupported else "-",
+        ]
+        for report in reports
+    ]
+    header = ["variable", "parents", "rows shown", "effective", *["fell back"] * has_fallback]
+    return str(TextTable([*header, "unsupported"], rows, left=2))
+
+
+def _rests_on(report: FamilyReport) -> float:
+    """How many rows the weakest CPT row is worth, or show the family where that is not known."""
+    size = report.effective_size
+    return report.rows_shown if size is None else size
+
+
+def pseudo_counts_in_words(result: Result) -> str:
+    """Where pseudo-counts of each cell come from, or the number that was given."""
+    pseudo_counts = result.pseudo_counts
+    if not isinstance(pseudo_counts, PseudoCounts):
+        return f"pseudo-counts {pseudo_counts:g}"
+    if pseudo_counts.experts is not None:
+        return f"experts worth {pseudo_counts.rows_of_experts}"
+    return f"pseudo-counts {pseudo_counts.origin}"
+
+
+def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
+    """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
+    ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
+    pseudo_counts = result.pseudo_counts
+    return {
+        **plain(result, "method why assumption rows"),
+        "weight": result.total,
+        "pseudo_counts": pseudo_counts.as_json()
+        if isinstance(pseudo_counts, PseudoCounts)
+        else pseudo_counts,
+        "missing": dict(result.missing),
+        "notes": list(result.notes),
+        "ended": None if result.ended is None else finite(asdict(result.ended)),
+        "families": {name: plain(report, REPORTED) for name, report in result.families.items()},
+        "states": {name: list(states) for name, states in result.network.states_of.items()},
+        "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
+        "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
+        "level": level,
+        "intervals": {name: interval.tolist() for name, interval in ends.items()},
+        "intervals_are_credible": result.uncertainty is not None and result.uncertainty.is_credible,
+    }

@@ -1,0 +1,34 @@
+"""What a simulation hid, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lacunet.simulation.simulate import Simulation
+from lacunet.text import counted
+
+
+def simulation_as_data(drawn: Simulation) -> dict[str, Any]:
+    """What was hidden, in plain lists and dictionaries."""
+    table = drawn.table
+    return {
+        "rows": table.rows,
+        "variables": len(table.variables),
+        "missing": {name: table.missing_of[name] for name in table.partially_observed},
+        "category": drawn.graph.category() if drawn.mechanisms else None,
+        "graph": str(drawn.graph),
+    }
+
+
+def simulation_as_text(data: dict[str, Any]) -> str:
+    """The same for people."""
+    cells, hidden = data["rows"] * data["variables"], sum(data["missing"].values())
+    share = hidden / cells if cells else 0.0
+    lines = [
+        f"{counted(data['rows'], 'row')} of {counted(data['variables'], 'variable')}; {hidden:,} "
+        f"of {cells:,} cells ({share:.1%}) are hidden, in "
+        f"{counted(len(data['missing']), 'variable')}"
+    ]
+    if data["graph"]:
+        lines += [f"{data['category']}, by the missingness graph", "", data["graph"]]
+    return "\n".join(lines)

@@ -1,0 +1,241 @@
+"""Rows on Spark are counted where they are, and what is wrong with them is told in words."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lacunet as lc
+from lacunet.counts import spark
+from lacunet.counts.gather import Gathering, Needs, gather
+from lacunet.counts.passes import hash32
+from lacunet.counts.spark import _in_words, task_memory
+from lacunet.data.errors import DataError, UnknownStateError, WeightError
+from lacunet.data.read import ReadReport, read_table
+from lacunet.data.table import EncodedTable
+from sparked import frame_of, session
+
+PAIR = lc.Network({"A.1": ["x", "y"], "B`": ["1", "2"]}, {"B`": ["A.1"]})
+ROWS = pa.table(
+    {
+        "A.1": ["x", "y", None, "x", "?", " y"],
+        "B`": [1.0, 2.0, 1.0, None, 1.0, 2.0],
+        "weight": [1.0, 2.0, 0.5, 1.0, 1.0, 0.0],
+        "other": list("abcdef"),
+    }
+)
+
+slow = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("settings", "mebibytes"),
+    [
+        ({"spark.executor.memory": "20g", "spark.executor.cores": "4"}, 512),
+        ({"spark.executor.memory": "1g"}, 384),
+        ({"spark.executor.memoryOverhead": "2048", "spark.executor.cores": "2"}, 1024),
+        ({"spark.executor.pyspark.memory": "3g", "spark.executor.memoryOverhead": "1g"}, 3072),
+        ({"spark.master": "local-cluster[2,1,1024]"}, 384),
+    ],
+)
+def test_a_task_takes_what_its_executor_has_for_python(
+    settings: dict[str, str], mebibytes: int
+) -> None:
+    assert task_memory(settings.get) == mebibytes * 2**20
+
+
+def test_in_local_mode_the_cores_share_half_of_the_machine() -> None:
+    one, two = (task_memory({"spark.master": f"local[{n}]"}.get) for n in (1, 2))
+    assert one // 2 == two
+
+
+def test_what_spark_says_is_told_in_a_sentence() -> None:
+    missing = "PythonException: ...\n  ModuleNotFoundError: No module named 'lacunet'\n\n at ..."
+    assert "cannot import lacunet" in str(_in_words(missing))
+    other = "Job aborted due to stage failure\njava.lang.OutOfMemoryError: Java heap space\n"
+    assert "cannot be read: java.lang.OutOfMemoryError: Java heap space." in str(_in_words(other))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_columns_are_found_by_name_and_matched_like_any_data() -> None:
+    frame = frame_of(ROWS)
+    found = lc.learn(PAIR, lc.Data(frame, weight="weight"), "factored-mar")
+    expected = lc.learn(PAIR, lc.Data(ROWS, weight="weight"), "factored-mar")
+    assert (found.rows, found.missing) == (5, {"A.1": 2, "B`": 1})
+    assert found.total == pytest.approx(
+        5.5**2 / 7.25
+    )  # of weights that sum to 5.5, squares to 7.25
+    assert set(found.notes) == set(expected.notes)
+    np.testing.assert_allclose(found.network.cpt("B`").table, expected.network.cpt("B`").table)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_values_that_are_not_states_are_counted_over_all_tasks() -> None:
+    rows = pa.table({"A.1": ["z", "x", "z", "z", "w"] * 20, "B`": [1, 2, 1, None, 2] * 20})
+    with pytest.raises(
+        UnknownStateError, match=r"column 'A\.1' holds 'z' \(60 rows\), 'w' \(20 rows\), but"
+    ):
+        lc.learn(PAIR, frame_of(rows))
+    result = lc.learn(PAIR, lc.Data(frame_of(rows), unknown="missing"), "direct-mcar")
+    assert result.missing["A.1"] == 80
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_a_diagnosis_is_that_of_the_same_rows_in_memory() -> None:
+    assert str(lc.diagnose(frame_of(ROWS), PAIR)) == str(lc.diagnose(ROWS, PAIR))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
+    frame = frame_of(ROWS)
+    with pytest.raises(WeightError, match="no order"):
+        lc.learn(PAIR, lc.Data(frame, weight=np.ones(6)))
+    with pytest.raises(WeightError, match=r"the weight in the Spark DataFrame, .* is -1.0"):
+        lc.learn(
+            PAIR, lc.Data(frame_of(pa.table({"A.1": ["x"], "B`": [1], "w": [-1.0]})), weight="w")
+        )
+    with pytest.raises(DataError, match="has no rows"):
+        lc.learn(PAIR, frame.limit(0))
+    with pytest.raises(DataError, match="groups can be named"):
+        lc.learn(PAIR, frame, "informed-direct", groups="learn")
+
+
+def test_more_than_the_driver_has_room_for_is_refused_where_it_was_found() -> None:
+    rows = {"A.1": ["x", "y"] * 50, "B`": ["1", None] * 50}
+    asked = Gathering(Needs(PAIR.families), PAIR)
+    found = spark._row(0, (gather(asked, [read_table(rows, PAIR)]), ReadReport()))
+    (sent,) = spark._merged(found.nbytes + 100, iter([found]))
+    whole, _ = pickle.loads(sent.column("found")[0].as_py())
+    assert whole.rows == 100
+    (sent,) = spark._merged(found.nbytes / 2, iter([found]))
+    refusal = pickle.loads(sent.column("found")[0].as_py())
+    assert isinstance(refusal, DataError)
+    assert "the driver has room for" in str(refusal)
+    assert "factored-mar" in str(refusal)
+
+
+class _Frame:
+    """What a data frame of Spark is before anything runs; it cannot be pickled, as that cannot."""
+
+    __module__ = "pyspark.sql.stand_in"
+    columns = ("A.1", "B`")
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("select", "toDF", "mapInArrow"):
+            return lambda *_: self
+        if name in ("sparkSession", "conf"):
+            return self
+        raise AttributeError(name)
+
+    def get(self, _name: str, default: Any = None) -> Any:
+        return default
+
+    def __reduce__(self) -> Any:
+        raise TypeError("the frame travels")
+
+
+def test_the_frame_does_not_travel_with_the_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
+    def sent(_rows: Any, task: spark.Task, _room: float) -> Any:
+        raise EOFError(str(len(pickle.dumps(task))))
+
+    monkeypatch.setattr(spark, "_collected", sent)
+    with pytest.raises(EOFError):
+        lc.learn(PAIR, _Frame(), "direct-mcar")
+
+
+@slow
+def test_another_version_on_the_executors_is_refused() -> None:
+    session()
+    (batch,) = spark._called("0.0.0", b"", iter([]))
+    (found,) = batch.column("found").to_pylist()
+    assert "the driver has lacunet 0.0.0, an executor" in str(pickle.loads(found))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    original = spark._collected
+
+    def watched(rows: object, task: spark.Task, room: float) -> object:
+        asked.append("codes" if task.asked.together else "rows")
+        return original(rows, task, room)
+
+    monkeypatch.setattr(spark, "_collected", watched)
+    monkeypatch.setattr(spark, "GROUPS_SHARE", 2**60)  # no groups are few
+    lc.learn(PAIR, frame_of(ROWS), "factored-mcar")
+    assert asked == ["rows"]
+    fully = pa.table({"A.1": ["x", "y"] * 30, "B`": [1, 2, None] * 20})
+    lc.learn(PAIR, frame_of(fully), "factored-mar")
+    assert asked == ["rows", "rows", "codes"]
+
+
+@slow
+def test_rows_counted_on_spark_are_data_again(tmp_path: Path) -> None:
+    rows = pa.table({"A.1": ["x", "y", "x"] * 30, "B`": [1, 2, None] * 30, "w": [0.5, 2.0, 1] * 30})
+    for weight in (None, "w"):
+        counted = lc.count(PAIR, lc.Data(frame_of(rows), weight=weight))
+        beside = {"counts": "copies"}
+        if weight is not None:
+            beside |= {"weight": "w", "squared_weight": "squared weight"}
+        on_spark = lc.Data(frame_of(counted), **beside)
+        for method in ("direct-mcar", "em"):
+            expected = lc.learn(PAIR, lc.Data(rows, weight=weight), method, intervals=True)
+            for data in (counted, on_spark):
+                found = lc.learn(PAIR, data, method, intervals=True)
+                np.testing.assert_allclose(
+                    found.network.cpt("B`").table, expected.network.cpt("B`").table, atol=1e-12
+                )
+                np.testing.assert_allclose(found.interval("B`"), expected.interval("B`"), atol=1e-9)
+
+
+@slow
+@pytest.mark.parametrize("master", ["local-cluster[2,1,1024]", "connect:local[2]"])
+def test_other_kinds_of_sessions_give_the_same(master: str) -> None:
+    pytest.importorskip("pyspark", reason="no PySpark: `make test-all` installs it")
+    script = f"""
+import numpy as np, pyarrow as pa, lacunet as lc
+from sparked import frame_of
+from lacunet.counts import spark
+spark.GROUPS_SHARE = 2**60
+network = lc.Network({{"A": ["x", "y"], "B": ["1", "2"]}}, {{"B": ["A"]}})
+rows = pa.table({{"A": ["x", "y", "x"] * 30, "B": [1, 2, None] * 30}})
+frame = frame_of(rows, {master!r})
+for method in ("factored-mar", "em"):
+    found, expected = lc.learn(network, frame, method), lc.learn(network, rows, method)
+    tables = (found.network.cpt("B").table, expected.network.cpt("B").table)
+    np.testing.assert_allclose(*tables, rtol=0, atol=1e-12)
+print("the same")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=Path(__file__).parents[1],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert "the same" in done.stdout, done.stderr[-3000:]
+
+
+def test_rows_with_sets_of_states_have_a_place_after_a_shuffle() -> None:
+    codes = {"A": np.array([0, 2, 3, 3, 4], np.uint8), "B": np.array([0, 1, 1, 1, 2], np.uint8)}
+    table = EncodedTable({"A": 2, "B": 2}, codes, sets_of={"A": ((0,), (1,))})
+    found = hash32(table, ("A", "B"), 1)
+    assert found[2] == found[3]
+    assert len(set(found.tolist())) == 4
+    plain = EncodedTable({"A": 2, "B": 2}, {"A": codes["A"][:2], "B": codes["B"][:2]})
+    assert hash32(plain, ("A", "B"), 1).tolist() == found[:2].tolist()
