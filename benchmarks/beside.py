@@ -33,7 +33,7 @@ FOLDER = Path(os.environ.get("LACUNET_BESIDE", tempfile.gettempdir()))
 @cache
 def drawn(name: str, rows: int, share: float, rate: float) -> Simulation:
     return lc.simulate(
-        lc.example(name), rows, lc.MCAR(share=share, rate=rate), rng=np.random.default_rng(2015)
+        lc.example(name), rows, lc.MCAR(rate, share=share), rng=np.random.default_rng(2015)
     )
 
 
@@ -120,9 +120,7 @@ def chain(length: int) -> tuple[lc.Network, object]:
             for place, name in enumerate(names)
         },
     )
-    frame = lc.simulate(
-        network, 1, lc.MCAR(share=1.0, rate=0.9), rng=np.random.default_rng(3)
-    ).frame()
+    frame = lc.simulate(network, 1, lc.MCAR(0.9), rng=np.random.default_rng(3)).frame()
     return network, frame
 
 

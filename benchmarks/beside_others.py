@@ -98,13 +98,13 @@ def measure(path: Path, most: float) -> None:
     done = {(row["network"], row["rows"], row["draw"], row["learner"]) for row in read(path)}
     small = lc.example("cancer")
     for learn in LEARNERS.values():  # so that no import is measured
-        learn(small, lc.simulate(small, 50, lc.MAR(0.5), rng=0).table)
+        learn(small, lc.simulate(small, 50, lc.MAR(share=0.5, beta=(1.0, 0.5)), rng=0).table)
     began = monotonic()
     for draw in range(DRAWS):
         for name, rows in CASES:
             network = lc.example(name)
             rng = np.random.default_rng([2026, rows, draw])
-            table = lc.simulate(network, rows, lc.MAR(0.3, beta=(1, 0.5)), rng=rng).table
+            table = lc.simulate(network, rows, lc.MAR(share=0.3, beta=(1, 0.5)), rng=rng).table
             for learner, learn in LEARNERS.items():
                 if (name, str(rows), str(draw), learner) in done or monotonic() - began > most:
                     continue

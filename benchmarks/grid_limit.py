@@ -70,7 +70,7 @@ def steps(network: lc.Network, data: dict[str, list[str | None]]) -> dict[str, C
         "impute": lambda: known.impute(few, memory=memory),
         "draws": lambda: known.impute(few, draws=2, proper=False, memory=memory),
         "log-likelihood": lambda: known.log_likelihood(few, memory=memory),
-        "simulate": lambda: lc.simulate(known, 1_000, lc.MAR(), rng=SEED),
+        "simulate": lambda: lc.simulate(known, 1_000, lc.MAR(share=0.3, beta=(1.0, 0.5)), rng=SEED),
     }
 
 

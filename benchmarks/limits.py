@@ -29,7 +29,7 @@ from lacunet.text_tables import TextTable
 
 BUDGET, SECONDS, PATIENCE = 500_000_000, 5.0, 60
 MOST_BYTES, MOST_SECONDS = 1.2 * BUDGET + 200e6, 1.1 * SECONDS + 1
-MISSING = MAR(0.9, 2, (0.5, 0.5))
+MISSING = MAR(share=0.9, parents=2, beta=(0.5, 0.5))
 CASES = (("barley", 10**4), ("munin1", 10**4), ("alarm", 10**6))
 METHODS = ("auto", "em")
 

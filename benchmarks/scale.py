@@ -74,7 +74,7 @@ def make(folder: Path, rows: int) -> None:
     if shutil.disk_usage(folder).free < 2 * ROW_BYTES * rows:
         sys.exit(f"{folder}: {2 * ROW_BYTES * rows / 2**30:.0f} GiB of free disk are needed")
     network = example("alarm")
-    missing = Drawn(MCAR(share=0.3, rate=0.7).draw(network, np.random.default_rng(2015)))
+    missing = Drawn(MCAR(0.7, share=0.3).draw(network, np.random.default_rng(2015)))
     for part, start in enumerate(range(0, rows, PART_ROWS)):
         number = min(PART_ROWS, rows - start)
         table = simulate(network, number, missing, rng=np.random.default_rng([2015, part])).table

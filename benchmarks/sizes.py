@@ -43,7 +43,7 @@ def network_of(variables: int | None) -> lc.Network:
 
 def timed(name: str, network: lc.Network, rows: int, rate: float) -> tuple[float, str]:
     """The processor time of a fit, and its iterations."""
-    hide = lc.MCAR(share=SHARES.get(name, 1.0), rate=rate)
+    hide = lc.MCAR(rate, share=SHARES.get(name, 1.0))
     bare = network.with_tables(None)
     lc.learn(bare, lc.simulate(network, 100, hide, rng=0).table, METHODS[name], pseudo_counts=1)
     table = lc.simulate(network, rows, hide, rng=1).table

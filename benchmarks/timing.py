@@ -33,5 +33,5 @@ def read_once(table: EncodedTable) -> None:
 def alarm(rows: int) -> EncodedTable:
     """Alarm, 30% of the variables with 70% of their values hidden completely at random."""
     return simulate(
-        example("alarm"), rows, MCAR(share=0.3, rate=0.7), rng=np.random.default_rng(2015)
+        example("alarm"), rows, MCAR(0.7, share=0.3), rng=np.random.default_rng(2015)
     ).table

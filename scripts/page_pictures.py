@@ -54,7 +54,9 @@ R[BMI], R[Diabetes]""",
 def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     """Each page, and how it is looked at."""
     made = Provenance("", "", network="alarm", data="patients.csv", learned="learned.json")
-    drawn = simulate(lc.example("alarm"), 5_000, MAR(0.3), rng=np.random.default_rng(2))
+    drawn = simulate(
+        lc.example("alarm"), 5_000, MAR(share=0.3, beta=(1.0, 0.5)), rng=np.random.default_rng(2)
+    )
     result = lc.learn(drawn.network, drawn.table, method="em", intervals=True)
     alarm = page(result, missing_summary(drawn.table, result.network.families), made, level=0.95)
     other = lc.learn(drawn.network, drawn.table, method="direct-mcar")
@@ -64,7 +66,9 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
         )
         for one in (result, other)
     ]
-    large = simulate(lc.example("munin1"), 2_000, MAR(0.3), rng=np.random.default_rng(2))
+    large = simulate(
+        lc.example("munin1"), 2_000, MAR(share=0.3, beta=(1.0, 0.5)), rng=np.random.default_rng(2)
+    )
     found = lc.learn(large.network, large.table, method="factored-mar")
     munin = Provenance("", "", network="munin1", data="emg.parquet")
     asia = lc.example("asia")
@@ -128,7 +132,7 @@ def main(folder: Path) -> None:
             server.shutdown()
         browser.close()
     asia = lc.example("asia")
-    rows = lc.simulate(asia, 800, lc.MCAR(share=0.5, rate=0.3), rng=3).table
+    rows = lc.simulate(asia, 800, lc.MCAR(0.3, share=0.5), rng=3).table
     result = lc.learn(asia, rows, method="em", intervals=True)
     graph = "smoke -> R[lung]; R[lung] -> R[xray]"
     network_figure(result, missingness=graph).write(folder / "figure-network.svg")

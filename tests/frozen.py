@@ -414,7 +414,7 @@ def _answers() -> None:  # noqa: C901
     problem("divergence, asia-mar", divergence)
 
     def simulated() -> Quantities:
-        made = lc.simulate(lc.example("asia"), 50, lc.MCAR(), rng=4)
+        made = lc.simulate(lc.example("asia"), 50, lc.MCAR(0.7, share=0.3), rng=4)
         frame = made.frame()
         return {name: [str(cell) for cell in frame[name]] for name in frame.columns}
 

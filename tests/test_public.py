@@ -26,7 +26,7 @@ TAKE_A_NETWORK: list[Callable[[Any], object]] = [
     lambda network: lacunet.kl_divergence(network, network),
     lambda network: lacunet.diagnose(ROWS, network).conclusions,
     lambda network: str(lacunet.learn_missingness(ROWS, network)),
-    lambda network: lacunet.hide(network, WHOLE, lacunet.MCAR(1, 0.5), rng=1),
+    lambda network: lacunet.hide(network, WHOLE, lacunet.MCAR(0.5), rng=1),
     lambda network: lacunet.simulate(network, 5, rng=1).complete.columns["lung"].tolist(),
     lambda network: lacunet.to_pgmpy(network).nodes(),
     lambda network: cpt_heatmap(network, "lung").words,
@@ -114,8 +114,8 @@ def test_edges_beside_data_are_the_network_that_the_data_and_they_make(
 def test_values_are_hidden_by_edges_as_by_the_network_they_make() -> None:
     frame = pandas.DataFrame(PATIENTS)
     network = lacunet.Network.from_data(frame, "Age -> Ill")
-    hidden = lacunet.hide("Age -> Ill", frame, lacunet.MCAR(1, 0.5), rng=1)
-    assert hidden.equals(lacunet.hide(network, frame, lacunet.MCAR(1, 0.5), rng=1))
+    hidden = lacunet.hide("Age -> Ill", frame, lacunet.MCAR(0.5), rng=1)
+    assert hidden.equals(lacunet.hide(network, frame, lacunet.MCAR(0.5), rng=1))
     assert hidden["Age"].isna().any()
 
 

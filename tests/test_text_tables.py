@@ -44,7 +44,7 @@ def test_a_network_and_its_cpts_keep_to_the_terminal(
 def test_results_keep_to_the_terminal(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", str(width))
     network = lc.example("alarm")
-    rows = lc.hide(network, network.sample(200, rng=1), lc.MCAR(0.3, 0.2), rng=1)
+    rows = lc.hide(network, network.sample(200, rng=1), lc.MCAR(0.2, share=0.3), rng=1)
     result = lc.learn(network, rows, "direct-mcar", intervals=True)
     header = "variable  "
     table = str(result)[str(result).index(header) :].split("\nand ")[0]

@@ -13,7 +13,7 @@ import lacunet as lc
 
 NETWORKS = Path(__file__).with_name("networks")
 SETTINGS: dict[str, lc.MCAR | lc.MAR] = {
-    "MCAR": lc.MCAR(share=0.5, rate=0.3),
+    "MCAR": lc.MCAR(0.3, share=0.5),
     "MAR": lc.MAR(share=0.5, beta=(1.0, 0.5)),
 }
 

@@ -76,7 +76,7 @@ class Setting:
 
 
 ALARM_MCAR = Setting(
-    "mcar", MCAR(share=0.3, rate=0.7), "MCAR: 70% of the values of 30% of the variables"
+    "mcar", MCAR(0.7, share=0.3), "MCAR: 70% of the values of 30% of the variables"
 )
 FIRST = Setting(
     "first", MAR(share=0.3, parents=2, beta=(1.0, 0.5)), "MAR: m = 0.3, p = 2, Beta(1.0, 0.5)"
@@ -123,12 +123,12 @@ ONE_BY_ONE = Setting(
 
 # Every cell is hidden with the same probability: W. Bodewes and M. Scutari, 2021.
 EVERY_CELL = tuple(
-    Setting(f"every-cell-{rate:.2f}", MCAR(share=1.0, rate=rate), f"MCAR: {rate:.0%} of all cells")
+    Setting(f"every-cell-{rate:.2f}", MCAR(rate), f"MCAR: {rate:.0%} of all cells")
     for rate in (0.05, 0.1, 0.2)
 )
 HALF = "half of the variables, "
 MECHANISMS = (
-    Setting("half-mcar", MCAR(share=0.5, rate=0.35), f"MCAR: {HALF}rate .35"),
+    Setting("half-mcar", MCAR(0.35, share=0.5), f"MCAR: {HALF}rate .35"),
     Setting("half-mar", ByOneState("complete"), f"MAR: {HALF}rates .6 and .1 by a complete one"),
     Setting("half-mnar", ByOneState("incomplete"), f"MNAR: {HALF}rates .6 and .1 by another one"),
 )

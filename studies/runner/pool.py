@@ -211,7 +211,13 @@ def keep_to(limit: float | None) -> None:
 
 def warm_up() -> None:
     """Import what learning and judging import when first called: no clock may count that."""
-    problem = Problem(Source("pair"), Setting("tiny", MAR(0.5, 1)), 20, 0, test_rows=2)
+    problem = Problem(
+        Source("pair"),
+        Setting("tiny", MAR(share=0.5, parents=1, beta=(1.0, 0.5))),
+        20,
+        0,
+        test_rows=2,
+    )
     drawn = problem.draw()
     for learner in {(one.method, one.pseudo_counts): one for one in LEARNERS.values()}.values():
         with suppress(LacunetError):

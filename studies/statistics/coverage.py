@@ -64,7 +64,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
         )
     several = {name: lc.example(name) for name in ("cancer", "asia", "sachs", "child")}
     several["Dirichlet(1)"] = dirichlet_network(1.0, 0)
-    going = {"MAR": MAR(share=0.5, parents=2, beta=(1.0, 2.0)), "MCAR": MCAR(share=0.5, rate=0.4)}
+    going = {"MAR": MAR(share=0.5, parents=2, beta=(1.0, 2.0)), "MCAR": MCAR(0.4, share=0.5)}
     for (name, truth), (how, goes), rows in product(
         several.items(), going.items(), (300, 1_000, 10_000)
     ):

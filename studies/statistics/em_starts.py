@@ -36,10 +36,10 @@ from lacunet.text_tables import TextTable
 
 NETWORKS = ("asia", "cancer", "earthquake", "fire-alarm", "survey", "sachs", "child")
 SETTINGS = {
-    "mcar": MCAR(share=0.3, rate=0.7),
+    "mcar": MCAR(0.7, share=0.3),
     "first": MAR(share=0.3, parents=2, beta=(1.0, 0.5)),
     "second": MAR(share=0.9, parents=2, beta=(0.5, 0.5)),
-    "half": MCAR(share=1.0, rate=0.5),
+    "half": MCAR(0.5),
     "informed": InformedMAR(share=0.3, separator=3, parents=2, beta=(1.0, 0.5)),
 }
 SIZES = (100, 1000, 10_000, 100_000)

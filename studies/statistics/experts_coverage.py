@@ -36,7 +36,7 @@ def covered(experts: Network, rows: int, seed: list[int]) -> tuple[list[bool], l
     """Which intervals of one data set hold the truth: of entries, and of answers."""
     rng = np.random.default_rng(seed)
     truth = drawn_truth(experts, rng)
-    hidden = lc.MCAR(share=1.0, rate=HIDDEN)
+    hidden = lc.MCAR(HIDDEN)
     drawn = lc.simulate(truth, rows, hidden, rng=int(rng.integers(2**31)))
     result = lc.learn(experts, drawn.table, "em", experts=WEIGHT, intervals=True)
     entries: list[bool] = []

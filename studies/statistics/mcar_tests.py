@@ -42,7 +42,7 @@ def alarms(sets: int) -> None:
             for seed in range(sets):
                 rng = np.random.default_rng([11, states, rows, seed])
                 network = chain(states, rng)
-                table = simulate(network, rows, lc.MCAR(share=0.5, rate=0.3), rng=rng).table
+                table = simulate(network, rows, lc.MCAR(0.3, share=0.5), rng=rng).table
                 completely = mcar_tests(network, table, rng)
                 always = mar_tests(network, table, rng, observed_parents(network, table))
                 graph = learn_missingness(table, network)
@@ -63,7 +63,7 @@ def power(sets: int) -> None:
         rejected, right, wrong, there, always = [], 0, 0, 0, []
         for seed in range(sets):
             rng = np.random.default_rng([12, rows, seed])
-            drawn = simulate(alarm, rows, lc.MAR(), rng=rng)
+            drawn = simulate(alarm, rows, lc.MAR(share=0.3, beta=(1.0, 0.5)), rng=rng)
             rejected.append(mcar_tests(alarm, drawn.table, rng)[0].adjusted < 0.05)
             parents_of = observed_parents(alarm, drawn.table)
             always.append(mar_tests(alarm, drawn.table, rng, parents_of)[0].adjusted < 0.05)

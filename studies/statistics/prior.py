@@ -52,12 +52,12 @@ from lacunet.text_tables import TextTable
 from studies.statistics.regret import sampled_marginals
 
 MECHANISMS = {
-    "mcar": MCAR(0.6, 0.4),
-    "mar": MAR(0.5, 2, (1.0, 0.5)),
-    "mcar-10": MCAR(1.0, 0.1),
-    "mcar-70": MCAR(0.6, 0.7),
-    "mar-90": MAR(0.9, 2, (0.5, 0.5)),
-    "thin": MCAR(0.3, 0.99),  # a few rows show a variable
+    "mcar": MCAR(0.4, share=0.6),
+    "mar": MAR(share=0.5, parents=2, beta=(1.0, 0.5)),
+    "mcar-10": MCAR(0.1),
+    "mcar-70": MCAR(0.7, share=0.6),
+    "mar-90": MAR(share=0.9, parents=2, beta=(0.5, 0.5)),
+    "thin": MCAR(0.99, share=0.3),  # a few rows show a variable
 }
 USUAL = ("mcar", "mar")
 SIZES = (300, 1000)

@@ -51,14 +51,14 @@ LARGE = ("water", "mildew", "barley", "munin1", "grid-90-20-1")  # up to 1,000 r
 NETWORKS = (*SMALL, "child", "insurance", "alarm", "win95pts", "hepar2", "hailfinder", *LARGE)
 REPEATS = 8
 MECHANISMS = {
-    "mcar 30/70": MCAR(0.3, 0.7),
-    "mcar 50/50": MCAR(0.5, 0.5),
-    "mcar 100/20": MCAR(1.0, 0.2),
-    "mar 30": MAR(0.3, 2, (1.0, 0.5)),
-    "mar 60": MAR(0.6, 1, (0.5, 1.0)),
-    "mar 90": MAR(0.9, 2, (0.5, 0.5)),
-    "separator 30": InformedMAR(0.3, 3, 2, (1.0, 0.5)),
-    "separator 60": InformedMAR(0.6, 2, 2, (0.5, 0.5)),
+    "mcar 30/70": MCAR(0.7, share=0.3),
+    "mcar 50/50": MCAR(0.5, share=0.5),
+    "mcar 100/20": MCAR(0.2),
+    "mar 30": MAR(share=0.3, parents=2, beta=(1.0, 0.5)),
+    "mar 60": MAR(share=0.6, parents=1, beta=(0.5, 1.0)),
+    "mar 90": MAR(share=0.9, parents=2, beta=(0.5, 0.5)),
+    "separator 30": InformedMAR(share=0.3, separator=3, parents=2, beta=(1.0, 0.5)),
+    "separator 60": InformedMAR(share=0.6, separator=2, parents=2, beta=(0.5, 0.5)),
 }
 SIZES = (100, 1000, 10_000, 100_000)
 FORMS = ("listwise", "direct-mcar", "factored-mcar", "direct-mar", "factored-mar")

@@ -28,7 +28,7 @@ COLUMNS = ("setting", "rows", "set", "true", "learned", "graph", "none", "extra"
 def divergences(setting: str, rows: int, seed: int) -> list[float]:
     alarm = lc.example("alarm")
     rng = np.random.default_rng([13, rows, seed])
-    drawn = simulate(alarm, rows, InformedMAR(beta=SETTINGS[setting]), rng=rng)
+    drawn = simulate(alarm, rows, InformedMAR(share=0.3, beta=SETTINGS[setting]), rng=rng)
     informed = [
         {"groups": drawn.missingness.separator},
         {"groups": "learn"},

@@ -236,7 +236,7 @@ def test_complete_data_and_latent_variables_are_said_plainly() -> None:
 
 
 def test_what_might_have_gone_unnoticed_is_said() -> None:
-    table = simulate(THREE, 400, MCAR(share=0.4, rate=0.3), rng=np.random.default_rng(1)).table
+    table = simulate(THREE, 400, MCAR(0.3, share=0.4), rng=np.random.default_rng(1)).table
     assert "unnoticed" in diagnose(table, THREE).conclusions[0]
 
 
@@ -261,7 +261,7 @@ def test_false_alarms_are_as_many_as_the_level_says() -> None:
     alarms = []
     for seed in range(400):
         own = np.random.default_rng([5, seed])
-        table = simulate(THREE, 300, MCAR(share=0.7, rate=0.3), rng=own).table
+        table = simulate(THREE, 300, MCAR(0.3, share=0.7), rng=own).table
         alarms.append(mcar_tests(THREE, table, own)[0].adjusted < 0.05)
     # 5% of 400 with a standard error of 1.1%, three of them; Holm is never above.
     assert 0.02 < np.mean(alarms) < 0.083
@@ -281,7 +281,9 @@ def test_counts_count_as_rows() -> None:
 def test_a_hundred_variables_take_seconds() -> None:
     names = [f"X{at}" for at in range(131)]
     network = Network({n: ["0", "1", "2"] for n in names}, {}, {n: [0.3, 0.3, 0.4] for n in names})
-    table = simulate(network, 2000, MAR(share=0.3, parents=2), rng=np.random.default_rng(0)).table
+    table = simulate(
+        network, 2000, MAR(share=0.3, parents=2, beta=(1.0, 0.5)), rng=np.random.default_rng(0)
+    ).table
     began = process_time()
     diagnose(table, network)
     assert process_time() - began < 20

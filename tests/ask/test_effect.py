@@ -100,7 +100,7 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
 
 
 def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
-    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.5, 0.3), rng=3).frame()
+    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.3, share=0.5), rng=3).frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
     with pytest.warns(LacunetWarning, match="network"):
         found = result.effect("X", do="Cough")

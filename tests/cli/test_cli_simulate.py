@@ -106,9 +106,8 @@ def test_the_graph_that_was_written_is_read_back(
         ("none", ["--missingness-out", "graph.txt"]),
         ("mcar", ["--parents", "1"]),
         ("mcar", ["--beta", "1,1"]),
-        ("mar", ["--rate", "0.5"]),
         ("mar", ["--separator-size", "3"]),
-        ("informed", ["--rate", "0.5"]),
+        ("graph.txt", ["--rate", "0.5"]),
         ("graph.txt", ["--share", "0.5"]),
         ("mechanisms.json", ["--beta", "1,1"]),
     ],
@@ -177,3 +176,10 @@ def test_simulate_refuses_to_write_two_results_to_one_file(
     assert main([*command, "--missingness-out", same]) == 1
     capsys.readouterr()
     assert not (tmp_path / "same.csv").exists()
+
+
+def test_a_rate_alone_hides_that_share_of_all_cells(tmp_path: Path) -> None:
+    rows = read_table(simulate(tmp_path, "--hide", "mcar", "--rate", "0.2"), example("asia"))
+    cells = rows.rows * len(rows.variables)
+    assert {*rows.partially_observed} == {*rows.variables}
+    assert abs(sum(rows.missing_of.values()) / cells - 0.2) < 4 * (0.16 / cells) ** 0.5

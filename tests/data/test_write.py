@@ -79,7 +79,7 @@ def test_every_file_gives_back_the_cells_that_were_written(
 @pytest.mark.parametrize("name", ["insurance", "child"])  # both have a state called None
 def test_what_is_written_is_read_as_the_same_codes(ending: str, name: str, tmp_path: Path) -> None:
     network = example(name)
-    made = simulate(network, 2000, MCAR(0.9, 0.3), rng=np.random.default_rng(2))
+    made = simulate(network, 2000, MCAR(0.3, share=0.9), rng=np.random.default_rng(2))
     write_table(made.table, network, tmp_path / f"rows{ending}")
     found = read_table(tmp_path / f"rows{ending}", network)
     assert found.missing_of == made.table.missing_of

@@ -18,7 +18,7 @@ def test_compiled_loops_find_the_same_bits(
     name: str, rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = lc.example(name)
-    table = lc.simulate(network, rows, lc.MCAR(share=1.0, rate=0.5), rng=1).table
+    table = lc.simulate(network, rows, lc.MCAR(0.5), rng=1).table
     problems = compile_problems(network.with_tables(None), table)
     cells = problems.layout.flat({own: network.cpt(own).table for own in network.variables})
     found = []

@@ -254,7 +254,9 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
 def test_a_closed_form_that_leads_to_a_bad_optimum_is_left_for_a_better_start() -> None:
     # The paper's first setting; EM from the closed form alone ends 13.5 nats below the optimum.
     truth = example("fire-alarm")
-    drawn = simulate(truth, 1000, MAR(0.3, 2, (1.0, 0.5)), rng=np.random.default_rng(405))
+    drawn = simulate(
+        truth, 1000, MAR(share=0.3, parents=2, beta=(1.0, 0.5)), rng=np.random.default_rng(405)
+    )
     problem = Task(truth, drawn.table, 1.0)
     alone = learned_by(EM(restarts=1), problem)
     learned = learned_by(EM(), problem)

@@ -36,7 +36,7 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_entry_that_rows_
     method: str, pseudo_counts: object
 ) -> None:
     asia = lc.example("asia")
-    hiding = MCAR(share=0.5, rate=0.4)
+    hiding = MCAR(0.4, share=0.5)
     for seed in range(2):
         rows = lc.simulate(asia, 300, hiding, rng=np.random.default_rng(seed)).table
         result = lc.learn(asia, rows, method, pseudo_counts=pseudo_counts, intervals=True)
@@ -56,7 +56,7 @@ def test_what_is_impossible_or_certain_is_in_the_interval_of_an_answer(
 ) -> None:
     asia = lc.example("asia")
     for seed in range(2):
-        rows = lc.simulate(asia, 300, MCAR(share=0.5, rate=0.4), rng=seed).table
+        rows = lc.simulate(asia, 300, MCAR(0.4, share=0.5), rng=seed).table
         result = lc.learn(asia, rows, method, pseudo_counts=pseudo_counts, intervals=True)
         for evidence in ({"lung": "yes"}, {"lung": "no", "tub": "no", "dysp": "yes"}):
             right = asia.query("either", evidence)
@@ -189,7 +189,7 @@ SURVEY = lc.example("survey").with_tables(None)
 
 
 def scarce_rows() -> object:
-    hiding = MCAR(share=1.0, rate=0.6)
+    hiding = MCAR(0.6)
     return lc.simulate(lc.example("survey"), 300, hiding, rng=np.random.default_rng(1)).frame()
 
 
@@ -318,7 +318,7 @@ def test_the_prior_outweighs_rows_that_identify_what_they_say_little_of() -> Non
     """Ordinary rows missing at random identify all there is: none is said not to be identified."""
     network, outweighed = lc.read_network("asia"), 0
     for seed in range(8):
-        rows = lc.simulate(network, 1000, lc.MAR(), rng=seed).table
+        rows = lc.simulate(network, 1000, lc.MAR(share=0.3, beta=(1.0, 0.5)), rng=seed).table
         result = lc.learn(network.with_tables(None), rows, "em", intervals=True)
         assert result.uncertainty.unidentified == ()
         outweighed += any("outweighs" in warning for warning in result.warnings)
@@ -345,7 +345,7 @@ def test_two_indicators_do_not_identify_a_hidden_cause() -> None:
 
 def test_many_warnings_are_one_line_for_each_kind() -> None:
     network = lc.read_network("alarm")
-    rows = lc.simulate(network, 1000, lc.MAR(), rng=2).table
+    rows = lc.simulate(network, 1000, lc.MAR(share=0.3, beta=(1.0, 0.5)), rng=2).table
     result = lc.learn(network.with_tables(None), rows, "direct-mar")
     assert len(result.warnings) > 10
     assert len(result.warnings_by_kind) <= 4

@@ -47,7 +47,7 @@ def test_complete_data_make_every_method_as_sure_as_the_counts(method: str) -> N
 
 
 def test_missing_values_make_less_sure() -> None:
-    drawn = simulate(NETWORK, 2000, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1))
+    drawn = simulate(NETWORK, 2000, MCAR(0.4, share=0.7), rng=np.random.default_rng(1))
     for method in ("direct-mcar", "direct-mar", "em"):
         whole = uncertain(method, drawn.complete).spread_of["C"].row_sizes
         part = uncertain(method, drawn.table).spread_of["C"].row_sizes
@@ -58,7 +58,7 @@ def test_missing_values_make_less_sure() -> None:
 
 @pytest.mark.parametrize("method", RECIPES)
 def test_every_recipe_tells_how_sure_an_answer_is(method: str) -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), rng=np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(0.3, share=0.7), rng=np.random.default_rng(1)).table
     found = uncertain(method, table).query("C", {"A": "0"})
     low, high = np.moveaxis(found.interval(), -1, 0)
     assert ((low < found.table) & (found.table < high)).all()
@@ -67,12 +67,12 @@ def test_every_recipe_tells_how_sure_an_answer_is(method: str) -> None:
 
 
 def test_every_method_has_the_recipe_that_fits_it() -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.3), rng=np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(0.3, share=0.7), rng=np.random.default_rng(1)).table
     assert {method: uncertain(method, table).recipe for method in RECIPES} == RECIPES
 
 
 def test_em_that_was_stopped_early_is_refitted() -> None:
-    table = simulate(NETWORK, 500, MCAR(share=0.7, rate=0.4), rng=np.random.default_rng(1)).table
+    table = simulate(NETWORK, 500, MCAR(0.4, share=0.7), rng=np.random.default_rng(1)).table
     early = EM(start="random", max_iterations=1, accelerate=False)
     found = learn(NETWORK, table, early, intervals=True).uncertainty
     assert found.recipe == "delete-a-group jackknife"

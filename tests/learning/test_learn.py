@@ -175,7 +175,7 @@ def test_the_function_that_was_called_is_named_where_its_arguments_are_swapped(n
     rest: dict[str, list[Any]] = {
         "sensitivity": ["Wet=yes", "Wet"],
         "worst_case": ["Wet"],
-        "hide": [lc.MCAR()],
+        "hide": [lc.MCAR(0.7, share=0.3)],
     }
     more = rest.get(name, [])
     for first, given in ((frame, "data"), ("rows.csv", "'rows.csv'"), (SEEN, "data")):

@@ -42,7 +42,7 @@ LONG_AGO = Deadline(monotonic() - 60)
 
 
 def rows(seed: int) -> EncodedTable:
-    return lc.simulate(ASIA, 500, lc.MCAR(0.5, 0.5), rng=seed).table
+    return lc.simulate(ASIA, 500, lc.MCAR(0.5, share=0.5), rng=seed).table
 
 
 def test_groups_that_there_is_no_time_for_are_left_to_the_estimate_without_groups() -> None:
@@ -264,7 +264,7 @@ class Watch:
 def test_planning_stops_as_soon_as_its_time_is_up(looks: int) -> None:
     rng = np.random.default_rng(23)
     network = lattice(14, rng=rng)
-    table = lc.simulate(network, 6, lc.MCAR(1.0, 0.97), rng=5).table
+    table = lc.simulate(network, 6, lc.MCAR(0.97), rng=5).table
     problems = compiled.compile_problems(network, table)
     watch = Watch()
     with pytest.raises(OutOfTimeError):
@@ -290,7 +290,7 @@ def test_planning_stops_as_soon_as_its_time_is_up(looks: int) -> None:
 def test_em_on_a_grid_keeps_its_time_limit(width: int, share: float, limit: float) -> None:
     rng = np.random.default_rng(width)
     network = lattice(width, rng=rng)
-    rows = lc.simulate(network, 400, lc.MCAR(share, share), rng=9).table
+    rows = lc.simulate(network, 400, lc.MCAR(share, share=share), rng=9).table
     for method in (lc.EM(time_limit=limit), lc.EM(time_limit=limit, inference="bp")):
         began = process_time()
         with timed_by(process_time):
@@ -300,7 +300,7 @@ def test_em_on_a_grid_keeps_its_time_limit(width: int, share: float, limit: floa
 
 def test_explaining_em_keeps_its_time_limit_too() -> None:
     network = lattice(14, rng=np.random.default_rng(14))
-    table = lc.simulate(network, 200, lc.MCAR(0.9, 0.9), rng=9).table
+    table = lc.simulate(network, 200, lc.MCAR(0.9, share=0.9), rng=9).table
     clock = Watch()  # a second for each look at it
     with timed_by(lambda: float(clock())):
         plan = lc.explain(network.with_tables(None), table, "em", time_limit=100.0)

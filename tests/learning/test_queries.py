@@ -459,7 +459,7 @@ def test_mixtures_cover_the_truth_where_part_of_them_was_never_seen(
         },
     )
     risk = truth.query("Y", do={"X": "yes"}).probabilities[1]
-    missing = lc.MCAR(share=1.0, rate=0.1) if method == "em" else None
+    missing = lc.MCAR(0.1) if method == "em" else None
     covered = []
     for seed in range(60):
         table = lc.simulate(truth, 500, missing, rng=np.random.default_rng(seed)).table

@@ -92,7 +92,9 @@ def test_new_rows_miss_as_much_given_the_same_causes() -> None:
 
 def test_the_simulated_data_are_missing_at_random() -> None:
     alarm = example("alarm")
-    table = simulate(alarm, 5_000, MAR(), rng=np.random.default_rng(3)).table
+    table = simulate(
+        alarm, 5_000, MAR(share=0.3, beta=(1.0, 0.5)), rng=np.random.default_rng(3)
+    ).table
     graph = fitted_mechanisms(alarm, table).graph
     assert graph.partially_observed == table.partially_observed
     assert graph.category() in ("MAR", "MCAR")

@@ -153,7 +153,7 @@ def test_what_is_learned_under_mar_has_no_causes_by_rule() -> None:
     assert "Now" in str(lc.diagnose(rows, NETWORK))
     result = lc.learn(NETWORK, rows, "informed-direct", groups="learn")
     assert result.families["Now"].rows_used
-    drawn = lc.MCAR(share=1.0).draw(NETWORK, np.random.default_rng(0))
+    drawn = lc.MCAR(0.7).draw(NETWORK, np.random.default_rng(0))
     assert drawn.graph.category() == "MCAR"
 
 

@@ -248,7 +248,9 @@ def test_folding_a_parent_shows_the_mean_weighted_by_rows(
 def test_a_large_network_opens_on_the_weakest_variable_and_its_neighbours(
     browser: Any, tmp_path: Path
 ) -> None:
-    drawn = simulate(lc.example("munin1"), 500, MAR(0.3), rng=np.random.default_rng(2))
+    drawn = simulate(
+        lc.example("munin1"), 500, MAR(share=0.3, beta=(1.0, 0.5)), rng=np.random.default_rng(2)
+    )
     result = learned(drawn.network, drawn.table)
     write_page(tmp_path / "munin1.html", page_with(result, drawn.table))
     with Opened(browser, tmp_path / "munin1.html") as opened:

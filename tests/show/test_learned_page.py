@@ -72,7 +72,7 @@ def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
 def test_pages_stay_within_their_budget_with_intervals_too(
     name: str, limit: int, rows: int
 ) -> None:
-    missing = MAR(0.9, beta=(0.5, 0.5))
+    missing = MAR(share=0.9, beta=(0.5, 0.5))
     drawn = simulate(lc.example(name), rows, missing, rng=np.random.default_rng(3))
     result = lc.learn(drawn.network, drawn.table, method="direct-mcar", intervals=True)
     assert len(page_with(result, drawn.table, level=0.95).encode()) <= limit

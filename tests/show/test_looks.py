@@ -130,7 +130,7 @@ def test_a_phone_lists_all_variables_and_opens_a_cpt_below_its_card(
 
 def test_the_reason_of_the_method_is_a_sentence_and_not_a_card(alarm: Path) -> None:
     network = lc.example("asia")
-    rows = lc.simulate(network, 200, lc.MCAR(share=0.5, rate=0.3), rng=1).table
+    rows = lc.simulate(network, 200, lc.MCAR(0.3, share=0.5), rng=1).table
     result = lc.learn(network, rows, method="auto")
     text = page_with(result, rows)
     tiles = text[text.index('<div class="tiles">') : text.index("<main")]

@@ -249,7 +249,7 @@ def test_mechanisms_written_with_their_parameters_come_back_the_same(
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
 
 
-@pytest.mark.parametrize("missing", [MCAR(share=1.0), MissingByGraph("R[Smoked]; R[Now]")])
+@pytest.mark.parametrize("missing", [MCAR(0.7), MissingByGraph("R[Smoked]; R[Now]")])
 def test_mechanisms_of_what_was_not_asked_of_all_are_read_again(
     missing: MCAR | MissingByGraph, tmp_path: Path
 ) -> None:
@@ -267,7 +267,7 @@ def test_mechanisms_of_what_was_not_asked_of_all_are_read_again(
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
 
 
-@pytest.mark.parametrize("missing", [MCAR(share=1.0), "R[Smoked]; Ill -> R[Now]"])
+@pytest.mark.parametrize("missing", [MCAR(0.7), "R[Smoked]; Ill -> R[Now]"])
 def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing: Any) -> None:
     network = Network(
         {"Smoked": ["no", "yes"], "Now": ["no", "yes", "not_asked"], "Ill": ["no", "yes"]},

@@ -44,9 +44,11 @@ def simulations(draw: st.DrawFn) -> Simulation:
     missing: Any = draw(
         st.sampled_from(
             [
-                MCAR(0.5, 0.5),
-                MAR(0.5, min(2, observed), (0.5, 0.5)),
-                InformedMAR(0.5, observed, min(2, observed), (0.5, 0.5)),
+                MCAR(0.5, share=0.5),
+                MAR(share=0.5, parents=min(2, observed), beta=(0.5, 0.5)),
+                InformedMAR(
+                    share=0.5, separator=observed, parents=min(2, observed), beta=(0.5, 0.5)
+                ),
                 MissingByGraph(_self_censoring(network)),
             ]
         )
@@ -110,10 +112,10 @@ def deviations(made: Simulation, one: MechanismCpt) -> tuple[float, int]:
 @pytest.mark.parametrize(
     "missing",
     [
-        MCAR(0.3, 0.7),
-        MAR(0.3, 2, (1.0, 0.5)),
-        MAR(0.9, 2, (0.5, 0.5)),
-        InformedMAR(0.3, 3, 2, (1.0, 0.5)),
+        MCAR(0.7, share=0.3),
+        MAR(share=0.3, parents=2, beta=(1.0, 0.5)),
+        MAR(share=0.9, parents=2, beta=(0.5, 0.5)),
+        InformedMAR(share=0.3, separator=3, parents=2, beta=(1.0, 0.5)),
     ],
 )
 def test_rates_of_missing_values_agree_with_the_mechanisms(missing: Missing) -> None:
@@ -128,7 +130,7 @@ def test_rates_of_missing_values_agree_with_the_mechanisms(missing: Missing) -> 
 
 def test_cells_of_different_mechanisms_are_hidden_independently() -> None:
     network = random_network(4, np.random.default_rng(43))
-    made = simulate(network, 100_000, MCAR(1.0, 0.5), rng=np.random.default_rng(44))
+    made = simulate(network, 100_000, MCAR(0.5), rng=np.random.default_rng(44))
     shown = [made.table.is_shown([name]) for name in network.variables]
     patterns = np.bincount(sum(column * 2**at for at, column in enumerate(shown)), minlength=16)
     assert stats.chisquare(patterns).pvalue > 0.001
@@ -137,15 +139,13 @@ def test_cells_of_different_mechanisms_are_hidden_independently() -> None:
 @settings(deadline=None)
 @given(networks(), SEEDS)
 def test_one_seed_gives_one_simulation(network: Network, seed: int) -> None:
-    one, two = (
-        simulate(network, 20, MCAR(1.0, 0.5), rng=np.random.default_rng(seed)) for _ in "ab"
-    )
+    one, two = (simulate(network, 20, MCAR(0.5), rng=np.random.default_rng(seed)) for _ in "ab")
     for name in network.variables:
         np.testing.assert_array_equal(one.table.columns[name], two.table.columns[name])
 
 
 def test_the_complete_rows_do_not_depend_on_what_is_hidden() -> None:
-    kinds: list[Any] = [None, MCAR(1.0, 0.5), MAR(0.4, 2)]
+    kinds: list[Any] = [None, MCAR(0.5), MAR(share=0.4, parents=2, beta=(1.0, 0.5))]
     made = [simulate(RAIN, 50, kind, rng=np.random.default_rng(45)) for kind in kinds]
     for name in RAIN.variables:
         for other in made[1:]:
@@ -156,7 +156,10 @@ def test_the_complete_rows_do_not_depend_on_what_is_hidden() -> None:
 
 def test_the_mechanisms_do_not_depend_on_the_number_of_rows() -> None:
     few, many = (
-        simulate(RAIN, rows, MAR(0.4, 2), rng=np.random.default_rng(46)) for rows in (5, 50)
+        simulate(
+            RAIN, rows, MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=np.random.default_rng(46)
+        )
+        for rows in (5, 50)
     )
     assert few.graph == many.graph
     for name, one in few.mechanisms.items():
@@ -229,7 +232,7 @@ def test_a_sample_is_a_dataframe_of_the_rows_that_are_drawn(library: Library) ->
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_simulation_gives_dataframes_that_can_be_learned_from(library: Library) -> None:
-    made = lc.simulate(RAIN, 200, lc.MAR(0.4, 2), rng=48)
+    made = lc.simulate(RAIN, 200, lc.MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=48)
     frame = made.frame(library)
     assert type(frame).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
     for complete, table in ((False, made.table), (True, made.complete)):
@@ -241,12 +244,14 @@ def test_a_simulation_gives_dataframes_that_can_be_learned_from(library: Library
 
 
 def test_a_seed_is_as_good_as_a_generator() -> None:
-    one, two = (lc.simulate(RAIN, 50, lc.MCAR(), rng=r) for r in (7, np.random.default_rng(7)))
+    one, two = (
+        lc.simulate(RAIN, 50, lc.MCAR(0.7, share=0.3), rng=r) for r in (7, np.random.default_rng(7))
+    )
     assert one.frame("pyarrow").equals(two.frame("pyarrow"))
 
 
 def test_mechanisms_that_are_drawn_already_can_be_used_again() -> None:
-    first = lc.simulate(RAIN, 20, lc.MAR(0.4, 2), rng=1)
+    first = lc.simulate(RAIN, 20, lc.MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=1)
     again = lc.simulate(RAIN, 30, first.missingness, rng=2)
     assert again.missingness is first.missingness
 
@@ -280,7 +285,7 @@ def test_values_of_ones_own_rows_are_hidden_and_nothing_else_changes(library: st
 def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
     dice = Network({"Die": ["1", "2", "3"]})
     frame = pd.DataFrame({"Die": [1, 2, 3] * 20})
-    hidden = lc.hide(dice, frame, lc.MCAR(1, 0.5), rng=0)
+    hidden = lc.hide(dice, frame, lc.MCAR(0.5), rng=0)
     read = read_table(hidden, dice)
     shown = read.is_shown(["Die"])
     assert 0 < shown.sum() < 60
@@ -290,19 +295,22 @@ def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
 def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
     complete = lc.simulate(RAIN, 60, rng=49).frame("pyarrow", complete=True)
     kinds = [complete, complete.to_pandas(), pl.from_arrow(complete)]
-    tables = [read_table(lc.hide(RAIN, one, lc.MAR(0.4, 2), rng=5), RAIN) for one in kinds]
+    tables = [
+        read_table(lc.hide(RAIN, one, lc.MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=5), RAIN)
+        for one in kinds
+    ]
     for other in tables[1:]:
         np.testing.assert_array_equal(tables[0].columns["Wet"], other.columns["Wet"])
 
 
 def test_a_dataframe_before_the_network_is_refused() -> None:
     with pytest.raises(NetworkError, match="network"):
-        lc.hide(RAIN.sample(5), RAIN, lc.MCAR(), rng=0)
+        lc.hide(RAIN.sample(5), RAIN, lc.MCAR(0.7, share=0.3), rng=0)
 
 
 def test_only_a_dataframe_has_values_to_hide() -> None:
     with pytest.raises(SimulationError, match="dataframe"):
-        lc.hide(RAIN, "rows.csv", lc.MCAR(), rng=0)
+        lc.hide(RAIN, "rows.csv", lc.MCAR(0.7, share=0.3), rng=0)
 
 
 def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
@@ -311,7 +319,7 @@ def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
     assert made.frame("pyarrow").equals(same.frame("pyarrow"))
     with pytest.raises(SimulationError, match="'often'"):
         lc.simulate(RAIN, 50, "often", rng=6)
-    with pytest.raises(SimulationError, match=re.escape("lacunet.MCAR(share=1, rate=0.2)")):
+    with pytest.raises(SimulationError, match=re.escape("lacunet.MCAR(0.2)")):
         lc.simulate(RAIN, 50, 0.2, rng=6)  # type: ignore[arg-type]
 
 
@@ -387,7 +395,7 @@ def test_mechanisms_of_another_network_are_refused_with_the_variables_that_diffe
 
 @pytest.mark.parametrize("kind", [lc.MCAR, lc.MAR, lc.MissingByGraph])
 def test_a_kind_of_mechanism_without_its_options_is_refused(kind: Any) -> None:
-    with pytest.raises(SimulationError, match=rf"{kind.__name__}.*\n.*MCAR\(share=1"):
+    with pytest.raises(SimulationError, match=rf"{kind.__name__}.*\n.*MCAR\(0\.2\)"):
         lc.simulate(lc.example("asia"), 5, kind)
 
 
@@ -403,7 +411,7 @@ def test_views_of_arrow_are_hidden_and_stay_views(view: pa.DataType) -> None:
     cells = pa.array(["no", "yes"] * 50).cast(plain)
     table = pa.table({"Rain": cells.cast(view), "Note": cells.cast(view)})
     network = Network({"Rain": ["no", "yes"]})
-    for missing in (MCAR(1, 0.5), "R[Rain]; Rain -> R[*]"):
+    for missing in (MCAR(0.5), "R[Rain]; Rain -> R[*]"):
         hidden = lc.hide(network, table, missing, rng=3)
         assert hidden.schema == table.schema
         assert not hidden["Note"].null_count
@@ -424,7 +432,7 @@ def test_rows_and_what_is_hidden_of_them_do_not_depend_on_each_other_under_one_s
     draw: Callable[[int], Any], seed: int
 ) -> None:
     rows = draw(seed)
-    hidden = lc.hide(RAIN, rows, lc.MCAR(1, 0.3), rng=seed)
+    hidden = lc.hide(RAIN, rows, lc.MCAR(0.3), rng=seed)
     for name in RAIN.variables:
         is_missing = hidden[name].isna()
         for state in RAIN.states(name):

@@ -25,7 +25,7 @@ EXAMPLE = """examples:
   lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv
   lacunet simulate net.bif --rows 500 --missingness "X -> R[Y]" -o rows.csv
 """
-MORE = """  lacunet simulate net.bif --rows 500 --hide mcar --share 0.5 -o rows.csv
+MORE = """  lacunet simulate net.bif --rows 500 --hide mcar --rate 0.2 -o rows.csv
   lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv \\
       --complete-out all.csv
   lacunet simulate alarm --rows 9 --hide mar -o one.csv --missingness-out m.json
@@ -61,16 +61,22 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "--complete-out FILE", "file for the complete rows")
     add_shared(command, "--seed --json")
     group = command.add_argument_group("how values go missing")
-    share = "mcar, mar, informed: share of the variables that have missing values (default: 0.3)"
-    add(group, "--share", share, type=float)
-    rate = "mcar: probability that a value of such a variable is missing (default: 0.7)"
+    rate = (
+        "mcar, mar, informed: share of cells that are missing, of variables that have missing "
+        "values (default: 0.2)"
+    )
     add(group, "--rate", rate, type=float)
+    share = (
+        "mcar, mar, informed: share of the variables that have missing values (default: 1 for "
+        "mcar, else 0.5)"
+    )
+    add(group, "--share", share, type=float)
     add(group, "--parents N", "mar, informed: parents per mechanism (default: 2)", type=int)
     separator = "informed: number of variables that the mechanisms depend on (default: 3)"
     add(group, "--separator-size N", separator, dest="separator", type=int)
     beta = (
-        "mar, informed, graph: the Beta distribution from which the probabilities of being missing "
-        "are drawn (default: 1,0.5)"
+        "mar, informed (in place of --rate), graph: the Beta distribution from which the "
+        "probabilities of being missing are drawn (default: 1,0.5 for a graph)"
     )
     add(group, "--beta A,B", beta, type=two_numbers)
 
@@ -148,7 +154,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
         raise LacunetError(
             f"{path!r} is neither a file nor a missingness graph.",
             "a missingness graph is text such as 'Age -> R[Income]', or a file with it. To draw "
-            f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar --share 1 "
+            f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar "
             "--rate 0.3 hides three in ten values of every variable.",
         )
     if is_written:

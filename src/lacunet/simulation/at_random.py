@@ -23,6 +23,8 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.network.network import Network, Scope
 
+USUAL_RATE = 0.2  # of missing values
+
 
 class Missing(Protocol):
     """A way to make mechanisms; a frozen dataclass whose fields are its options."""
@@ -41,21 +43,22 @@ class MCAR:
 
     Parameters
     ----------
-    share
-        The fraction of the variables that are partially observed, rounded up.
     rate
-        The probability that one of their values is missing.
+        The probability that a value is missing: the share of cells that are.
+    share
+        The fraction of the variables that have missing values, rounded up; the others are shown in
+        every row.
 
     Examples
     --------
     >>> network = Network({name: ["no", "yes"] for name in "ABCD"})
-    >>> drawn = MCAR(share=0.5, rate=0.7).draw(network, np.random.default_rng(0))
+    >>> drawn = MCAR(0.7, share=0.5).draw(network, np.random.default_rng(0))
     >>> [float(one.missing) for one in drawn.mechanisms.values()]
     [0.7, 0.7]
     """
 
-    share: float = 0.3
-    rate: float = 0.7
+    rate: float = USUAL_RATE
+    share: float = 1.0
 
     def __post_init__(self) -> None:
         check_share("the share of variables that go missing", self.share)
@@ -81,25 +84,29 @@ class MAR:
 
     Parameters
     ----------
+    rate
+        The share of values that are missing, of the variables that have missing values, on average
+        over mechanisms: the mean of the Beta distribution, whose shape parameters are
+        ``2 * rate`` and ``2 * (1 - rate)``. By default 0.2, unless ``beta`` is given.
     share
-        The fraction of the variables that are partially observed, rounded down but one at least.
+        The fraction of the variables that have missing values, rounded down but one at least.
     parents
         The number of parents of a mechanism.
     beta
-        The two shape parameters of the Beta distribution. Its mean, the first over the sum
-        of both, is the share of values that are missing on average over mechanisms.
+        In place of ``rate``, the two shape parameters of the Beta distribution.
 
     Examples
     --------
     >>> chain = Network({x: ["no", "yes"] for x in "ABC"}, {"B": ["A"], "C": ["B"]})
-    >>> drawn = MAR(share=0.4, parents=1).draw(chain, np.random.default_rng(1))
+    >>> drawn = MAR(0.2, share=0.4, parents=1).draw(chain, np.random.default_rng(1))
     >>> {x: one.parents for x, one in drawn.mechanisms.items()}, drawn.separator
     ({'B': ('A',)}, ('A',))
     """
 
-    share: float = 0.3
+    rate: float | None = None
+    share: float = 0.5
     parents: int = 2
-    beta: tuple[float, float] = (1.0, 0.5)
+    beta: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         _check_mechanisms(self)
@@ -118,14 +125,10 @@ class InformedMAR:
 
     Parameters
     ----------
-    share
-        The fraction of the variables that are partially observed, rounded down but one at least.
+    rate, share, parents, beta
+        As for `MAR`.
     separator
         The number of variables in that set.
-    parents
-        The number of parents of a mechanism.
-    beta
-        The two shape parameters of the Beta distribution.
 
     Examples
     --------
@@ -137,10 +140,11 @@ class InformedMAR:
     (3, 2)
     """
 
-    share: float = 0.3
+    rate: float | None = None
+    share: float = 0.5
     separator: int = 3
     parents: int = 2
-    beta: tuple[float, float] = (1.0, 0.5)
+    beta: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         _check_mechanisms(self)
@@ -176,7 +180,7 @@ def _drawn(
     separator = observed if size is None else _choose(observed, min(size, len(observed)), rng)
     parents_of = {x: _nearest(x, network, separator, asked.parents, rng) for x in hidden}
     mechanisms = {
-        variable: MechanismCpt(variable, parents, rng.beta(*asked.beta, network.shape(parents)))
+        variable: MechanismCpt(variable, parents, rng.beta(*_beta(asked), network.shape(parents)))
         for variable, parents in parents_of.items()
     }
     if size is None:
@@ -215,12 +219,27 @@ def _in_order(chosen: Collection[str], names: Scope) -> Scope:
     return tuple(name for name in names if name in chosen)
 
 
+def _beta(asked: MAR | InformedMAR) -> tuple[float, float]:
+    """The Beta distribution of the probabilities of being missing."""
+    if asked.beta is not None:
+        return asked.beta
+    rate = USUAL_RATE if asked.rate is None else asked.rate
+    return 2 * rate, 2 * (1 - rate)
+
+
 def _check_mechanisms(asked: MAR | InformedMAR) -> None:
     check_share("the share of variables that go missing", asked.share)
-    hint = (
-        "parents says how many variables a mechanism looks at. The share of values that are "
-        f"missing is the mean of beta: {type(asked).__name__}(share={asked.share!r}, beta=(3, 7)) "
-        "hides 30% of them on average; MCAR(share=..., rate=0.3) has a rate."
-    )
-    check_whole("the number of parents of a mechanism", asked.parents, hint=hint)
-    check_beta(asked.beta)
+    check_whole("the number of parents of a mechanism", asked.parents)
+    if asked.rate is not None:
+        if asked.beta is not None:
+            raise SimulationError(
+                "rate and beta both say how many values are missing.",
+                "give one of them: the mean of the Beta distribution is the rate.",
+            )
+        check_share("the rate of missing values", asked.rate)
+        if asked.rate in (0, 1):
+            raise SimulationError(
+                f"a rate of {asked.rate} leaves the mechanisms nothing to decide by.",
+                "give a rate between 0 and 1.",
+            )
+    check_beta(_beta(asked))

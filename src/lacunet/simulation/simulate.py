@@ -31,7 +31,7 @@ from lacunet.simulation.by_graph import MissingByGraph, by_learned_graph, learne
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
 
-HOW = "MCAR(share=1, rate=0.2)"  # as an example
+HOW = "MCAR(0.2)"  # as an example
 STREAMS = 3  # of random numbers that `simulate` draws from: mechanisms, rows, what is hidden
 
 
@@ -238,7 +238,7 @@ def simulate(
     --------
     >>> from lacunet import MCAR
     >>> coins = Network({x: ["0", "1"] for x in "AB"}, {}, {x: [0.5, 0.5] for x in "AB"})
-    >>> drawn = simulate(coins, 100, MCAR(share=0.5, rate=1.0), rng=0)
+    >>> drawn = simulate(coins, 100, MCAR(1.0, share=0.5), rng=0)
     >>> drawn.complete.partially_observed, sorted(drawn.table.missing_of.values())
     ((), [0, 100])
     >>> sorted(drawn.frame().isna().sum().tolist())
@@ -296,7 +296,7 @@ def hide(
     >>> import polars as pl
     >>> from lacunet import MCAR
     >>> network = Network({"Rain": ["no", "yes"]})
-    >>> hide(network, pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), MCAR(1, 1)).rows()
+    >>> hide(network, pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), MCAR(1)).rows()
     [(None, 1), (None, 2)]
     """
     import narwhals as nw
