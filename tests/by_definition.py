@@ -65,7 +65,12 @@ def lattice(network: Network, rows: Weighted, cell: Row, empty: bool) -> tuple[f
         if n > 0:
             p = weight(rows, cell, cell) / n
             spread = 1.0 if p in (0.0, 1.0) else p * (1 - p)
-            v = 0.5 if n <= 1 else spread / (n - 1)
+            if n >= 2:
+                v = spread / (n - 1)
+            elif n > 1:  # weights: in proportion between one row and two
+                v = (2 - n) * 0.5 + (n - 1) * spread
+            else:
+                v = 0.5
         else:
             p = 1 / network.cardinality(name)
             v = p * (1 - p)

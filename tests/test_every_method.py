@@ -128,6 +128,17 @@ def test_weights_have_no_scale(name: str, data: st.DataObject, scale: float) -> 
 
 
 @every_method
+def test_one_row_of_any_weight_says_one_thing(name: str) -> None:
+    # Scaled to an effective size of one, some weights come to 1 and some to 1 + 2e-16.
+    network = Network({"A": ["a", "b"], "B": ["a", "b"]}, {"B": ["A"]})
+    columns = {"A": np.array([2], np.uint8), "B": np.array([1], np.uint8)}  # A is missing
+    rows = EncodedTable({"A": 2, "B": 2}, columns, np.ones(1))
+    expected = learned(name, network, rows)
+    for weight in (0.22121075436249915, 0.22121076369616874):
+        assert_same(expected, learned(name, network, replace(rows, weights=np.array([weight]))))
+
+
+@every_method
 @some
 @given(st.data())
 def test_permuting_the_states_permutes_the_cpts(name: str, data: st.DataObject) -> None:

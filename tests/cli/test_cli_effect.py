@@ -124,7 +124,7 @@ def test_a_state_of_the_outcome_chooses_what_is_compared(
         (["Ill | do(Age)", "--do", "Smoke"], "one variable"),
         (["Ill=maybe", "--do", "Smoke"], "'maybe'"),
         (["Ill, Age", "--do", "Smoke"], "one outcome"),
-        (["Ill", "--do", "Ill"], "different variables"),
+        (["Ill", "--do", "Ill"], "Ill is both"),
         (["Ill", "--do", "Smok"], "'Smok'"),
         (["Ill | Age=middle", "--do", "Smoke"], "'middle'"),
     ],

@@ -171,8 +171,9 @@ def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVari
         p = \frac{n(s)}{n}, \qquad v = \frac{p (1 - p)}{n - 1}
 
     Where :math:`p` is 0 or 1, :math:`v = 1 / (n - 1)`; where :math:`n \le 1`,
-    :math:`v = 1/2`; where nothing is known, :math:`n = 0`, the share is uniform and
-    :math:`v = p (1 - p)`.
+    :math:`v = 1/2`; between one row and two, which weights make, :math:`v` lies in proportion
+    between what it is at either; where nothing is known, :math:`n = 0`, the share is uniform
+    and :math:`v = p (1 - p)`.
 
     Examples
     --------
@@ -186,9 +187,10 @@ def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVari
     spread = share * (1 - share)
     # A share of 0 or 1 would seem certain, and the merged estimate would be nothing else.
     spread_of_known = np.where(spread == 0, 1.0, spread)
-    has_degrees = whole > 1
-    degrees = np.where(has_degrees, whole - 1, 1)
-    variance_of_known = np.where(has_degrees, spread_of_known / degrees, 0.5)
+    # 1 / (n - 1) has a pole at one row: a weight of 1 + 1e-16 would know infinitely little.
+    degrees = np.maximum(whole - 1, 1)
+    beyond_one = np.clip(whole - 1, 0, 1)  # 0 up to one row, 1 from two rows on
+    variance_of_known = (1 - beyond_one) * 0.5 + beyond_one * spread_of_known / degrees
     variance = np.where(is_known, variance_of_known, spread)
     return MeanAndVariance(share, variance)
 
