@@ -183,6 +183,16 @@ class Statistics:
             folds=None,
         )
 
+    def pooled(self, network: Network) -> Statistics:
+        """The same where the counts of families whose CPTs are one are added up, for each."""
+        if not network.tied:
+            return self
+        return replace(
+            self,
+            counts=pooled_counts(self.counts, network),
+            complete=pooled_counts(self.complete, network),
+        )
+
     def scaled(self) -> Statistics:
         """Counts of families with weights that add up to the weighted sample size."""
         factor = self.tally.scale
@@ -194,6 +204,22 @@ class Statistics:
             counts={scope: counts.scaled(factor) for scope, counts in self.counts.items()},
             complete={scope: counts.scaled(factor) for scope, counts in self.complete.items()},
         )
+
+
+def pooled_counts(counts_of: Mapping[Scope, Counts], network: Network) -> dict[Scope, Counts]:
+    """The counts of each family with those of all that are tied to it, under its own scope."""
+    pooled = dict(counts_of)
+    for group in network.tied:
+        families = [network.family(name) for name in group]
+        families = [family for family in families if family in counts_of]
+        if not families:
+            continue
+        behind = counts_of[families[0]].scope[len(families[0]) :]  # the fold, where there is one
+        first = families[0] + behind
+        whole = summed(replace(counts_of[family], scope=first) for family in families)
+        for family in families:
+            pooled[family] = replace(whole, scope=family + behind)
+    return pooled
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ file, edges, a data frame or rows that are open already, is asked here and nowhe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from lacunet.counts.observations import Observations, observations
 from lacunet.data.column_rules import with_data_codes
@@ -20,6 +20,9 @@ from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import Network, Scope
 from lacunet.progress import AskedProgress, Progress, as_progress
+
+if TYPE_CHECKING:
+    from lacunet.network.shapes.shape import Shape
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,23 @@ class OpenRows:
     def latent(self) -> Scope:
         """The variables that no column shows, as the data declare them."""
         return tuple(self.data.latent)
+
+    def with_shapes(
+        self, tied: Iterable[Sequence[str]], shapes: Mapping[str, str | Shape]
+    ) -> OpenRows:
+        """The same where some CPTs are one, and some are no full tables, beside those known so."""
+        groups = tuple(tied)
+        if not groups and not shapes:
+            return self
+        network = self.network
+        before = self.before
+        if groups:
+            network = network.with_ties([*network.tied, *groups])
+            before = before.with_ties([*before.tied, *groups])
+        if shapes:
+            network = network.with_shapes({**network.shapes_of, **shapes})
+            before = before.with_shapes({**before.shapes_of, **shapes})
+        return replace(self, network=network, before=before)
 
     @contextmanager
     def rows(self) -> Iterator[Observations]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.counts import Counts
+from lacunet.counts.counts import Counts, summed
+from lacunet.counts.gather import Statistics
 from lacunet.learning.family_reports import (
     FELL_BACK,
     MOSTLY_PRIOR,
@@ -23,6 +24,7 @@ from lacunet.learning.pseudo_counts import PseudoCounts, UsedPseudoCounts, per_c
 from lacunet.learning.uncertainty.frequencies import frequency_sizes
 from lacunet.missingness.formulas.notation import Notation
 from lacunet.network.network import FloatArray, Mask, Network, Scope
+from lacunet.network.shapes.shape import Shaped
 from lacunet.text import assigned, counted
 
 NAMED = 3  # groups of parent configurations that a warning spells out
@@ -44,7 +46,11 @@ class HighestPosterior:
 
 
 def posterior_mode(
-    joint: FloatArray, total: float, pseudo_counts: PerCell, possible: Mask | np.bool_ = np.True_
+    joint: FloatArray,
+    total: float,
+    pseudo_counts: PerCell,
+    possible: Mask | np.bool_ = np.True_,
+    shaped: Shaped | None = None,
 ) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
 
@@ -52,7 +58,8 @@ def posterior_mode(
         \theta(x \mid u) \propto N \cdot P(u, x) + A(u, x)
 
     A parent configuration for which every term is zero is *unseen*: its row is uniform. What is
-    not possible stays zero, whatever the estimate.
+    not possible stays zero, whatever the estimate. A CPT that is no full table is the one of its
+    shape under which these counts are likeliest.
 
     Parameters
     ----------
@@ -64,6 +71,8 @@ def posterior_mode(
         What is added to each cell, :math:`A`: one number, or one for each.
     possible
         Which cells are not structural zeros. It may have fewer axes in front.
+    shaped
+        The shape of the CPT; None for a full table.
 
     Examples
     --------
@@ -73,6 +82,8 @@ def posterior_mode(
     weights = np.where(possible, total * joint, 0.0)  # N P(u, x)
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
     weights += np.where(possible, pseudo_counts, 0.0)  # A(u, x)
+    if shaped is not None:
+        return shaped.fit(weights), unseen
     sums = weights.sum(axis=-1, keepdims=True)
     is_empty = sums == 0
     if unseen and is_empty.any():
@@ -88,9 +99,13 @@ def estimated_cpt(
     total: float,
     pseudo_counts: UsedPseudoCounts,
 ) -> tuple[FloatArray, int]:
-    """The CPT of a variable by `posterior_mode`, with its pseudo-counts and under its rule."""
-    added = per_cell(pseudo_counts, variable)
-    return posterior_mode(joint, total, added, network.possible(variable))
+    """The CPT of a variable by `posterior_mode`, with its pseudo-counts, shape and rule."""
+    shaped = network.shaped_of.get(variable)
+    if shaped is not None:
+        added = pseudo_table(pseudo_counts, network, variable)
+        return posterior_mode(joint, total, added, shaped=shaped)
+    added_to_each = per_cell(pseudo_counts, variable)
+    return posterior_mode(joint, total, added_to_each, network.possible(variable))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,19 +131,77 @@ class JointEstimate(CptBasis):
     total: float  # the weight of all rows
 
 
-def made_cpt(
-    family: FamilyPlan,
-    estimate: JointEstimate,
-    counts: Counts,
+def made_cpts(
+    families: Mapping[str, FamilyPlan],
+    estimate_of: Mapping[str, JointEstimate],
+    statistics: Statistics,
     network: Network,
     pseudo_counts: UsedPseudoCounts,
-) -> tuple[FloatArray, FamilyReport]:
-    """The CPT that an estimate gives with pseudo-counts, and the report on it."""
-    table, unseen = estimated_cpt(
-        network, family.variable, estimate.joint, estimate.total, pseudo_counts
+) -> dict[str, tuple[FloatArray, FamilyReport]]:
+    """The CPTs that estimates give with pseudo-counts, and the reports on them.
+
+    CPTs that are tied are one, also of those families of a group that have no estimate.
+
+    Parameters
+    ----------
+    estimate_of
+        For each variable the estimate of its family's joint.
+    statistics
+        Of all rows: reports are made from the counts of families.
+    """
+    counts_of = statistics.counts
+    pooled = statistics.pooled(network).counts
+    cpts: dict[str, tuple[FloatArray, FamilyReport]] = {}
+    for name in estimate_of:
+        if name in cpts:
+            continue  # it was made with another of its group
+        group = network.tied_with(name)
+        estimate = estimate_of[name]
+        if len(group) > 1:
+            own = [member for member in group if member in estimate_of]
+            shown = [float(counts_of[network.family(v)].dense().sum()) for v in own]
+            estimate = tied_estimate([estimate_of[v] for v in own], shown)
+        table, unseen = estimated_cpt(network, name, estimate.joint, estimate.total, pseudo_counts)
+        basis = replace(estimate, unseen=unseen)
+        for member in group:
+            if member in families:
+                counts = pooled[network.family(member)]
+                report = family_report(families[member], basis, counts, network, pseudo_counts)
+                cpts[member] = table, report
+    return {name: cpts[name] for name in network.variables if name in cpts}
+
+
+def tied_estimate(estimates: Sequence[JointEstimate], shown: Sequence[float]) -> JointEstimate:
+    r"""The estimate of families whose CPTs are one, from that of each.
+
+    .. math::
+        P(u, x) = \frac{\sum_t n_t P_t(u, x)}{\sum_t n_t}, \qquad N = \sum_t N_t
+
+    Each counts by the rows that show it: an estimate from few rows is not to weigh as much as one
+    from many.
+
+    Parameters
+    ----------
+    shown
+        The weight of the rows that show each family, :math:`n_t`.
+    """
+    weights = np.asarray(shown) if sum(shown) > 0 else np.ones(len(estimates))
+    weights = weights / weights.sum()
+    rows = [estimate.rows_used for estimate in estimates if estimate.rows_used is not None]
+    used = [estimate.used for estimate in estimates if estimate.used is not None]
+    if used:
+        used = [summed(replace(counts, scope=used[0].scope) for counts in used)]
+    falls_back = [estimate.fallback_mass for estimate in estimates]
+    return JointEstimate(
+        joint=sum(w * np.asarray(e.joint) for w, e in zip(weights, estimates, strict=True)),
+        total=sum(estimate.total for estimate in estimates),
+        rows_used=sum(rows) if rows else None,
+        used=used[0] if used else None,
+        fallback_mass=float(weights @ falls_back),
+        fallback=next((e.fallback for e in estimates if e.fallback), ""),
+        warnings=tuple(dict.fromkeys(w for estimate in estimates for w in estimate.warnings)),
+        hidden=estimates[0].hidden,
     )
-    basis = replace(estimate, unseen=unseen)
-    return table, family_report(family, basis, counts, network, pseudo_counts)
 
 
 def family_report(

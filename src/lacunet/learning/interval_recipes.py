@@ -162,11 +162,15 @@ class Uncertainty:
         return SearchedSpread.of(spread, answers_of(bootstrap, scope, evidence))
 
 
-def recipe_of(plan: Plan, memory: float) -> str:
+def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     """The recipe of a plan, if the method converges and memory holds what it takes.
 
     A rate matrix takes weights for numbers of rows: where they differ, groups of rows are left out
     in turn; so they are where there may be too many distinct rows to keep for their influence.
+
+    Where CPTs are tied, a row of the data tells of several of their cases, which are alike in more
+    than the network says: people differ. So rows are left out in groups, unless the model is to be
+    trusted (``by_model``).
 
     Raises
     ------
@@ -178,6 +182,10 @@ def recipe_of(plan: Plan, memory: float) -> str:
         return POSTERIOR
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
+    is_tied = bool(plan.network.tied) and not by_model
+    is_shaped = bool(plan.network.shapes_of) and plan.recipe != RATE_MATRIX
+    if is_tied or is_shaped:
+        return JACKKNIFE
     if plan.recipe == INFLUENCE:
         kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
         return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
@@ -316,13 +324,16 @@ class Fitted:
         are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
             family, report = plan.network.family(name), self.learned.families[name]
-            if are_counted and not set(family) & set(plan.partially):
+            is_table = name not in network.shaped_of
+            is_own = is_table and len(network.tied_with(name)) == 1
+            if are_counted and is_own and not set(family) & set(plan.partially):
                 spread_of[name] = counted_spread(whole.counts[family], network.cpt(name).table)
-            if recipe != RATE_MATRIX:
+            if recipe != RATE_MATRIX and is_table:
                 is_prior = report.fallback == AT_PRIOR
                 backing = np.zeros_like(report.support) if is_prior else report.backing
                 spread_of[name] = spread_of[name].supported_by(backing)
-            spread_of[name] = spread_of[name].shown_by(report.counts.row_counts())
+            if is_table:
+                spread_of[name] = spread_of[name].shown_by(report.counts.row_counts())
         for name, possible in network.possible_of.items():
             spread = spread_of[name]
             # Nothing is uncertain about structural zeros, and where all states but one are such.
@@ -350,8 +361,8 @@ class Fitted:
 
     @cached_property
     def whole(self) -> Statistics:
-        """What was counted of all rows."""
-        return self.statistics.sample(0)
+        """What was counted of all rows, of families that are tied together."""
+        return self.statistics.sample(0).pooled(self.plan.network)
 
     def _by_counts(self) -> Spreads:
         network, counts = self.network, self.whole.complete or self.whole.counts

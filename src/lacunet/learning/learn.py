@@ -5,10 +5,10 @@ Look at the data, plan, count, run: the plan decides everything, and what runs c
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -61,6 +61,7 @@ from lacunet.randomness import generator
 
 if TYPE_CHECKING:
     from lacunet.learning.uncertainty.rate_matrix import Direction
+    from lacunet.network.shapes.shape import Shape
 
 MUCH = 0.01  # of the rows' weight fell back: more than chance may hide
 NOT_USED = (
@@ -95,7 +96,9 @@ def learn(
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
     missingness: MissingnessGraph | str | PathLike[str] | None = None,
-    intervals: bool = False,
+    shapes: Mapping[str, str | Shape] | None = None,
+    tied: Iterable[Sequence[str]] = (),
+    intervals: bool | Literal["model"] = False,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     threads: int | None = None,
@@ -142,6 +145,13 @@ def learn(
     missingness
         How values go missing: a missingness graph, its text or a file's path, for the methods that
         take one.
+    shapes
+        What some CPTs are in place of full tables, such as ``{"Fever": "noisy-or"}``:
+        ``"noisy-or"``, ``"noisy-max"``, ``"logistic"`` or ``"ordinal"``, which need far fewer rows
+        where there are many parents.
+    tied
+        Groups of variables whose CPTs are one, such as ``[["Visit2", "Visit3", "Visit4"]]``: what
+        rows show of one tells of all. Parents correspond in the order in which edges name them.
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers
@@ -151,7 +161,8 @@ def learn(
         "listwise" and "direct-mcar" nothing; for all other deletion no more than a few further
         fits; for "em" up to two EM steps for each free parameter; for the other methods, and for EM
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
-        beforehand.
+        beforehand. Where CPTs are tied, they come from replicates of the rows, since rows (people)
+        may differ in more than the model says; ``"model"`` trusts the likelihood instead.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -192,13 +203,13 @@ def learn(
     old    0.5000  0.5000
     young       1       0
     """
-    if not isinstance(intervals, bool):
-        message = f"intervals is {intervals!r}, but must be True or False."
+    if not isinstance(intervals, bool) and intervals != "model":
+        message = f"intervals is {intervals!r}, but must be True, False or 'model'."
         raise MethodError(message, WAY_TO_INTERVALS)
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(method, given)
-    opened = open_rows("learn", network, data, memory, progress)
+    opened = open_rows("learn", network, data, memory, progress).with_shapes(tied, shapes or {})
     asked = asked_method(
         opened.network,
         opened.brought,
@@ -277,14 +288,14 @@ def carry_out(
     plan: Plan,
     rows: Observations,
     setting: Setting,
-    intervals: bool = False,
+    intervals: bool | Literal["model"] = False,
     latent: Sequence[str] | None = None,
 ) -> Result:
     """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked.
 
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
-    recipe = recipe_of(plan, setting.memory) if intervals else None
+    recipe = recipe_of(plan, setting.memory, intervals == "model") if intervals else None
     seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)

@@ -247,8 +247,10 @@ def pseudo_tables(pseudo_counts: UsedPseudoCounts, network: Network) -> dict[str
 
 
 def pseudo_table(pseudo_counts: UsedPseudoCounts, network: Network, variable: str) -> FloatArray:
-    """The pseudo-counts of the cells of one CPT."""
+    """The pseudo-counts of the cells of one CPT; a shape says how it spreads them."""
     pseudo, possible = per_cell(pseudo_counts, variable), network.possible(variable)
+    if variable in network.shaped_of and np.ndim(pseudo) == 0:
+        return pseudo * network.shaped_of[variable].pseudo_counts
     return np.where(possible, pseudo, 0.0)
 
 
@@ -293,11 +295,11 @@ def pseudo_counts_from(
     """
     if not isinstance(asked, str):
         return asked
-    statistics = statistics.sample(0)
+    statistics = statistics.sample(0).pooled(network)
     counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
-    learned = learn_pseudo_counts(shown, kept, network.possible_of)
+    learned = learned_for(network, shown, kept)
     pseudo_counts = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
     return pseudo_counts.without_shown_rows(shown) if asked == DESIGN_BASED else pseudo_counts
 
@@ -309,6 +311,26 @@ def merged(
     if not isinstance(pseudo_counts, PseudoCounts):
         return None
     return pseudo_counts if before is None else before.replaced(pseudo_counts, variables)
+
+
+def learned_for(network: Network, counts_of: Tables, kept: Collection[str] = ()) -> PseudoCounts:
+    """The pseudo-counts that counts make likely, once for CPTs that are tied.
+
+    A CPT that is no full table keeps those that its shape spreads.
+    """
+    names = [name for name in counts_of if name not in network.shaped_of]
+    first_of_head: dict[str, str] = {}
+    for name in names:
+        first_of_head.setdefault(network.head_of[name], name)
+    heads = {name: counts_of[name] for name in first_of_head.values()}
+    learned = learn_pseudo_counts(heads, kept, network.possible_of)
+    tables = {}
+    for name in counts_of:
+        if name in network.shaped_of:
+            tables[name] = network.shaped_of[name].pseudo_counts
+        else:
+            tables[name] = learned[first_of_head[network.head_of[name]]]
+    return replace(learned, tables=tables, kept=tuple(v for v in tables if v in kept))
 
 
 def learn_pseudo_counts(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lacunet.counts.gather import Needs, Statistics
-from lacunet.learning.cpts import JointEstimate, cells_of, made_cpt
+from lacunet.learning.cpts import JointEstimate, cells_of, made_cpts
 from lacunet.learning.family_reports import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, Warned
 from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import FROM_SHOWN, PseudoCounts, pseudo_counts_from
@@ -94,7 +94,10 @@ class Recovery:
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """The CPTs of the recoverable families; why the others are left."""
         statistics, network, families = statistics.sample(0), self.network, self.families
-        row_weights, left, cpts = dict(learned.row_weights), {}, {}
+        row_weights = dict(learned.row_weights)
+        left = {}
+        chosen_of = {}
+        estimate_of = {}
         pseudo_counts = pseudo_counts_from(
             setting.pseudo_counts, network, statistics, weighs_up=False
         )
@@ -107,16 +110,20 @@ class Recovery:
             shares = estimation.given_share[..., None]
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
-            estimate = JointEstimate(
+            estimate_of[name] = JointEstimate(
                 joint=joint,
                 total=estimation.weighted_size,
                 rows_used=estimation.rows_used,
                 warnings=(*estimation.warnings, *_on_weights(estimation)),
             )
-            chosen = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
-            counts = statistics.counts[network.family(name)]
-            cpts[name] = made_cpt(chosen, estimate, counts, network, pseudo_counts)
+            chosen_of[name] = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
         setting.progress("families", len(families), len(families))
+        cpts = made_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
+        left = {name: why for name, why in left.items() if name not in cpts}
+        for group in network.tied:
+            weights = [row_weights[name] for name in group if name in estimate_of]
+            if weights:
+                row_weights |= dict.fromkeys(group, np.sum(weights, axis=0))
         learned = learned.with_cpts(cpts, pseudo_counts)
         return replace(learned, left=left, row_weights=row_weights, why=RECOVERED)
 
@@ -151,11 +158,12 @@ class Recovery:
         pseudo_counts, cpts = learned.pseudo_counts or setting.used_pseudo_counts, {}
         if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
             pseudo_counts = pseudo_counts.keeping(learned.left)  # there is nothing to learn it from
+        nothing_of = {}
         for name, why in learned.left.items():
-            counts = statistics.counts[network.family(name)]
-            joint = np.zeros(counts.cardinalities)
-            nothing = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
-            table, report = made_cpt(families[name], nothing, counts, network, pseudo_counts)
+            joint = np.zeros(statistics.counts[network.family(name)].cardinalities)
+            nothing_of[name] = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
+        made = made_cpts(families, nothing_of, statistics, network, pseudo_counts)
+        for name, (table, report) in made.items():
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned.with_cpts(cpts, pseudo_counts), left={})
 

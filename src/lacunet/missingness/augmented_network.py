@@ -28,8 +28,9 @@ gained, so what is identified here is identified in the graph.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -109,9 +110,28 @@ def augmented(
         codes=network.codes_of,
         not_asked=network.not_asked_of,
     )
+    whole = whole.with_ties([*network.tied, *_tied_nodes(whole, network, node_of)])
+    whole = whole.with_shapes(network.shapes_of)
     selection = node_of.pop(SELECTION, "")
     name_of = {mechanism.variable: node for mechanism, node in node_of.items()}
     return Augmented(whole, directed, name_of, ignorable, selection)
+
+
+def _tied_nodes(
+    whole: Network, network: Network, node_of: Mapping[Mechanism, str]
+) -> Iterator[tuple[str, ...]]:
+    """The nodes of mechanisms of tied variables, where their causes are tied variables as well."""
+    variable_of = {node: mechanism.variable for mechanism, node in node_of.items()}
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for node, variable in variable_of.items():
+        roles = [
+            (cause in variable_of, network.head_of.get(variable_of.get(cause, cause)))
+            for cause in whole.parents(node)
+        ]
+        key = (network.head_of.get(variable), tuple(roles))
+        alike.setdefault(key, []).append(node)
+    if network.tied:
+        yield from (tuple(nodes) for nodes in alike.values() if len(nodes) > 1)
 
 
 def _free_name(network: Network, mechanism: Mechanism) -> str:

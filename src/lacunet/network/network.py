@@ -8,8 +8,9 @@ A CPT has one axis for each parent, in the order of the parents, and the child's
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from math import prod
 from types import MappingProxyType
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     import networkx as nx
 
     from lacunet.network.mechanisms import Mechanisms
+    from lacunet.network.shapes.shape import Shape, Shaped
     from lacunet.structure.cpdag import Cpdag
 
 Scope = tuple[str, ...]
@@ -243,6 +245,8 @@ class Network(Askable):
     mechanisms: Mechanisms | None  # how values went missing; None: not known
     reversible: tuple[tuple[str, str], ...]  # edges whose direction the data do not tell
     bootstrap: tuple[Network, ...] | None  # what replicates of the rows led to; None: edges known
+    tied: tuple[Scope, ...]  # variables whose CPTs are one, group by group
+    shapes_of: Mapping[str, Shape]  # of CPTs that are no full tables
 
     def __init__(
         self,
@@ -272,6 +276,8 @@ class Network(Askable):
             mechanisms=None,
             reversible=(),
             bootstrap=None,
+            tied=(),
+            shapes_of={},
         )
         self._check_rules()
 
@@ -528,7 +534,8 @@ class Network(Askable):
     def free_parameters(self) -> int:
         """The number of free parameters: for each row of each CPT one less than it has states.
 
-        What rules on questions that were not asked exclude or decide is not counted.
+        What rules on questions that were not asked exclude or decide is not counted, and CPTs that
+        are tied are counted once.
 
         Examples
         --------
@@ -540,11 +547,16 @@ class Network(Askable):
         >>> survey.free_parameters  # P(Smoked), P(Now | Smoked=yes), P(Ill | ...) in three rows
         5
         """
+        total = sum(
+            len(self.shaped_of[name].parameter_names)
+            for name in self.heads
+            if name in self.shaped_of
+        )
+        heads = [name for name in self.heads if name not in self.shaped_of]
         if not self.not_asked_of:
-            shapes = map(self.shape, self.families)
-            return sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
-        total = 0
-        for name in self.variables:
+            shapes = [self.shape(self.family(name)) for name in heads]
+            return total + sum(prod(shape[:-1]) * (shape[-1] - 1) for shape in shapes)
+        for name in heads:
             possible = self.possible(name)
             states = self.cardinality(name) if possible is None else possible.sum(axis=-1)
             total += int(((states - 1) * self.needs_data(name)).sum())
@@ -634,6 +646,108 @@ class Network(Askable):
                 )
         return self._with(bootstrap=replicates)
 
+    def with_ties(self, groups: Iterable[Sequence[str]]) -> Network:
+        """The same network, in which the CPTs of some variables are one: the same wave by wave.
+
+        What rows show of one of them, they show of all: their counts are added up.
+
+        Parameters
+        ----------
+        groups
+            The variables of each group. They have the same states, and so have their parents, which
+            correspond in the order in which the network has them.
+
+        Raises
+        ------
+        NetworkError
+            Two families of a group do not correspond; the message names them.
+
+        Examples
+        --------
+        >>> states = {name: ["no", "yes"] for name in ("Ill1", "Ill2", "Ill3")}
+        >>> visits = Network(states, {"Ill2": ["Ill1"], "Ill3": ["Ill2"]})
+        >>> visits.free_parameters, visits.with_ties([["Ill2", "Ill3"]]).free_parameters
+        (5, 3)
+        """
+        tied = tuple(tuple(map(str, group)) for group in groups)
+        check_ties(self, tied)
+        return self._with(tied=tuple(group for group in tied if len(group) > 1))
+
+    def with_shapes(self, shapes: Mapping[str, str | Shape]) -> Network:
+        """The same network, in which some CPTs are no full tables.
+
+        Parameters
+        ----------
+        shapes
+            For some variables the shape of their CPT: ``"noisy-or"``, ``"noisy-max"``,
+            ``"logistic"``, ``"ordinal"``, or one of `lacunet.shapes` with its options. Variables
+            that are tied have one shape.
+
+        Raises
+        ------
+        NetworkError
+            A CPT cannot have its shape, or a rule has a say in it; the message names it.
+
+        Examples
+        --------
+        >>> causes = {name: ["no", "yes"] for name in ("Flu", "Cold", "Covid", "Fever")}
+        >>> fever = Network(causes, {"Fever": ["Flu", "Cold", "Covid"]})
+        >>> fever.free_parameters, fever.with_shapes({"Fever": "noisy-or"}).free_parameters
+        (11, 7)
+        """
+        if not shapes:
+            return self._with(shapes_of={})
+        from lacunet.network.shapes.names import shape_named
+
+        asked: dict[str, Shape] = {}
+        for name, given in shapes.items():
+            shape = shape_named(given)
+            for member in self.tied_with(self.known(name)):
+                if asked.get(member, shape) != shape:
+                    raise NetworkError(
+                        f"{name!r} and {member!r} are tied, and have different shapes: "
+                        f"{shape.name!r} and {asked[member].name!r}.",
+                        "variables that are tied have one CPT: name the shape of one of them.",
+                    )
+                asked[member] = shape
+        for name in (name for name in asked if name in self.not_asked_of):
+            raise NetworkError(
+                f"the CPT of {name!r} is to be {asked[name].name!r}, but a rule has a say in it.",
+                "leave the rule or the shape out.",
+            )
+        network = self._with(shapes_of={v: s for v, s in asked.items() if s.name != "table"})
+        _ = network.shaped_of  # refuses what a CPT cannot have
+        return network
+
+    @cached_property
+    def shaped_of(self) -> Mapping[str, Shaped]:
+        """The shape of each CPT that is no full table, on its family."""
+        shaped = {}
+        for name, shape in self.shapes_of.items():
+            states = tuple(self.states_of[axis] for axis in self.family(name))
+            shaped[name] = shape.of(name, self.parents_of[name], states)
+        return MappingProxyType(shaped)
+
+    @cached_property
+    def head_of(self) -> Mapping[str, str]:
+        """For each variable the first of those that its CPT is shared with; it itself, mostly."""
+        place_of = {name: place for place, name in enumerate(self.variables)}
+        heads = dict(zip(self.variables, self.variables, strict=True))
+        for group in self.tied:
+            head = min(group, key=place_of.__getitem__)
+            heads.update(dict.fromkeys(group, head))
+        return MappingProxyType(heads)
+
+    @property
+    def heads(self) -> Scope:
+        """One variable for each CPT that is to be learned."""
+        return tuple(name for name, head in self.head_of.items() if name == head)
+
+    def tied_with(self, variable: str) -> Scope:
+        """The variables that share a CPT with one, itself among them, in the network's order."""
+        group = next((group for group in self.tied if variable in group), (variable,))
+        return tuple(name for name in self.variables if name in group) if self.tied else group
+
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
 
@@ -669,6 +783,8 @@ class Network(Askable):
             mechanisms=None,
             reversible=tuple(edge for edge in self.reversible if edge[1] not in set_to),
             bootstrap=self.bootstrap and (),
+            tied=_without(self.tied, set_to),
+            shapes_of={v: shape for v, shape in self.shapes_of.items() if v not in set_to},
         )
 
     def with_leaf(self, name: str, parent: str, table: FloatArray) -> Network:
@@ -690,6 +806,8 @@ class Network(Askable):
         """A copy in which some fields, checked already, are others."""
         copy = object.__new__(Network)
         copy._hold(**{**self.__dict__, **fields})
+        for derived in ("head_of", "shaped_of"):  # they are found anew
+            copy.__dict__.pop(derived, None)
         return copy
 
     @property
@@ -754,7 +872,7 @@ class Network(Askable):
         return {
             name: dict(value) if isinstance(value, MappingProxyType) else value
             for name, value in self.__dict__.items()
-            if name != "masked_of"
+            if name not in ("masked_of", "head_of", "shaped_of")
         }
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
@@ -765,7 +883,8 @@ class Network(Askable):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
             return NotImplemented
-        names = ("variables", "states_of", "parents_of", "cuts_of", "codes_of", "not_asked_of")
+        names = ["variables", "states_of", "parents_of", "cuts_of", "codes_of", "not_asked_of"]
+        names += ["tied", "shapes_of"]
         is_same = all(getattr(self, name) == getattr(other, name) for name in names)
         tables, others = self.tables_of, other.tables_of
         if not is_same or tables is None or others is None:
@@ -773,7 +892,7 @@ class Network(Askable):
         return all(np.array_equal(table, others[name]) for name, table in tables.items())
 
     def __hash__(self) -> int:
-        return hash((self.variables, *map(self.states, self.variables), self.edges))
+        return hash((self.variables, *map(self.states, self.variables), self.edges, self.tied))
 
 
 def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -834,6 +953,53 @@ def _as_variable(name: str, variables: Iterable[str]) -> str:
 
 def _twice(names: Sequence[str]) -> set[str]:
     return {name for name, times in Counter(names).items() if times > 1}
+
+
+def check_ties(network: Network, groups: Sequence[Scope]) -> None:
+    """Refuse groups whose families do not correspond, and variables of several groups."""
+    seen: dict[str, Scope] = {}
+    for group in groups:
+        for name in map(network.known, group):
+            if name in seen:
+                raise NetworkError(
+                    f"{name!r} is tied twice.", "a variable is in one group, and there once."
+                )
+            seen[name] = group
+        for name in group[1:]:
+            _check_tie(network, group[0], name)
+
+
+def _check_tie(network: Network, first: str, other: str) -> None:
+    """Refuse two variables that cannot share a CPT."""
+    families = network.family(first), network.family(other)
+    what = f"the CPTs of {first!r} and {other!r} cannot be one"
+    if len(families[0]) != len(families[1]):
+        parents = " and ".join(
+            f"{name!r} has {list(network.parents(name))}" for name in (first, other)
+        )
+        raise NetworkError(
+            f"{what}: of parents, {parents}.",
+            "parents of tied variables correspond, in the order in which the edges name them.",
+        )
+    for here, there in zip(*families, strict=True):
+        if network.states(here) != network.states(there):
+            states = list(network.states(here)), list(network.states(there))
+            raise NetworkError(
+                f"{what}: {here!r} has the states {states[0]}, {there!r} has {states[1]}.",
+                "tied variables and their parents have the same states in the same order "
+                "(Data(states=...)).",
+            )
+    if not np.array_equal(network.possible(first), network.possible(other)):
+        raise NetworkError(f"{what}: a rule excludes cells of one of them only.")
+    tables = network.tables_of
+    if tables is not None and not np.array_equal(tables[first], tables[other]):
+        raise NetworkError(f"{what}: the network has a CPT of its own for each of them.")
+
+
+def _without(groups: Sequence[Scope], names: Collection[str]) -> tuple[Scope, ...]:
+    """Groups without some variables; a group of one is none."""
+    left = [tuple(name for name in group if name not in names) for group in groups]
+    return tuple(group for group in left if len(group) > 1)
 
 
 def checked_cuts(

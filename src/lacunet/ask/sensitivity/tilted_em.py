@@ -121,8 +121,8 @@ class TiltedRows:
         sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
         pseudo_counts = np.where(is_bare, sums * rows.normalised(pseudo * times), pseudo)
 
-        def maximised(counts: FloatArray) -> FloatArray:
-            after = maximise(counts, rows, pseudo_counts)
+        def maximised(counts: FloatArray, near: FloatArray) -> FloatArray:
+            after = maximise(counts, rows, pseudo_counts, near)
             after[-size:] = np.ravel(mechanism(counts[-size:].reshape(shape), state, ratio, skip))
             return after
 
@@ -216,6 +216,7 @@ def tilted_model(
     model = Network(
         states, dict(network.parents_of) | {shows: causes}, not_asked=network.not_asked_of
     )
+    model = model.with_ties(network.tied).with_shapes(network.shapes_of)
     compiling = Compiling(
         model,
         {shows: question.mechanism},
@@ -245,6 +246,7 @@ def tilted_model_on_graph(
     model = Network(
         states | {node: whole.states(node)}, parents, not_asked=graph.network.not_asked_of
     )
+    model = model.with_ties(graph.network.tied).with_shapes(graph.network.shapes_of)
     mechanism_of = {other: name for name, other in augmentation.name_of.items()}
     earlier = tuple(earlier for later, earlier in graph.monotone if later == variable)
     start = {mechanism.child: mechanism.table for mechanism in cpt_of.values()}

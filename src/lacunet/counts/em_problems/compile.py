@@ -228,11 +228,15 @@ def _compiled(
     components = components_of(patterns, factors.layout, prune)
     deadline.check()
     component, states, weights = boundary_values(table, weighing, patterns, components)
-    fixed = [_family_counts(table, weighing, family) for family in layout.network.families]
+    fixed = np.zeros((layout.cells, weighing.folds))
+    for index, family in enumerate(layout.network.families):
+        begin = layout.offsets[index]
+        end = begin + layout.sizes[index]
+        fixed[begin:end] += _family_counts(table, weighing, family)
     (totals,) = weighing.tabled(np.zeros(table.rows, np.int64), 1)
     return Problems(
         layout,
-        np.concatenate(fixed),
+        fixed,
         components.members,
         components.boundaries,
         component,

@@ -23,7 +23,7 @@ from lacunet.learning.closed_forms.by_groups import over_groups
 from lacunet.learning.closed_forms.direct import direct_mar, direct_mcar
 from lacunet.learning.closed_forms.factored import factored_mar, factored_mcar
 from lacunet.learning.closed_forms.lattice import AGGREGATIONS, lattice_cells
-from lacunet.learning.cpts import JointEstimate, cells_of, made_cpt
+from lacunet.learning.cpts import JointEstimate, cells_of, made_cpts
 from lacunet.learning.family_reports import FamilyPlan
 from lacunet.learning.method_options import check_options, graph_option, option
 from lacunet.learning.plan import (
@@ -400,13 +400,12 @@ class Deletion:
         statistics = statistics.sample(0)  # all rows, where there are replicates of them too
         wanted = [name for name in network.variables if name not in learned.tables]
         pseudo_counts = pseudo_counts_from(setting.pseudo_counts, network, statistics)
-        cpts = {}
+        estimate_of = {}
         for done, name in enumerate(wanted):
             setting.progress("estimating", done, len(wanted), name)
-            estimate = self.estimate(network, name, statistics)
-            counts = statistics.counts[network.family(name)]
-            cpts[name] = made_cpt(families[name], estimate, counts, network, pseudo_counts)
+            estimate_of[name] = self.estimate(network, name, statistics)
         setting.progress("estimating", len(wanted), len(wanted))
+        cpts = made_cpts(families, estimate_of, statistics, network, pseudo_counts)
         return learned.with_cpts(cpts, pseudo_counts)
 
     def estimate(self, network: Network, variable: str, statistics: Statistics) -> JointEstimate:

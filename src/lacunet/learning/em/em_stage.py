@@ -176,6 +176,7 @@ class Climber:
         A row enters the estimate of a family if it shows any of the family's variables.
         """
         network = self.network
+        counts_of = statistics.pooled(network)
         climb = outcome.fit.climb
         table_of = layout.tables(climb.cells)
         others = [layout.tables(other.cells) for other in outcome.fit.others]
@@ -184,7 +185,7 @@ class Climber:
         hidden = _hidden(network, self.families, statistics)
         reports = {}
         for name, family in self.families.items():
-            counts = statistics.counts_in_sample(network.family(name), 0)
+            counts = counts_of.counts_in_sample(network.family(name), 0)
             rows_used = None  # its CPT is a plain frequency
             if not incomplete.isdisjoint(counts.scope):
                 rows_used = rows_showing_any(counts)

@@ -51,7 +51,7 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
     rows = CptRows.of(layout)
 
     def step(start: FloatArray) -> FloatArray:
-        return maximise(engine.expect(start).counts, rows, pseudo)
+        return maximise(engine.expect(start).counts, rows, pseudo, start)
 
     expected = engine.expect(cells).counts + pseudo
     return Curvature(layout, step, cells, pseudo, expected, rows.begins, rows.lengths)

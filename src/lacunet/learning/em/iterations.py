@@ -16,7 +16,9 @@ with :math:`a = \lVert \Delta x \rVert / \lVert \Delta f \rVert` (Varadhan and R
 No step is more than some times as long as the plain one; that limit doubles when so long a step
 was kept, and halves when it was not: on a ridge, where the data do not tell what is best, steps
 that are too long go over the edge. A step is kept only if the log-posterior does not fall;
-otherwise the plain step stands, and the past is forgotten. What is zero stays zero.
+otherwise the plain step stands, and the past is forgotten. What is zero stays zero. A CPT that is
+no full table leaves its shape on the way: it is moved to the nearest one of its shape before it is
+looked at.
 
 *Near the optimum.* Where much is missing steps are short long before EM has arrived. What remains
 is :math:`d = (I - \partial M)^{-1} f`, and in standard errors its square is :math:`f' W (I -
@@ -30,7 +32,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import nan, sqrt
 
 import numpy as np
@@ -121,7 +122,10 @@ def climb(
     """
     latest = Climb.at_start(start)
     rows = CptRows.of(engine.problems.layout)
-    maximised = partial(maximise, rows=rows, pseudo_counts=pseudo_counts)
+
+    def maximised(expected: FloatArray, near: FloatArray) -> FloatArray:
+        return maximise(expected, rows, pseudo_counts, near)
+
     climbing = Climbing(engine, rows, pseudo_counts, maximised, limits)
     try:
         for iterate in climbing.iterates(start):
@@ -144,7 +148,8 @@ class Climbing:
     engine: Engine
     rows: CptRows
     pseudo_counts: PerCell
-    maximised: Callable[[FloatArray], FloatArray]  # cells of highest posterior by expected counts
+    # The cells of highest posterior by expected counts, and the cells that these were expected at.
+    maximised: Callable[[FloatArray, FloatArray], FloatArray]
     limits: Limits
 
     def iterates(self, start: FloatArray) -> Iterator[Climb]:
@@ -158,7 +163,7 @@ class Climbing:
         while not here.reason:
             # A plain step: expected counts are there already, so it costs next to nothing.
             done += 1
-            plain = self.maximised(here.expected)
+            plain = self.maximised(here.expected, here.cells)
             past = remembered(past, Step.between(here.cells, plain))
             aim = Aim.of(past, here.expected + self.pseudo_counts)
 
@@ -177,6 +182,7 @@ class Climbing:
             is_last = done >= self.limits.iterations
             if self.limits.accelerate and len(past) > 1 and not is_last:
                 cells, length = extrapolated(aim, self.rows, longest)
+                cells = self.rows.shaped_near(cells, aim.weights)
                 jump = self._look_if_possible(here, cells, done)
                 is_kept = jump is not None and jump.log_posterior >= here.log_posterior
                 if length == longest:

@@ -21,6 +21,7 @@ from lacunet.learning.closed_forms.forms import DELETIONS, Deletion
 from lacunet.learning.plan import MethodError, PerCell
 from lacunet.network.alignment import ComparisonError, matched
 from lacunet.network.network import FloatArray, Network, Scope, Tables
+from lacunet.network.shapes.shape import Shaped
 
 START_PSEUDO_COUNTS = 1.0  # smooth a start where those asked for do not: EM never leaves a zero
 SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
@@ -33,12 +34,14 @@ class CptRows:
     begins: Integers  # where each begins
     lengths: Integers  # how long it is
     possible: NDArray[np.bool_] | None = None  # cells that are not structural zeros; None: all
+    shaped: tuple[tuple[slice, Shaped], ...] = ()  # the cells of CPTs that are no full tables
 
     @classmethod
     def of(cls, layout: Layout) -> CptRows:
         """The rows of a layout's CPTs."""
-        sizes = np.diff(layout.offsets)
-        lengths = np.repeat(layout.cardinalities, sizes // layout.cardinalities)
+        heads = layout.heads
+        states = layout.cardinalities[heads]
+        lengths = np.repeat(states, layout.sizes[heads] // states)
         possible = None
         possible_of = layout.network.possible_of
         if possible_of:
@@ -46,7 +49,44 @@ class CptRows:
             tables = layout.tables(possible)  # views: what is written there is written here
             for name in possible_of:
                 tables[name][...] = possible_of[name]
-        return cls(np.cumsum(lengths) - lengths, lengths, possible)
+        shaped = []
+        for head in heads.tolist():
+            name = layout.network.variables[head]
+            if name in layout.network.shaped_of:
+                begin = int(layout.offsets[head])
+                cells = slice(begin, begin + int(layout.sizes[head]))
+                shaped.append((cells, layout.network.shaped_of[name]))
+        return cls(np.cumsum(lengths) - lengths, lengths, possible, tuple(shaped))
+
+    def likeliest(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+        """The CPTs under which counts are likeliest: each row divided by its sum, or by its shape.
+
+        Parameters
+        ----------
+        near
+            Cells that cannot be far: where the shapes begin to look.
+        """
+        cells = self.normalised(counts)
+        for where, shaped in self.shaped:
+            begin = None if near is None else near[where].reshape(shaped.shape)
+            table = shaped.fit(counts[where].reshape(shaped.shape), begin)
+            cells[where] = np.ravel(table)
+        return cells
+
+    def shaped_near(self, cells: FloatArray, weights: FloatArray) -> FloatArray:
+        """Cells with each CPT that is no full table moved to the nearest one of its shape.
+
+        The nearest is the likeliest, where each CPT row has the weight that is expected there.
+        """
+        if not self.shaped:
+            return cells
+        in_rows = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
+        moved = cells.copy()
+        for where, shaped in self.shaped:
+            counts = (cells[where] * in_rows[where]).reshape(shaped.shape)
+            table = shaped.fit(counts, cells[where].reshape(shaped.shape))
+            moved[where] = np.ravel(table)
+        return moved
 
     def normalised(self, weights: FloatArray) -> FloatArray:
         """Each row divided by its sum; a row of zeros becomes uniform.
@@ -65,7 +105,12 @@ class CptRows:
         return rows
 
 
-def maximise(counts: FloatArray, rows: CptRows, pseudo_counts: PerCell) -> FloatArray:
+def maximise(
+    counts: FloatArray,
+    rows: CptRows,
+    pseudo_counts: PerCell,
+    near: FloatArray | None = None,
+) -> FloatArray:
     r"""The CPTs of highest posterior given expected counts.
 
     .. math::
@@ -79,7 +124,7 @@ def maximise(counts: FloatArray, rows: CptRows, pseudo_counts: PerCell) -> Float
     >>> maximise(np.array([5.0, 3.0]), one_variable, 1.0).tolist()
     [0.6, 0.4]
     """
-    return rows.normalised(counts + pseudo_counts)
+    return rows.likeliest(counts + pseudo_counts, near)
 
 
 def log_prior(cells: FloatArray, pseudo_counts: PerCell) -> float:
@@ -102,12 +147,12 @@ def log_prior(cells: FloatArray, pseudo_counts: PerCell) -> float:
 
 def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs whose rows are drawn uniformly from all distributions."""
-    return rows.normalised(rng.standard_exponential(int(rows.lengths.sum())))
+    return rows.likeliest(rng.standard_exponential(int(rows.lengths.sum())))
 
 
 def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
-    return rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells)))
+    return rows.likeliest(rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells))))
 
 
 def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> Scope:
@@ -136,9 +181,11 @@ def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> 
 def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
     """Which cells are those of families that some variables have a part in."""
     names = set(variables)
-    network = layout.network
-    touched = [not names.isdisjoint(network.family(name)) for name in network.variables]
-    return np.repeat(np.array(touched, dtype=bool), np.diff(layout.offsets))
+    touched = np.zeros(layout.cells, dtype=bool)
+    for name, table in layout.tables(touched).items():
+        if not names.isdisjoint(layout.network.family(name)):
+            table[...] = True
+    return touched
 
 
 def starting_form(start: str | Network) -> Deletion:

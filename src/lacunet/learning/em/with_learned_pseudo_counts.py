@@ -20,7 +20,7 @@ from lacunet.learning.pseudo_counts import (
     ONE_PER_CELL,
     PseudoCounts,
     UsedPseudoCounts,
-    learn_pseudo_counts,
+    learned_for,
     pseudo_tables,
 )
 from lacunet.limits import Deadline
@@ -46,6 +46,7 @@ def fit_and_learn_pseudo_counts(
         Whether ``before`` was learned already, and is only used.
     """
     layout = fitting.engine.problems.layout
+    full_tables = [name for name in before if name not in layout.network.shaped_of]
     first_fitting = replace(
         fitting,
         pseudo_counts=flat_pseudo_counts(ONE_PER_CELL, layout),
@@ -57,16 +58,16 @@ def fit_and_learn_pseudo_counts(
     if not climb.iterations:
         return first, before
     if climb.reason == "interrupted":
-        return first, before.keeping(before)
+        return first, before.keeping(full_tables)
     pseudo_counts = before
     if not is_learned:
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
-        pseudo_counts = learn_pseudo_counts(counts, before.kept, layout.network.possible_of)
+        pseudo_counts = learned_for(layout.network, counts, before.kept)
     flat = flat_pseudo_counts(pseudo_counts, layout)
     refitted = replace(fitting, pseudo_counts=flat).refit(first)
     if refitted is None:
-        return first, before.keeping(before)
+        return first, before.keeping(full_tables)
     return refitted, pseudo_counts
 
 

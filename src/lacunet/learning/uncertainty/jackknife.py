@@ -90,6 +90,8 @@ class Replicates:
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
         rates = settled(rates, ROUNDING)
+        if variable in self.network.shaped_of:  # its CPT rows tell of one another
+            return Spread.of_variance(table, table, variance)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)
@@ -98,11 +100,19 @@ class Replicates:
 
     def spreads(self) -> dict[str, Spread]:
         """The spread of every CPT."""
-        joint_of = family_marginals(self.network)
         return {
-            name: self.spread(name, self.total * joint_of[name].sum(axis=-1, keepdims=True))
-            for name in self.network.variables
+            name: self.spread(name, expected) for name, expected in self._expected_rows().items()
         }
+
+    def _expected_rows(self) -> dict[str, FloatArray]:
+        """The weight expected in each CPT row; CPTs that are tied are one, and have that of all."""
+        expected = {
+            name: self.total * joint.sum(axis=-1, keepdims=True)
+            for name, joint in family_marginals(self.network).items()
+        }
+        for group in self.network.tied:
+            expected |= dict.fromkeys(group, sum(expected[name] for name in group))
+        return expected
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer: every replicate is asked.
@@ -113,10 +123,9 @@ class Replicates:
         """
         variance = self.variance(asked.of_network)
         weight_of, rows_of, known_of = {}, {}, {}
-        for name, joint in family_marginals(self.network).items():
-            expected = self.total * joint.sum(axis=-1, keepdims=True)
+        for name, expected in self._expected_rows().items():
             weight = self.row_weights.get(name, expected)
-            worth = self.worth_of.get(name, np.ones(joint.shape)).min(axis=-1, keepdims=True)
+            worth = self.worth_of.get(name, np.ones(1)).min(axis=-1, keepdims=True)
             spread, rows = spread_of[name], weight * worth
             known = np.minimum(spread.row_sizes[..., None], rows)
             weight_of[name], known_of[name] = weight, known

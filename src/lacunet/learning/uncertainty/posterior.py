@@ -185,7 +185,7 @@ class EmPosterior:
         nothing = {name: np.zeros(sizes.shape) for name, sizes in self.sizes_of.items()}
         variances = np.zeros(len(asked.gradients))
         for index, gradient_of in enumerate(asked.gradients):
-            cells = self.layout.flat({**nothing, **gradient_of})
+            cells = self.layout.added({**nothing, **gradient_of})
             moved = cells[self.free.cell] - cells[self.free.reference]
             variances[index] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():

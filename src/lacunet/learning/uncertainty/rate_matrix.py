@@ -144,8 +144,10 @@ class Curvature:
 
     @property
     def family(self) -> Integers:
-        """The family of each free parameter."""
-        return np.searchsorted(self.layout.offsets, self.free.cell, side="right") - 1
+        """The family of each free parameter; of those that are tied, the head."""
+        layout = self.layout
+        place = np.searchsorted(layout.offsets[layout.heads], self.free.cell, side="right") - 1
+        return layout.heads[place]
 
     def moved(self, direction: FloatArray, parts: Integers) -> FloatArray:
         r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
@@ -194,12 +196,15 @@ def parts_of(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
     from networkx.utils import UnionFind
 
-    families_of = curvature.layout.families_of()
+    layout = curvature.layout
+    families_of = layout.families_of()
+    place_of = {name: place for place, name in enumerate(layout.network.variables)}
+    head = np.array([place_of[layout.network.head_of[name]] for name in place_of])
     together: UnionFind[int] = UnionFind()
     for component in np.unique(problems.component):
         members = problems.members.row(int(component))
-        together.union(*np.unique(families_of.take(members).items).tolist())
-    label = np.full(len(curvature.layout.cardinalities), -1)
+        together.union(*np.unique(head[families_of.take(members).items]).tolist())
+    label = np.full(len(layout.cardinalities), -1)
     for part, families in enumerate(together.to_sets()):
         label[[*families]] = part
     return np.asarray(label[curvature.family])
@@ -236,7 +241,7 @@ class EmSpreads:
         nothing = {name: np.zeros(s.table.shape) for name, s in self.spread_of.items()}
         variances = np.zeros(len(asked.gradients))
         for index, gradient_of in enumerate(asked.gradients):
-            cells = self.layout.flat({**nothing, **gradient_of})
+            cells = self.layout.added({**nothing, **gradient_of})
             moved = cells[self.free.cell] - cells[self.free.reference]
             variances[index] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():

@@ -9,8 +9,9 @@ mean (a state, a list of states, null for missing), ``not_asked`` when a questio
 ``unsupported`` numbers the CPT rows that no data support ("0 3-5", or "none"), where that is
 known; ``reversible`` names the parents to whose edges the data give no direction. ``bootstrap``,
 where edges were learned, has the parents and CPTs of the networks that replicates of the rows led
-to. How values went missing, if the network knows, is in ``missingness`` (the graph's text),
-``latent`` (the variables that it knows no data to show) and ``mechanisms``.
+to. ``tied`` has the groups of variables whose CPTs are one, ``shapes`` what CPTs are that are no
+full tables. How values went missing, if the network knows, is in ``missingness`` (the graph's
+text), ``latent`` (the variables that it knows no data to show) and ``mechanisms``.
 What a result of learning knows beyond its network is in ``learned``
 (`lacunet.learning.result_json`), and of no concern here. The schema is in ``docs/formats.md``.
 """
@@ -51,7 +52,7 @@ _KEYS_OF = {
     "variables": ("name", "states", "parents", "cpt", *_KNOWLEDGE),
     "mechanisms": _MECHANISM,
 }
-_KNOWN = ("bootstrap", "missingness", "latent", "mechanisms", "learned")
+_KNOWN = ("tied", "shapes", "bootstrap", "missingness", "latent", "mechanisms", "learned")
 _PARTS = ("format", "version", "variables", *_KNOWN)
 
 
@@ -77,6 +78,7 @@ def parse(source: Source) -> Network:
         network = _part(whole, [entry.content["name"] for entry in entries], dictionary)
         edges = [edge for entry in entries for edge in _reversible(entry, network)]
         network = network.with_reversible(edges)
+        network = _with_shapes(network, document, source)
         if "bootstrap" in document:
             network = network.with_bootstrap(_bootstrap(document["bootstrap"], network, source))
         if "missingness" not in document and not hiding:
@@ -105,6 +107,20 @@ def _part(whole: Network, names: list[str], dictionary: Mapping[str, Any]) -> Ne
         **dictionary,
     )
     return network.with_support(whole.support)
+
+
+def _with_shapes(network: Network, document: Mapping[str, Any], source: Source) -> Network:
+    """The network with the CPTs that are one, and those that are no full tables."""
+    location = f"{source.name}: tied"
+    groups = _of_kind(document.get("tied", []), list, location, "a list of groups")
+    network = network.with_ties(_texts(group, location, "tied") for group in groups)
+    location = f"{source.name}: shapes"
+    shapes = _of_kind(document.get("shapes", {}), dict, location, "an object")
+    if not shapes:
+        return network
+    from lacunet.network.shapes.names import shape_from_json
+
+    return network.with_shapes({name: shape_from_json(value) for name, value in shapes.items()})
 
 
 def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[Network]:
@@ -317,6 +333,12 @@ def render(network: Network, learned: str | None = None) -> str:
         "version": _written(VERSION),
         "variables": _lines(_content(network, name) for name in network.variables),
     }
+    if network.tied:
+        parts["tied"] = _written(network.tied)
+    if network.shapes_of:
+        from lacunet.network.shapes.names import as_json
+
+        parts["shapes"] = _written({v: as_json(shape) for v, shape in network.shapes_of.items()})
     if network.bootstrap is not None:
         members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
         parts["bootstrap"] = _lines(members)
