@@ -16,9 +16,11 @@ from lacunet.counts.observations import Observations, observations
 from lacunet.data.column_rules import with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.network_or_edges import network_beside
+from lacunet.data.panels import in_waves
 from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import Network, Scope
+from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
 if TYPE_CHECKING:
@@ -43,21 +45,25 @@ class OpenRows:
         return tuple(self.data.latent)
 
     def with_shapes(
-        self, tied: Iterable[Sequence[str]], shapes: Mapping[str, str | Shape]
+        self, tied: Iterable[Sequence[str]] | Mapping[str, bool], shapes: Mapping[str, str | Shape]
     ) -> OpenRows:
         """The same where some CPTs are one, and some are no full tables, beside those known so."""
-        groups = tuple(tied)
-        if not groups and not shapes:
+        if not tied and not shapes:
             return self
-        network = self.network
-        before = self.before
-        if groups:
-            network = network.with_ties([*network.tied, *groups])
-            before = before.with_ties([*before.tied, *groups])
-        if shapes:
-            network = network.with_shapes({**network.shapes_of, **shapes})
-            before = before.with_shapes({**before.shapes_of, **shapes})
-        return replace(self, network=network, before=before)
+
+        def shaped(network: Network) -> Network:
+            if isinstance(tied, Mapping):
+                network = untied(network, tied)
+            elif tied:
+                network = network.with_ties([*network.tied, *tied])
+            every = {
+                variable: shape
+                for name, shape in shapes.items()
+                for variable in in_all_waves([name], network.variables)
+            }
+            return network.with_shapes({**network.shapes_of, **every}) if every else network
+
+        return replace(self, network=shaped(self.network), before=shaped(self.before))
 
     @contextmanager
     def rows(self) -> Iterator[Observations]:
@@ -87,6 +93,7 @@ def open_rows(
     """
     data = as_data(data)
     brought = network_beside(network, data, function)
+    data = in_waves(data, brought.variables)
     before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(
         brought,

@@ -28,6 +28,7 @@ from lacunet.data.errors import (
     refuse_strangers,
 )
 from lacunet.data.frames import frame_part, is_arrow_tables
+from lacunet.data.panels import Panel, in_waves, panel_of
 from lacunet.data.source_parts import DataSource, source_of
 from lacunet.data.table import SetsOf
 from lacunet.network.dates import UNITS, is_period
@@ -35,6 +36,7 @@ from lacunet.network.dictionary import sets_among
 from lacunet.network.interval_names import INTERVALS
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import spelled
+from lacunet.network.waves import at
 from lacunet.text import close_to, first_of, in_shell
 
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
@@ -83,6 +85,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
             "the network comes first, then the data.",
         )
     source = source_from(data)
+    data = in_waves(data, network.variables)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
@@ -137,7 +140,12 @@ def _replaced(network: Network, updated: Network) -> Iterator[str]:
 def _remarks(reading: Reading) -> Iterator[str]:
     """What the user should know of the plan."""
     wanted = {*reading.wanted, *reading.data.aside, *reading.data.without}
-    if ignored := [name for name in reading.source.columns if name not in wanted]:
+    ignored = [name for name in reading.source.columns if name not in wanted]
+    if reading.data.is_panel:  # a column in some waves is one in all of them
+        used = {reading.data.unit, *(at(name).name for name in wanted)}
+        ignored = list(dict.fromkeys(at(name).name for name in ignored))
+        ignored = [name for name in ignored if name not in used]
+    if ignored:
         columns, them = ("column is", "it") if len(ignored) == 1 else ("columns are", "them")
         names = first_of(ignored, MOST_IGNORED)
         note = f"{len(ignored)} {columns} {IGNORED} {them}: {names}"
@@ -220,6 +228,21 @@ def source_from(given: Any) -> DataSource:
     data = as_data(given)
     if isinstance(data.source, DataSource):  # opened before, as standard input can be only once
         return data.source
+    return panel_from(data).source() if data.is_panel else _rows_from(data)
+
+
+def panel_from(data: Data) -> Panel:
+    """The units and waves of a panel, which are put in order once."""
+    held = data.held_panel
+    if "panel" not in held or held["of"] is not data.source:
+        held["panel"] = panel_of(data, _rows_from(data))
+        held["of"] = data.source
+    panel: Panel = held["panel"]
+    return panel
+
+
+def _rows_from(data: Data) -> DataSource:
+    """The rows as they come, of units and waves or not."""
     if data.query is not None:
         return source_of([query_part(data.query, data.database)])
     if is_arrow_tables(data.source):

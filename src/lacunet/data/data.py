@@ -204,6 +204,14 @@ class Data(Displayed):
         The encoding of text files, such as ``"cp1252"`` or ``"utf-16"``.
     decimal
         The character before the decimals of a number in text, ``"."`` or ``","``.
+    unit, time
+        Where rows are units in waves, as people at visits: the columns that say which unit a row is
+        of and in which wave, a whole number. Edges are then a template: in ``"H[t-1] -> H[t]; Z ->
+        H[t]"`` the variable H has a value for each wave, Z one for each unit. Waves without a row
+        are missing. Weights, strata and clusters are those of units.
+    waves
+        The same where each row is a unit, with a column for each wave: ``{"H": ["H1", "H2",
+        "H3"]}``, which are numbered from 1. None stands for a wave without a column.
     query
         One SELECT statement, whose rows are the data, in place of a source.
     database
@@ -241,9 +249,14 @@ class Data(Displayed):
     delimiter: str | None = None
     encoding: str = "utf-8"
     decimal: str = "."
+    unit: str | None = None
+    time: str | None = None
+    waves: Any = None
     query: str | None = None
     database: Any = field(default=None, metadata={"unsaid": True})  # may hold a password
     aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
+    # A panel whose rows were put in order once; the source beside it tells whether it is of these.
+    held_panel: dict[str, Any] = field(default_factory=dict, metadata={"unsaid": True})
 
     def __post_init__(self) -> None:
         # Options of other data are added first: what follows looks at all of them together. What a
@@ -260,6 +273,24 @@ class Data(Displayed):
                 self.__dict__[name] = check(in_row_order(values, self.source, name), name)
         self._check_weights()
         self._check_replicates()
+        self._check_panel()
+
+    def _check_panel(self) -> None:
+        if (self.unit is None) != (self.time is None):
+            raise DataError(
+                "unit= and time= go together, and one of them is not given.",
+                "unit= names the column that says whose row it is, time= that of the wave.",
+            )
+        if self.unit is not None and self.waves is not None:
+            raise DataError(
+                "unit= and time= are for rows that each hold one wave, waves= for rows that hold "
+                "all: both are given.",
+                "give one of the two.",
+            )
+        if self.waves is not None:
+            from lacunet.data.panels import checked_waves
+
+            self.__dict__["waves"] = checked_waves(self.waves)
 
     def _check_weights(self) -> None:
         if self.weight is not None and np.array_equal(self.weight, self.counts):
@@ -441,6 +472,11 @@ class Data(Displayed):
     def is_weighted(self) -> bool:
         """Whether rows may differ in weight."""
         return self.weight is not None or self.counts is not None
+
+    @property
+    def is_panel(self) -> bool:
+        """Whether the rows are of units in waves."""
+        return self.unit is not None or self.waves is not None
 
     @property
     def has_design(self) -> bool:

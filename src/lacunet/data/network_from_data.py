@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.data.batches import encoded_column
 from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
-from lacunet.data.column_rules import Reading, check_columns, source_from
+from lacunet.data.column_rules import Reading, check_columns, panel_from, source_from
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
 from lacunet.data.errors import clipped, listed
@@ -39,6 +39,7 @@ from lacunet.network.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.network.interval_names import labels_of, spelled_cut
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import number_of, spelled
+from lacunet.network.waves import at, is_template, unrolled_edges
 from lacunet.text import close_to, counted, first_of, in_shell, keyed
 from lacunet.text import listed as all_listed
 
@@ -64,6 +65,8 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
             "as in lacunet.Network.from_data(data, edges).",
         )
     dataset = with_network_states(as_data(data))
+    if dataset.is_panel:
+        return _network_of_panel(dataset, edges)
     source = source_from(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(dataset.states)
@@ -85,6 +88,45 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
         _summary(network, inferred, hidden, source.label),
         (*notes, *held.proposals(network)),
     )
+
+
+def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
+    """The network of a template over all waves; a variable has the same states in each.
+
+    CPTs that are the same wave by wave are one.
+    """
+    template = edges_of(edges)
+    if not is_template(template.variables):
+        raise EdgesError(
+            "the data are units in waves, and no variable has a wave in the edges.",
+            "write H[t] for H in any wave, and H[t-1] for the wave before: H[t-1] -> H[t].",
+        )
+    if data.not_asked:
+        raise EdgesError(
+            "questions that are not asked of all (not_asked=) are not known for panels.",
+            "leave them out: such cells are missing.",
+        )
+    panel = panel_from(data)
+    every, tied = unrolled_edges(template, panel.waves)
+    names = list(dict.fromkeys(at(name).name for name in every.variables))
+    for name in names:
+        if name in every.variables and len({at(v) for v in every.variables if at(v).name == name}) > 1:
+            raise EdgesError(
+                f"{name!r} has a wave in some edges, and none in others.",
+                f"write {name}[t] everywhere, or nowhere if it is the same in all waves.",
+            )
+    by_row = {"unit": None, "time": None, "waves": None, "weight": None, "counts": None}
+    rows = replace(data, **by_row, source=panel.stacked(), query=None, database=None)
+    found = find_network(rows, {name: () for name in names})
+    base = found.network
+    of = {name: at(name).name for name in every.variables}
+    network = Network(
+        {name: base.states_of[of[name]] for name in every.variables},
+        every.parents_of,
+        cuts={name: base.cuts_of[of[name]] for name in of if of[name] in base.cuts_of},
+        codes={name: base.codes_of[of[name]] for name in of if of[name] in base.codes_of},
+    )
+    return replace(found, network=network.with_ties(tied))
 
 
 def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:

@@ -97,7 +97,7 @@ def learn(
     experts: float | None = None,
     missingness: MissingnessGraph | str | PathLike[str] | None = None,
     shapes: Mapping[str, str | Shape] | None = None,
-    tied: Iterable[Sequence[str]] = (),
+    tied: Iterable[Sequence[str]] | Mapping[str, bool] = (),
     intervals: bool | Literal["model"] = False,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
@@ -151,7 +151,9 @@ def learn(
         where there are many parents.
     tied
         Groups of variables whose CPTs are one, such as ``[["Visit2", "Visit3", "Visit4"]]``: what
-        rows show of one tells of all. Parents correspond in the order in which edges name them.
+        rows show of one tells of all. Parents correspond in the order in which edges name them. In
+        a panel the CPTs of a variable are one in all waves; ``{"Visit": False}`` gives each its
+        own.
     intervals
         Whether to compute confidence intervals of all CPT entries. `Result.cpt` and `Result.table`
         show them, `Result.interval` and `Result.standard_error` give them as numbers, and answers

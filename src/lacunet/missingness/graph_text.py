@@ -7,6 +7,7 @@ r"""The text format of missingness graphs.
     Health <-> R[Job]                         # a hidden common cause
     R[Sex], R[Age]                            # missing completely at random
     Age -> R[Sex] -> R[Job]                   # a chain; →, => and ↔ are read too
+    H[t-1] -> R[S[t]]                         # a panel: the same in all waves
     R[Second] <= R[First]                     # monotone: Second is shown only where First is
     Age -> R_Job                              # R[Job], unless a variable is called R_Job
 
@@ -25,6 +26,7 @@ from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.network.nodes import (
     BARE_NAME,
     BOTH,
+    INDEX,
     RIGHT,
     Mechanism,
     Node,
@@ -40,7 +42,7 @@ _TOKEN = re.compile(
     rf"|(?P<both>{BOTH})|(?P<right>{RIGHT})|(?P<order><=|≤)"
     r"|(?P<comma>,)"
     r"|(?P<open>R\[)|(?P<close>\])"
-    r'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*")'
+    rf'|(?P<quoted>"(?:[^"\\\n]|\\["\\nrt])*"(?:{INDEX})?)'
     rf"|(?P<bare>{BARE_NAME.pattern})"
 )
 _ARROWS = {"right": "->", "both": "<->", "order": "<="}
@@ -144,7 +146,8 @@ def _name(token: Token, written: Written) -> str:
     if token.kind == "bare":
         return token.text
     if token.kind == "quoted":
-        return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], token.text[1:-1])
+        inner, _, index = token.text[1:].rpartition('"')
+        return re.sub(r"\\(.)", lambda match: _ESCAPES[match[1]], inner) + index
     raise written.wrong("expected a variable or a mechanism R[...]", token.position)
 
 

@@ -7,6 +7,7 @@ r"""Edges, in the languages that people write them in.
     Age -> {Cough, Fever} -> Visit           # a chain through both
     "Place, of birth" → Job; Job ← Age       # quotes where needed, arrows of any look
     Sex                                      # a variable without edges
+    H[t-1] -> H[t]                           # a panel: the same in all waves
     digraph { A -> {B C} [color=red] }       # DOT
     dag { A [exposure]; A -> B <- C }        # dagitty
     [A][B|A][C|A:B]                          # bnlearn's model string
@@ -40,7 +41,7 @@ from lacunet.network.edge_texts import (
     pairs_in_frame,
 )
 from lacunet.network.network import Network, Scope
-from lacunet.network.nodes import BOTH, RIGHT, Token, Written, edges_in
+from lacunet.network.nodes import BOTH, INDEX, RIGHT, Token, Written, edges_in
 from lacunet.text import first_of, in_quotes, near_files, separated
 
 HINT = "write edges as 'Age -> Disease; Disease -> Test', or as pairs (parent, child)."
@@ -53,8 +54,8 @@ _TOKEN = re.compile(
     r"|(?P<line>--+|[—–](?=\s)|-(?=\s|$))"
     r"|(?P<comma>,)|(?P<open>\{)|(?P<close>\})|(?P<equals>=)"
     r"|(?P<attributes>\[(?:[^\]\"]|\"(?:[^\"\\]|\\.)*\")*\])"
-    r'|(?P<quoted>"(?:[^"\\]|\\.)*")'
-    r"|(?P<bare>(?:[^\s,;#\"\[\]{}<>=\-→⟶←⟵↔⟷⇒⇐/]|-(?![->])|/(?![/*]))+)",
+    rf'|(?P<quoted>"(?:[^"\\]|\\.)*"(?:{INDEX})?)'
+    rf"|(?P<bare>(?:[^\s,;#\"\[\]{{}}<>=\-→⟶←⟵↔⟷⇒⇐/]|-(?![->])|/(?![/*]))+(?:{INDEX})?)",
     re.DOTALL,
 )
 NEEDS_QUOTES = re.compile(r"[,;#\"\[\]{}<>=→⟶←⟵↔⟷⇒⇐]|--|->|//|/\*")  # in a name
@@ -406,7 +407,8 @@ def _group(tokens: Sequence[Token], near: Token, written: Written, *, in_block: 
         elif token.kind == "equals":
             raise written.wrong("'=' is not understood here", token.position)
         elif token.kind == "quoted":
-            names += [[re.sub(r"\\(.)", r"\1", token.text[1:-1])], []]
+            inner, _, index = token.text[1:].rpartition('"')
+            names += [[re.sub(r"\\(.)", r"\1", inner) + index], []]
         elif in_block:
             names.append([token.text])
         else:

@@ -802,6 +802,63 @@ class Network(Askable):
             support=self.support and {**self.support, name: known},
         )
 
+    def with_copies(self, parents_of: Mapping[str, Scope], like: Mapping[str, str]) -> Network:
+        """The network with further variables, each with the states and the CPT of another.
+
+        They are tied to these. How values went missing is not known of them.
+
+        Parameters
+        ----------
+        parents_of
+            Of all variables, the further ones among them.
+        like
+            For each further variable the one that it is a copy of.
+        """
+
+        def copied(values: Mapping[str, Any]) -> dict[str, Any]:
+            """What is known of variables, and of their copies."""
+            return {**values, **{new: values[old] for new, old in like.items() if old in values}}
+
+        group_of = {name: group for group in self.tied for name in group}
+        grown = {old: list(group_of.get(old, (old,))) for old in like.values()}
+        for new, old in like.items():
+            grown[old].append(new)
+        others = [group for group in self.tied if not {*group} & {*grown}]
+        return self._with(
+            variables=(*self.variables, *like),
+            states_of=copied(self.states_of),
+            parents_of=dict(parents_of),
+            tables_of=self.tables_of and copied(self.tables_of),
+            order=topological_order(parents_of),
+            cuts_of=copied(self.cuts_of),
+            codes_of=copied(self.codes_of),
+            support=self.support and copied(self.support),
+            masked_of=copied(self.masked_of),
+            mechanisms=None,
+            bootstrap=self.bootstrap and (),
+            tied=(*others, *map(tuple, grown.values())),
+            shapes_of=copied(self.shapes_of),
+        )
+
+    def unroll(self, waves: int) -> Network:
+        """The network of a panel over more waves, to forecast: later ones are as the last.
+
+        Parameters
+        ----------
+        waves
+            The number of all waves, from the first.
+
+        Examples
+        --------
+        >>> states = {name: ["well", "ill"] for name in ("H[0]", "H[1]", "H[2]")}
+        >>> panel = Network(states, {"H[1]": ["H[0]"], "H[2]": ["H[1]"]})
+        >>> panel.with_ties([["H[1]", "H[2]"]]).unroll(5).variables
+        ('H[0]', 'H[1]', 'H[2]', 'H[3]', 'H[4]')
+        """
+        from lacunet.network.waves import unrolled
+
+        return unrolled(self, waves)
+
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""
         copy = object.__new__(Network)

@@ -17,7 +17,11 @@ from lacunet.text import in_quotes
 
 # The arrows of texts with edges, for patterns.
 RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
-BARE_NAME = re.compile(r"(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+")
+# In which wave a variable of a panel is: H[t], H[t-1], H[5].
+INDEX = r"\[(?:t(?:[+-]\d+)?|-?\d+)\]"
+BARE_NAME = re.compile(
+    rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?"
+)
 
 
 class Mechanism(NamedTuple):

@@ -1,0 +1,247 @@
+"""Panels: networks that are the same wave by wave, written once as a template.
+
+.. code-block:: text
+
+    Z -> H[t]; H[t-1] -> H[t]; H[t] -> S[t]
+
+``H[t]`` is H in any wave, ``H[t-1]`` the same one wave before, ``H[0]`` H in wave 0, and Z, without
+an index, the same in all waves. Unrolled over the waves 0, 1 and 2 this is a network of Z, H[0],
+S[0], H[1], ..., in which the CPTs of H[1] and H[2] are one, and so are those of S[0], S[1], S[2].
+H[0] has fewer parents, and a CPT of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from lacunet.network.edges import Edges, EdgesError
+from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.text import counted, listed
+
+INDEXED = re.compile(r"(.+)\[\s*(?:(t)\s*(?:([+-])\s*(\d+))?|(-?\d+))\s*\]", re.DOTALL)
+
+
+class At(NamedTuple):
+    """A variable, and its place in time: so many waves before t, or in one wave.
+
+    A variable that is the same in all waves has neither.
+    """
+
+    name: str
+    lag: int | None = None
+    wave: int | None = None
+
+    def in_wave(self, wave: int) -> str:
+        """The name of the variable that is meant where t is a wave."""
+        if self.lag is not None:
+            return wave_name(self.name, wave - self.lag)
+        return self.name if self.wave is None else wave_name(self.name, self.wave)
+
+    def __str__(self) -> str:
+        if self.lag is None:
+            return self.name if self.wave is None else wave_name(self.name, self.wave)
+        shift = f"{-self.lag:+d}" if self.lag else ""
+        return f"{self.name}[t{shift}]"
+
+
+def wave_name(name: str, wave: int) -> str:
+    """A variable in one wave, as networks name it.
+
+    >>> wave_name("H", 5)
+    'H[5]'
+    """
+    return f"{name}[{wave}]"
+
+
+def at(text: str) -> At:
+    """The variable and the place in time that a name says.
+
+    Examples
+    --------
+    >>> at("H[t-1]"), at("H[3]"), at("Z")
+    (At(name='H', lag=1, wave=None), At(name='H', lag=None, wave=3), At(name='Z', lag=None, wave=None))
+    """
+    match = INDEXED.fullmatch(text)
+    if match is None:
+        return At(text)
+    name, is_any, sign, shift, wave = match.groups()
+    if not is_any:
+        return At(name, wave=int(wave))
+    waves = int(shift or 0)
+    return At(name, lag=waves if sign != "+" else -waves)
+
+
+def is_template(names: Iterable[str]) -> bool:
+    """Whether some name has the index t."""
+    return any(at(name).lag is not None for name in names)
+
+
+def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
+    """The edges of a template over all waves, and which variables have one CPT.
+
+    Parents from before the first wave are left out, and such variables have a CPT of their own.
+
+    Raises
+    ------
+    EdgesError
+        An arrow goes back in time.
+
+    Examples
+    --------
+    >>> from lacunet.network.edges import edges_of
+    >>> every, tied = unrolled_edges(edges_of("H[t-1] -> H[t] -> S[t]"), range(3))
+    >>> every.parents_of["H[2]"], tied
+    (('H[1]',), [('S[0]', 'S[1]', 'S[2]'), ('H[1]', 'H[2]')])
+    """
+    template = _in_wave_t(edges)
+    known = {node.in_wave(wave) for wave in waves for node in template}
+    variables: dict[str, None] = {}
+    parents_of: dict[str, Scope] = {}
+    alike: dict[tuple[At, tuple[At, ...]], list[str]] = {}
+    for wave in waves:
+        for node, parents in template.items():
+            name = node.in_wave(wave)
+            if node.wave is not None and node.wave not in waves:
+                raise EdgesError(
+                    f"{name!r} is in none of the waves, which are {waves[0]} to {waves[-1]}.",
+                    "name a wave that the data show.",
+                )
+            present = tuple(parent for parent in parents if parent.in_wave(wave) in known)
+            here = [parent.in_wave(wave) for parent in present]
+            variables[name] = None
+            parents_of[name] = tuple(dict.fromkeys((*parents_of.get(name, ()), *here)))
+            if node.lag is not None:
+                alike.setdefault((node, present), []).append(name)
+    # What is drawn for one wave alone has other parents there.
+    own = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
+    groups = [tuple(name for name in group if name not in own) for group in alike.values()]
+    kept = {name: parents for name, parents in parents_of.items() if parents}
+    return Edges(tuple(variables), kept), [group for group in groups if len(group) > 1]
+
+
+def _in_wave_t(edges: Edges) -> dict[At, list[At]]:
+    """The parents of each variable of a template, each as it is seen from wave t."""
+    parents_of: dict[At, list[At]] = {}
+    for child, parents in edges.parents_of.items():
+        node = at(child)
+        held = parents_of.setdefault(_in_place(node), [])
+        held += [_seen_from(node, at(parent)) for parent in parents]
+    roots = {_in_place(at(name)): list[At]() for name in edges.variables}
+    return roots | parents_of
+
+
+def _in_place(node: At) -> At:
+    """The variable in wave t, where it stands in another by its distance from t."""
+    return node if node.lag is None else node._replace(lag=0)
+
+
+def _seen_from(child: At, parent: At) -> At:
+    """A parent, once its child is moved to wave t."""
+    if child.lag is None and parent.lag is not None:
+        raise EdgesError(
+            f"{parent} -> {child}: the parent is in any wave, the child is not.",
+            "give both an index: H[t-1] -> H[t].",
+        )
+    moved = parent
+    if child.lag is not None and parent.lag is not None:
+        moved = parent._replace(lag=parent.lag - child.lag)
+    is_later = moved.lag is not None and moved.lag < 0
+    if child.wave is not None and parent.wave is not None:
+        is_later = parent.wave > child.wave
+    if is_later:
+        raise EdgesError(
+            f"{parent} -> {child} goes back in time.",
+            "write the later of the two as t, and the other as t-1: H[t-1] -> H[t].",
+        )
+    return moved
+
+
+def waves_of(network: Network) -> Mapping[str, Sequence[int]]:
+    """The waves that each variable of a panel is in, in ascending order."""
+    waves: dict[str, list[int]] = {}
+    for node in map(at, network.variables):
+        if node.wave is not None:
+            waves.setdefault(node.name, []).append(node.wave)
+    return {name: sorted(held) for name, held in waves.items()}
+
+
+def in_all_waves(names: Iterable[str], variables: Collection[str]) -> list[str]:
+    """Variables by their names; a name that is no variable stands for itself in all waves.
+
+    >>> in_all_waves(["Z", "H"], ["Z", "H[0]", "H[1]"])
+    ['Z', 'H[0]', 'H[1]']
+    """
+    found: list[str] = []
+    for name in names:
+        waves = [variable for variable in variables if at(variable).name == name]
+        found += [name] if name in variables or not waves else waves
+    return found
+
+
+def untied(network: Network, tied: Mapping[str, bool]) -> Network:
+    """The network in which some variables of a panel have a CPT of their own in each wave."""
+    waves = waves_of(network)
+    for name, is_tied in tied.items():
+        if name not in waves or not isinstance(is_tied, bool):
+            raise NetworkError(
+                f"tied= says {is_tied!r} of {name!r}.",
+                f"as a mapping it says of variables of a panel whether their CPTs are one in all "
+                f"waves: tied={{'H': False}}. Such variables: {listed(waves) or 'none'}.",
+            )
+    free = {name for name, is_tied in tied.items() if not is_tied}
+    return network.with_ties(group for group in network.tied if at(group[0]).name not in free)
+
+
+def unrolled(network: Network, waves: int) -> Network:
+    """The network over so many waves, of which later ones are as the last.
+
+    Raises
+    ------
+    NetworkError
+        It is no panel, has more waves, or the CPT of the last wave is not that of an earlier one.
+    """
+    held = waves_of(network)
+    if not held:
+        raise NetworkError(
+            "the network has no waves.",
+            "a panel has some: learn('H[t-1] -> H[t]', Data('long.csv', unit='person', "
+            "time='wave')).",
+        )
+    first, last = min(map(min, held.values())), max(map(max, held.values()))
+    if waves < last - first + 1:
+        raise NetworkError(
+            f"the network has {counted(last - first + 1, 'wave')} already.",
+            "give the number of all waves, those to come among them.",
+        )
+    tied = {name: group for group in network.tied for name in group}
+    later = range(last + 1, first + waves)
+    parents = dict(network.parents_of)
+    like: dict[str, str] = {}  # for each new variable the one whose CPT it has
+    for name in held:
+        final = wave_name(name, last)
+        if later and final not in tied:
+            raise NetworkError(
+                f"{name!r} has a CPT of its own in wave {last}: what comes later is not known.",
+                "tie it to earlier waves, of which there must be one.",
+            )
+        for wave in later:
+            new = wave_name(name, wave)
+            other = next(member for member in tied[final] if member != final)
+            parents[new] = tuple(
+                _moved(parent, wave - last, is_fixed=parent == there)
+                for parent, there in zip(
+                    network.parents_of[final], network.parents_of[other], strict=True
+                )
+            )
+            like[new] = final
+    return network.with_copies(parents, like)
+
+
+def _moved(name: str, waves: int, *, is_fixed: bool) -> str:
+    """A parent of a variable that is moved to a later wave: it moves along, or stays."""
+    node = at(name)
+    if is_fixed or node.wave is None:
+        return name
+    return wave_name(node.name, node.wave + waves)
