@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lacunet.counts.observations import Observations, observations
-from lacunet.data.column_rules import with_data_codes
+from lacunet.data.column_rules import with_data_codes, with_waves
 from lacunet.data.data import Data, as_data
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.panels import in_waves
 from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import Network, Scope
@@ -50,26 +49,32 @@ class OpenRows:
         """The same where some CPTs are one, and some are no full tables, beside those known so."""
         if not tied and not shapes:
             return self
-
-        def shaped(network: Network) -> Network:
-            if isinstance(tied, Mapping):
-                network = untied(network, tied)
-            elif tied:
-                network = network.with_ties([*network.tied, *tied])
-            every = {
-                variable: shape
-                for name, shape in shapes.items()
-                for variable in in_all_waves([name], network.variables)
-            }
-            return network.with_shapes({**network.shapes_of, **every}) if every else network
-
-        return replace(self, network=shaped(self.network), before=shaped(self.before))
+        network = shaped(self.network, tied, shapes)
+        return replace(self, network=network, before=shaped(self.before, tied, shapes))
 
     @contextmanager
     def rows(self) -> Iterator[Observations]:
         """The rows: in memory if they take a fourth of the budget at most, else streamed."""
         with observations(self.data, self.before, self.budget, progress=self.progress) as rows:
             yield rows
+
+
+def shaped(
+    network: Network,
+    tied: Iterable[Sequence[str]] | Mapping[str, bool],
+    shapes: Mapping[str, str | Shape],
+) -> Network:
+    """The network where some CPTs are one, and some are no full tables; of a panel in all waves."""
+    if isinstance(tied, Mapping):
+        network = untied(network, tied)
+    elif tied:
+        network = network.with_ties([*network.tied, *tied])
+    every = {
+        variable: shape
+        for name, shape in shapes.items()
+        for variable in in_all_waves([name], network.variables)
+    }
+    return network.with_shapes({**network.shapes_of, **every}) if every else network
 
 
 def open_rows(
@@ -93,7 +98,7 @@ def open_rows(
     """
     data = as_data(data)
     brought = network_beside(network, data, function)
-    data = in_waves(data, brought.variables)
+    data = with_waves(data, brought.variables)
     before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(
         brought,

@@ -36,7 +36,7 @@ from lacunet.network.dictionary import sets_among
 from lacunet.network.interval_names import INTERVALS
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import spelled
-from lacunet.network.waves import at
+from lacunet.network.waves import in_time
 from lacunet.text import close_to, first_of, in_shell
 
 MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
@@ -85,7 +85,7 @@ def plan_reading(given: Any, network: Network) -> Reading:
             "the network comes first, then the data.",
         )
     source = source_from(data)
-    data = in_waves(data, network.variables)
+    data = with_waves(data, network.variables)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
@@ -142,9 +142,10 @@ def _remarks(reading: Reading) -> Iterator[str]:
     wanted = {*reading.wanted, *reading.data.aside, *reading.data.without}
     ignored = [name for name in reading.source.columns if name not in wanted]
     if reading.data.is_panel:  # a column in some waves is one in all of them
-        used = {reading.data.unit, *(at(name).name for name in wanted)}
-        ignored = list(dict.fromkeys(at(name).name for name in ignored))
+        used = {reading.data.unit, *(in_time(name).name for name in wanted)}
+        ignored = list(dict.fromkeys(in_time(name).name for name in ignored))
         ignored = [name for name in ignored if name not in used]
+        yield from _other_waves(reading)
     if ignored:
         columns, them = ("column is", "it") if len(ignored) == 1 else ("columns are", "them")
         names = first_of(ignored, MOST_IGNORED)
@@ -161,6 +162,18 @@ def _remarks(reading: Reading) -> Iterator[str]:
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
             yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
+
+
+def _other_waves(reading: Reading) -> Iterator[str]:
+    """Rows of waves that the network does not have."""
+    known = {node.wave for node in map(in_time, reading.network.variables)} - {None}
+    others = [wave for wave in panel_from(reading.data).waves if known and wave not in known]
+    if others:
+        waves = f"wave {others[0]} is" if len(others) == 1 else f"waves {listed(others)} are"
+        yield (
+            f"{waves} not in the network, and not read; network.unroll(waves) gives one over more "
+            "waves."
+        )
 
 
 def _other_cuts(network: Network, bins: Mapping[str | None, Any]) -> Iterator[str]:
@@ -232,13 +245,19 @@ def source_from(given: Any) -> DataSource:
 
 
 def panel_from(data: Data) -> Panel:
-    """The units and waves of a panel, which are put in order once."""
+    """The units and waves of a panel, which are put in order once, before rows are opened."""
     held = data.held_panel
-    if "panel" not in held or held["of"] is not data.source:
+    is_opened = isinstance(data.source, DataSource) or hasattr(data.source, "gather")
+    if "panel" not in held or not (is_opened or held["of"] is data.source):
         held["panel"] = panel_of(data, _rows_from(data))
         held["of"] = data.source
     panel: Panel = held["panel"]
     return panel
+
+
+def with_waves(data: Data, variables: Collection[str]) -> Data:
+    """What is said of variables of a panel, said of each in all waves."""
+    return in_waves(data, panel_from(data), variables) if data.is_panel else data
 
 
 def _rows_from(data: Data) -> DataSource:

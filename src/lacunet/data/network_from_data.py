@@ -39,7 +39,7 @@ from lacunet.network.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.network.interval_names import labels_of, spelled_cut
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import number_of, spelled
-from lacunet.network.waves import at, is_template, unrolled_edges
+from lacunet.network.waves import in_time, is_template, unrolled_edges
 from lacunet.text import close_to, counted, first_of, in_shell, keyed
 from lacunet.text import listed as all_listed
 
@@ -108,25 +108,25 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
         )
     panel = panel_from(data)
     every, tied = unrolled_edges(template, panel.waves)
-    names = list(dict.fromkeys(at(name).name for name in every.variables))
+    names = list(dict.fromkeys(in_time(name).name for name in every.variables))
     for name in names:
-        if name in every.variables and len({at(v) for v in every.variables if at(v).name == name}) > 1:
+        if name in every.variables and len({in_time(v) for v in every.variables if in_time(v).name == name}) > 1:
             raise EdgesError(
                 f"{name!r} has a wave in some edges, and none in others.",
                 f"write {name}[t] everywhere, or nowhere if it is the same in all waves.",
             )
     by_row = {"unit": None, "time": None, "waves": None, "weight": None, "counts": None}
     rows = replace(data, **by_row, source=panel.stacked(), query=None, database=None)
-    found = find_network(rows, {name: () for name in names})
-    base = found.network
-    of = {name: at(name).name for name in every.variables}
+    of_rows = find_network(rows, {name: () for name in names})
+    base = of_rows.network
+    of = {name: in_time(name).name for name in every.variables}
     network = Network(
         {name: base.states_of[of[name]] for name in every.variables},
         every.parents_of,
         cuts={name: base.cuts_of[of[name]] for name in of if of[name] in base.cuts_of},
         codes={name: base.codes_of[of[name]] for name in of if of[name] in base.codes_of},
     )
-    return replace(found, network=network.with_ties(tied))
+    return replace(of_rows, network=network.with_ties(tied))
 
 
 def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:

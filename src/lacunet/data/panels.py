@@ -19,7 +19,7 @@ from lacunet.data.errors import DataError, clipped, listed
 from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source_parts import PIECE_ROWS, DataSource, Part, Piece
 from lacunet.network.spelling import number_of, spelled
-from lacunet.network.waves import at, in_all_waves, wave_name
+from lacunet.network.waves import in_time, in_all_waves, wave_name
 from lacunet.text import counted
 
 if TYPE_CHECKING:
@@ -140,19 +140,19 @@ class LongPanel:
         """The row of each unit in each wave, -1 where it has none."""
         units, waves = self._index
         first = self.waves[0]
-        place = np.full((int(units.max()) + 1, len(self.waves)), ABSENT, np.int64)
-        place[units, waves - first] = np.arange(len(units))
-        is_overwritten = place[units, waves - first] != np.arange(len(units))
+        row_at = np.full((int(units.max()) + 1, len(self.waves)), ABSENT, np.int64)
+        row_at[units, waves - first] = np.arange(len(units))
+        is_overwritten = row_at[units, waves - first] != np.arange(len(units))
         if is_overwritten.any():
             row = int(np.argmax(is_overwritten))
-            again = int(place[units[row], waves[row] - first])
+            again = int(row_at[units[row], waves[row] - first])
             label = self.__dict__["labels"][units[row]]
             raise DataError(
                 f"{self._place(again)}: unit {label!r} is in wave {waves[row]} twice; the other is "
                 f"{self._place(row)}.",
                 "a unit has one row in a wave: drop the other, or number the waves anew.",
             )
-        return place
+        return row_at
 
     def source(self) -> DataSource:
         """One row for each unit."""
@@ -163,7 +163,7 @@ class LongPanel:
 
     def _pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
         """The units, some at a time."""
-        nodes = [at(name) if name not in self.rows.columns else None for name in wanted]
+        nodes = [in_time(name) if name not in self.rows.columns else None for name in wanted]
         bases = {
             name if node is None else node.name for name, node in zip(wanted, nodes, strict=True)
         }
@@ -282,7 +282,7 @@ class WidePanel:
 
     def _column(self, name: str) -> str | None:
         """The column of a variable in a wave, or of the unit."""
-        node = at(name)
+        node = in_time(name)
         if node.wave is None or node.name not in self.columns_of:
             return name
         return self.columns_of[node.name][node.wave - 1]
@@ -399,22 +399,26 @@ def checked_waves(waves: Any) -> dict[str, list[str | None]]:
     }
 
 
-def in_waves(data: Data, variables: Collection[str]) -> Data:
-    """What is said of a variable, said of it in all waves."""
-    if not data.is_panel:
-        return data
-    said: dict[str, Any] = {}
+def in_waves(data: Data, panel: Panel, variables: Collection[str]) -> Data:
+    """What is said of a variable, said of it in all waves; those that no row shows are latent."""
+    options: dict[str, Any] = {}
     for option in ("missing", "codes", "bins", "states"):
         values = getattr(data, option)
         if isinstance(values, Mapping):
-            said[option] = {
+            options[option] = {
                 name: value
                 for key, value in values.items()
                 for name in ([key] if key is None else in_all_waves([key], variables))
             }
     for option in ("latent", "fully_observed"):
-        said[option] = tuple(in_all_waves(getattr(data, option), variables))
-    return replace(data, **said)
+        options[option] = tuple(in_all_waves(getattr(data, option), variables))
+    later = [
+        name
+        for name in variables
+        if in_time(name).name in panel.varying and in_time(name).wave not in (None, *panel.waves)
+    ]
+    options["latent"] = tuple(dict.fromkeys((*options["latent"], *later)))
+    return replace(data, **options)
 
 
 def refuse_panel(data: Data, function: str) -> None:

@@ -158,9 +158,9 @@ def made_cpts(
         group = network.tied_with(name)
         estimate = estimate_of[name]
         if len(group) > 1:
-            own = [member for member in group if member in estimate_of]
-            shown = [float(counts_of[network.family(v)].dense().sum()) for v in own]
-            estimate = tied_estimate([estimate_of[v] for v in own], shown)
+            members = [member for member in group if member in estimate_of]
+            shown = [float(counts_of[network.family(v)].dense().sum()) for v in members]
+            estimate = tied_estimate([estimate_of[v] for v in members], shown)
         table, unseen = estimated_cpt(network, name, estimate.joint, estimate.total, pseudo_counts)
         basis = replace(estimate, unseen=unseen)
         for member in group:

@@ -5,12 +5,12 @@ Which rows of the data enter each factor of a query's estimand is the paper's ap
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from math import inf
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from lacunet.counts.count import superfamilies
 from lacunet.counts.gather import Gathering, Needs
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Held, Observations
-from lacunet.counts.open_rows import open_rows
+from lacunet.counts.open_rows import open_rows, shaped
 from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
 from lacunet.inference.expectation.forecast import Forecast, forecast
@@ -52,6 +52,9 @@ from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
+
+if TYPE_CHECKING:
+    from lacunet.network.shapes.shape import Shape
 
 MOST_NAMES = 12
 
@@ -256,6 +259,8 @@ def explain(
     pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None = None,
     experts: float | None = None,
     missingness: MissingnessGraph | str | PathLike[str] | None = None,
+    shapes: Mapping[str, str | Shape] | None = None,
+    tied: Iterable[Sequence[str]] | Mapping[str, bool] = (),
     memory: Memory = None,
     threads: int | None = None,
     progress: AskedProgress = False,
@@ -271,9 +276,11 @@ def explain(
 
     Parameters
     ----------
-    network, data, method, pseudo_counts, experts, missingness, memory, threads, progress
+    network, data, method, pseudo_counts, experts, missingness, shapes, tied, memory
         As `lacunet.learn` takes them. Without data every variable is taken to have missing
         values.
+    threads, progress
+        As `lacunet.learn` takes them.
     options
         The options of the method. What intervals would cost is always part of the plan.
 
@@ -294,9 +301,10 @@ def explain(
     opened, budget = None, memory_budget(memory)
     latent: Scope = ()
     if data is None:
-        known = brought = as_network(network)
+        known = brought = shaped(as_network(network), tied, shapes or {})
     else:
         opened = open_rows("explain", network, data, memory, progress)
+        opened = opened.with_shapes(tied, shapes or {})
         known, brought, latent = opened.network, opened.brought, opened.latent
     asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))

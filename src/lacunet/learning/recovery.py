@@ -162,8 +162,8 @@ class Recovery:
         for name, why in learned.left.items():
             joint = np.zeros(statistics.counts[network.family(name)].cardinalities)
             nothing_of[name] = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
-        made = made_cpts(families, nothing_of, statistics, network, pseudo_counts)
-        for name, (table, report) in made.items():
+        at_prior = made_cpts(families, nothing_of, statistics, network, pseudo_counts)
+        for name, (table, report) in at_prior.items():
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned.with_cpts(cpts, pseudo_counts), left={})
 

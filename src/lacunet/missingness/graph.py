@@ -26,7 +26,12 @@ from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import network_of_edges
 from lacunet.errors import warn
 from lacunet.missingness.errors import MissingnessGraphError
-from lacunet.missingness.graph_text import Statement, parse_statements, write_statements
+from lacunet.missingness.graph_text import (
+    Statement,
+    in_every_wave,
+    parse_statements,
+    write_statements,
+)
 from lacunet.missingness.separation.drawing import (
     Drawing,
     Pair,
@@ -119,7 +124,8 @@ class MissingnessGraph(Drawing):
             *mechanism* of A, is whether A is recorded in a row: ``Age -> R[A]`` says that Age
             decides on it, ``R[A]`` alone that nothing does. ``X <-> R[Y]`` says that X and R[Y]
             share a hidden common cause; ``R[*]`` is whether a row was recorded at all, so
-            ``X -> R[*]`` says that X decides which rows there are.
+            ``X -> R[*]`` says that X decides which rows there are. In a panel ``H[t-1] -> R[S[t]]``
+            holds in all waves.
         network
             Gives the variables and the edges among them; edges between variables may be repeated
             in the text, but only those that the network has. Also a result, a file's path or the
@@ -158,6 +164,7 @@ class MissingnessGraph(Drawing):
             opened = open_rows("MissingnessGraph.parse", network, data, with_cpts=with_cpts)
         known = _network_without_data(network) if opened is None else opened.network
         statements = list(parse_statements(text, source, variables=known.variables))
+        statements = in_every_wave(statements, known.variables)
         nodes = [node for part in statements for node in (*part.left, *part.right)]
         edges = [
             (left, part.arrow, right)

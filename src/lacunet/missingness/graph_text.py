@@ -34,7 +34,9 @@ from lacunet.network.nodes import (
     Written,
     edges_in,
     named,
+    variable_of,
 )
+from lacunet.network.waves import in_time, is_template
 
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
@@ -106,6 +108,49 @@ def parse_statements(
                 yield from (Statement((node,), "", ()) for node in alone)
             yield from (Statement(tuple(left), arrow, tuple(right)) for left, arrow, right in edges)
             statement = []
+
+
+def in_every_wave(
+    statements: Sequence[Statement], variables: Collection[str]
+) -> list[Statement]:
+    """Statements on any wave of a panel, in each of its waves; of nodes that the network has.
+
+    Examples
+    --------
+    >>> panel = ["H[0]", "H[1]", "H[2]"]
+    >>> statements = in_every_wave([*parse_statements("H[t-1] -> R[H[t]]")], panel)
+    >>> print(write_statements(statements))
+    R[H[0]]
+    H[0] -> R[H[1]]
+    H[1] -> R[H[2]]
+    """
+    waves = sorted({wave for _, _, wave in map(in_time, variables) if wave is not None})
+    unrolled: list[Statement] = []
+    for statement in statements:
+        nodes = (*statement.left, *statement.right)
+        if not is_template(map(variable_of, nodes)):
+            unrolled.append(statement)
+            continue
+        for wave in waves:
+            left = _in_wave(statement.left, wave, variables)
+            right = _in_wave(statement.right, wave, variables)
+            if left and right:
+                unrolled.append(Statement(left, statement.arrow, right))
+            elif statement.arrow in ("", "->"):  # nothing before the first wave causes it
+                mechanisms = [node for node in (*left, *right) if isinstance(node, Mechanism)]
+                alone = mechanisms if statement.arrow == "" or not left else []
+                unrolled += [Statement((node,), "", ()) for node in alone]
+    return unrolled
+
+
+def _in_wave(nodes: Sequence[Node], wave: int, variables: Collection[str]) -> tuple[Node, ...]:
+    """The nodes that are meant where t is a wave, as far as there are such."""
+    names = [in_time(variable_of(node)).in_wave(wave) for node in nodes]
+    return tuple(
+        Mechanism(name) if isinstance(node, Mechanism) else name
+        for node, name in zip(nodes, names, strict=True)
+        if name in variables or in_time(variable_of(node)).lag is None
+    )
 
 
 def _nodes(

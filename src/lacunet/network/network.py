@@ -731,10 +731,10 @@ class Network(Askable):
     @cached_property
     def head_of(self) -> Mapping[str, str]:
         """For each variable the first of those that its CPT is shared with; it itself, mostly."""
-        place_of = {name: place for place, name in enumerate(self.variables)}
+        position_of = {name: position for position, name in enumerate(self.variables)}
         heads = dict(zip(self.variables, self.variables, strict=True))
         for group in self.tied:
-            head = min(group, key=place_of.__getitem__)
+            head = min(group, key=position_of.__getitem__)
             heads.update(dict.fromkeys(group, head))
         return MappingProxyType(heads)
 

@@ -23,7 +23,7 @@ from lacunet.text import counted, listed
 INDEXED = re.compile(r"(.+)\[\s*(?:(t)\s*(?:([+-])\s*(\d+))?|(-?\d+))\s*\]", re.DOTALL)
 
 
-class At(NamedTuple):
+class InTime(NamedTuple):
     """A variable, and its place in time: so many waves before t, or in one wave.
 
     A variable that is the same in all waves has neither.
@@ -55,27 +55,27 @@ def wave_name(name: str, wave: int) -> str:
     return f"{name}[{wave}]"
 
 
-def at(text: str) -> At:
+def in_time(text: str) -> InTime:
     """The variable and the place in time that a name says.
 
     Examples
     --------
-    >>> at("H[t-1]"), at("H[3]"), at("Z")
-    (At(name='H', lag=1, wave=None), At(name='H', lag=None, wave=3), At(name='Z', lag=None, wave=None))
+    >>> in_time("H[t-1]"), in_time("H[3]"), in_time("Z")
+    (InTime(name='H', lag=1, wave=None), InTime(name='H', lag=None, wave=3), InTime(name='Z', lag=None, wave=None))
     """
     match = INDEXED.fullmatch(text)
     if match is None:
-        return At(text)
+        return InTime(text)
     name, is_any, sign, shift, wave = match.groups()
     if not is_any:
-        return At(name, wave=int(wave))
+        return InTime(name, wave=int(wave))
     waves = int(shift or 0)
-    return At(name, lag=waves if sign != "+" else -waves)
+    return InTime(name, lag=waves if sign != "+" else -waves)
 
 
 def is_template(names: Iterable[str]) -> bool:
     """Whether some name has the index t."""
-    return any(at(name).lag is not None for name in names)
+    return any(in_time(name).lag is not None for name in names)
 
 
 def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
@@ -99,7 +99,7 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
     known = {node.in_wave(wave) for wave in waves for node in template}
     variables: dict[str, None] = {}
     parents_of: dict[str, Scope] = {}
-    alike: dict[tuple[At, tuple[At, ...]], list[str]] = {}
+    alike: dict[tuple[InTime, tuple[InTime, ...]], list[str]] = {}
     for wave in waves:
         for node, parents in template.items():
             name = node.in_wave(wave)
@@ -115,29 +115,29 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
             if node.lag is not None:
                 alike.setdefault((node, present), []).append(name)
     # What is drawn for one wave alone has other parents there.
-    own = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
-    groups = [tuple(name for name in group if name not in own) for group in alike.values()]
+    of_one_wave = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
+    groups = [tuple(name for name in group if name not in of_one_wave) for group in alike.values()]
     kept = {name: parents for name, parents in parents_of.items() if parents}
     return Edges(tuple(variables), kept), [group for group in groups if len(group) > 1]
 
 
-def _in_wave_t(edges: Edges) -> dict[At, list[At]]:
+def _in_wave_t(edges: Edges) -> dict[InTime, list[InTime]]:
     """The parents of each variable of a template, each as it is seen from wave t."""
-    parents_of: dict[At, list[At]] = {}
+    parents_of: dict[InTime, list[InTime]] = {}
     for child, parents in edges.parents_of.items():
-        node = at(child)
+        node = in_time(child)
         held = parents_of.setdefault(_in_place(node), [])
-        held += [_seen_from(node, at(parent)) for parent in parents]
-    roots = {_in_place(at(name)): list[At]() for name in edges.variables}
+        held += [_seen_from(node, in_time(parent)) for parent in parents]
+    roots = {_in_place(in_time(name)): list[InTime]() for name in edges.variables}
     return roots | parents_of
 
 
-def _in_place(node: At) -> At:
+def _in_place(node: InTime) -> InTime:
     """The variable in wave t, where it stands in another by its distance from t."""
     return node if node.lag is None else node._replace(lag=0)
 
 
-def _seen_from(child: At, parent: At) -> At:
+def _seen_from(child: InTime, parent: InTime) -> InTime:
     """A parent, once its child is moved to wave t."""
     if child.lag is None and parent.lag is not None:
         raise EdgesError(
@@ -161,7 +161,7 @@ def _seen_from(child: At, parent: At) -> At:
 def waves_of(network: Network) -> Mapping[str, Sequence[int]]:
     """The waves that each variable of a panel is in, in ascending order."""
     waves: dict[str, list[int]] = {}
-    for node in map(at, network.variables):
+    for node in map(in_time, network.variables):
         if node.wave is not None:
             waves.setdefault(node.name, []).append(node.wave)
     return {name: sorted(held) for name, held in waves.items()}
@@ -173,11 +173,11 @@ def in_all_waves(names: Iterable[str], variables: Collection[str]) -> list[str]:
     >>> in_all_waves(["Z", "H"], ["Z", "H[0]", "H[1]"])
     ['Z', 'H[0]', 'H[1]']
     """
-    found: list[str] = []
+    named: list[str] = []
     for name in names:
-        waves = [variable for variable in variables if at(variable).name == name]
-        found += [name] if name in variables or not waves else waves
-    return found
+        waves = [variable for variable in variables if in_time(variable).name == name]
+        named += [name] if name in variables or not waves else waves
+    return named
 
 
 def untied(network: Network, tied: Mapping[str, bool]) -> Network:
@@ -191,7 +191,7 @@ def untied(network: Network, tied: Mapping[str, bool]) -> Network:
                 f"waves: tied={{'H': False}}. Such variables: {listed(waves) or 'none'}.",
             )
     free = {name for name, is_tied in tied.items() if not is_tied}
-    return network.with_ties(group for group in network.tied if at(group[0]).name not in free)
+    return network.with_ties(group for group in network.tied if in_time(group[0]).name not in free)
 
 
 def unrolled(network: Network, waves: int) -> Network:
@@ -241,7 +241,7 @@ def unrolled(network: Network, waves: int) -> Network:
 
 def _moved(name: str, waves: int, *, is_fixed: bool) -> str:
     """A parent of a variable that is moved to a later wave: it moves along, or stays."""
-    node = at(name)
+    node = in_time(name)
     if is_fixed or node.wave is None:
         return name
     return wave_name(node.name, node.wave + waves)

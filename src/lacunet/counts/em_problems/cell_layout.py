@@ -94,7 +94,7 @@ def _heads(network: Network, families: int) -> Integers:
     """For each family, the one whose cells are its own; those behind the network are untied."""
     head = np.arange(families)
     if network.tied:
-        place_of = {name: place for place, name in enumerate(network.variables)}
+        place_of = {name: position for position, name in enumerate(network.variables)}
         places = [place_of[network.head_of[name]] for name in network.variables]
         head[: len(places)] = places
     return head

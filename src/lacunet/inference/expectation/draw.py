@@ -37,7 +37,7 @@ CELLS_OF_A_BLOCK = 2**17  # of cliques of one shape: their products stay in the 
 
 
 @dataclass(frozen=True)
-class Shape:
+class EqualSteps:
     """Steps with equal levels, sizes and numbers of inputs, of some problems."""
 
     sizes: tuple[int, ...]  # of the eliminated variable, then of the message's axes
@@ -70,7 +70,7 @@ class Batch:
     strides: Integers  # ... and how each kind moves, a row for each
     scope: Ragged  # the nodes that eliminate the variables of the message's axes
     # Runs of the order:
-    shapes: tuple[Shape, ...]  # with equal sizes
+    shapes: tuple[EqualSteps, ...]  # with equal sizes
     turns: tuple[tuple[int, int, int], ...]  # with equal levels, numbers of inputs, and states
     cells: int  # of the CPTs and all messages
     factors: Factors  # what is known of hidden cells
@@ -143,7 +143,7 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         scopes = scope.matrix(start, stop)
         sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
         moves = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
-        shapes.append(Shape(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
+        shapes.append(EqualSteps(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
     turns = []
     for start, stop in runs(keys[order] // radices[-1]):
         turns.append((start, stop, int(structure.size[step[start]])))

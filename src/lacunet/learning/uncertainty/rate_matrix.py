@@ -146,8 +146,8 @@ class Curvature:
     def family(self) -> Integers:
         """The family of each free parameter; of those that are tied, the head."""
         layout = self.layout
-        place = np.searchsorted(layout.offsets[layout.heads], self.free.cell, side="right") - 1
-        return layout.heads[place]
+        head = np.searchsorted(layout.offsets[layout.heads], self.free.cell, side="right") - 1
+        return layout.heads[head]
 
     def moved(self, direction: FloatArray, parts: Integers) -> FloatArray:
         r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
@@ -198,8 +198,8 @@ def parts_of(problems: Problems, curvature: Curvature) -> Integers:
 
     layout = curvature.layout
     families_of = layout.families_of()
-    place_of = {name: place for place, name in enumerate(layout.network.variables)}
-    head = np.array([place_of[layout.network.head_of[name]] for name in place_of])
+    position_of = {name: position for position, name in enumerate(layout.network.variables)}
+    head = np.array([position_of[layout.network.head_of[name]] for name in position_of])
     together: UnionFind[int] = UnionFind()
     for component in np.unique(problems.component):
         members = problems.members.row(int(component))

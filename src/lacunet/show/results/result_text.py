@@ -15,7 +15,7 @@ from lacunet.learning.plan import RATE_MATRIX, Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
 from lacunet.network.mechanisms import MISSING, SHOWN
-from lacunet.network.network import Cpt
+from lacunet.network.network import Cpt, Network
 from lacunet.show.plain_values import plain
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable
@@ -58,7 +58,7 @@ def result_as_text(
     cells = result.rows * len(result.missing)
     weight = "" if result.total == result.rows else f", worth {result.total:,.0f} of equal weight"
     lines = [
-        f"{counted(len(result.network.variables), 'CPT')} by {result.method} from "
+        f"{counted(len(result.network.heads), 'CPT')}{_of_tied(result)} by {result.method} from "
         f"{counted(result.rows, 'row')}"
         f"{weight}, {pseudo_counts_in_words(result)}",
         f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
@@ -70,14 +70,15 @@ def result_as_text(
     if result.ended is not None:
         lines += [_ended(result.ended)] * (result.ended.reason != "converged")
         lines += result.ended.notes
-    weakest = sorted(result.families, key=lambda name: _rests_on(result.families[name]))
+    families = {name: result.families[name] for name in result.network.heads}
+    weakest = sorted(families, key=lambda name: _rests_on(families[name]))
     shown = {*weakest[:FAMILIES]}
-    reports = [report for name, report in result.families.items() if name in shown]
+    reports = [report for name, report in families.items() if name in shown]
     both = next((r.effective for r in reports if " of " in r.effective), "")
     of_more = OF_MORE.format(*both.split(" of ")) if both else ""
     unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
-    lines += ["", _families(reports)]
-    if left := len(result.families) - len(reports):
+    lines += ["", _families(reports, result.network)]
+    if left := len(families) - len(reports):
         lines.append(f"and {counted(left, 'CPT')} that {'rests' if left == 1 else 'rest'} on more")
     lines.append(EFFECTIVE + of_more + unknown)
     lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
@@ -105,10 +106,15 @@ TAKEN_AS_TRUE = (
 
 def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     """The small CPTs of a small network, and how to see the others."""
-    cpts = result.network.cpts
+    network = result.network
+    cpts = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
     small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
     shown = small if len(cpts) <= FEW else []
-    lines = [line for cpt in shown for line in ("", str(cpt))]
+    lines: list[str] = []
+    for cpt in shown:
+        lines += ["", str(cpt)]
+        others = network.tied_with(cpt.child)[1:]
+        lines += [f"the same: {first_of(others, 5)}"] if others else []
     are_shown = {cpt.child for cpt in shown}
     if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
         lines += ["", f"CPTs not shown here: {first_of(large, 5)}; {shown_by(large[-1])}"]
@@ -128,7 +134,7 @@ def _widest_intervals(result: Result, level: float) -> list[str]:
     lines = [uncertainty.chance] if uncertainty.chance else []
     lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
     widest = []
-    for cpt in result.network.cpts:
+    for cpt in map(result.network.cpt, result.network.heads):
         both = result.interval(cpt.child, level)
         width = (both[..., 1] - both[..., 0]).round(6)  # of equal ones the first, whatever the rows
         width[~result.network.needs_data(cpt.child)] = 0.0
@@ -170,11 +176,25 @@ def _known(value: float) -> str:
     return "not known" if math.isnan(value) else f"{value:.10g}"
 
 
-def _families(reports: Sequence[FamilyReport]) -> str:
+def _of_tied(result: Result) -> str:
+    """How many variables share the CPTs, where some do."""
+    variables = len(result.network.variables)
+    if len(result.network.heads) == variables:
+        return ""
+    return f" of {counted(variables, 'variable')}, of which some are tied,"
+
+
+def _with_tied(name: str, network: Network) -> str:
+    """A variable, and the last of those that share its CPT."""
+    group = network.tied_with(name)
+    return name if len(group) == 1 else f"{name} to {group[-1]}"
+
+
+def _families(reports: Sequence[FamilyReport], network: Network) -> str:
     has_fallback = any(report.fallback_mass for report in reports)
     rows = [
         [
-            report.variable,
+            _with_tied(report.variable, network),
             ", ".join(report.parents) or "-",
             f"{report.rows_shown:,}",
             report.effective,
