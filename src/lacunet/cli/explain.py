@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.inputs import data_of, method_options, taken
+from lacunet.cli.inputs import data_of, method_options, shapes_asked, taken
 from lacunet.cli.options import (
     add,
     add_method_arguments,
@@ -55,6 +55,7 @@ def run(options: Namespace) -> None:
         data_of(options) if has_data(options) else None,
         progress=progress_bar(),
         **taken(options, "method pseudo_counts experts memory"),
+        **shapes_asked(options),
         **method_options(options),
     )
     note(*explanation.notes)

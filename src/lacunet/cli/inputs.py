@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.network.network import Network
 
-DATA_OPTIONS = "weight counts strata cluster without unknown latent fully_observed encoding decimal"
+DATA_OPTIONS = (
+    "weight counts strata cluster without unknown latent fully_observed encoding decimal unit time"
+)
 
 
 def taken(options: Namespace, names: str) -> dict[str, Any]:
@@ -61,6 +63,9 @@ def data_of(options: Namespace) -> Data:
     keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
     keywords |= {"states": states_asked(options), "bins": bins_asked(options)}
     keywords |= codes_asked(options.codes, options.not_asked)
+    if options.waves:
+        waves = dict(_parted(text, "--waves H=H1,H2,H3") for text in options.waves)
+        keywords["waves"] = {name: names_in("--waves", columns) for name, columns in waves.items()}
     if options.replicates is not None:
         keywords["replicate_weights"] = replicates_asked(options.replicates)
     if has_data(options) and options.sql is not None:
@@ -91,6 +96,25 @@ def bins_asked(options: Namespace) -> dict[str | None, Any]:
         else:  # as 5 or auto, for all columns
             bins[None] = int(text) if text.strip().isdecimal() else text.strip()
     return bins
+
+
+def shapes_asked(options: Namespace) -> dict[str, Any]:
+    """Which CPTs are one, and which are no full tables, as typed."""
+    shapes = dict(_parted(text, "--shapes Fault=noisy-or") for text in options.shapes)
+    untied: dict[str, bool] = {}
+    groups: list[list[str]] = []
+    for text in options.tied:
+        name, word = key_and_rest(text, "=")
+        if word == "no":
+            untied[name] = False
+        else:
+            groups.append(names_in("--tied", text))
+    if untied and groups:
+        raise LacunetError(
+            "--tied names groups, and variables that are not tied.",
+            "leave the groups out: in a panel a variable is tied to itself in all waves.",
+        )
+    return {"shapes": shapes, "tied": untied or groups}
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.inputs import data_of, level_asked, method_options, taken
+from lacunet.cli.inputs import data_of, level_asked, method_options, shapes_asked, taken
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -111,6 +111,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             progress=progress_bar(),
             intervals=options.intervals,
             **taken(options, "method pseudo_counts experts memory"),
+            **shapes_asked(options),
             **method_options(options),
         )
     except Interrupted as interrupted:

@@ -198,6 +198,13 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
     latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
     add_names(group, "--latent A,B", latent)
+    add(group, "--unit COLUMN", "where rows are units in waves: the column of the unit")
+    add(group, "--time COLUMN", "and the column of the wave, a whole number; edges: H[t-1] -> H[t]")
+    waves = (
+        "where each row is a unit: the columns of a variable, wave by wave, as in H=H1,H2,H3; can "
+        "be given several times"
+    )
+    add(group, "--waves X=A,B", waves, action="append", default=[])
     add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
     add(group, "--encoding E", "encoding of text files", default="utf-8")
     add(group, "--decimal C", "decimal character of text files", default=".")
@@ -227,6 +234,16 @@ def add_method_arguments(command: ArgumentParser) -> None:
     add(group, "--method M", methods, default="auto")
     declared = "variables that you declare observed in every row; all others count as partially so"
     add_names(group, "--fully-observed A,B", declared)
+    shapes = (
+        "what a CPT is in place of a full table, as in Fault=noisy-or: noisy-or, noisy-max, "
+        "logistic or ordinal; can be given several times"
+    )
+    add(group, "--shapes X=SHAPE", shapes, action="append", default=[])
+    tied = (
+        "variables whose CPTs are one, as in Y1,Y2,Y3; in a panel H=no gives H a CPT of its own in "
+        "each wave; can be given several times"
+    )
+    add(group, "--tied A,B", tied, action="append", default=[])
     methods_of: dict[str, list[str]] = {}
     for method in METHODS:
         for name in options_of(method):

@@ -110,14 +110,17 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
     every, tied = unrolled_edges(template, panel.waves)
     names = list(dict.fromkeys(in_time(name).name for name in every.variables))
     for name in names:
-        if name in every.variables and len({in_time(v) for v in every.variables if in_time(v).name == name}) > 1:
+        if (
+            name in every.variables
+            and len({in_time(v) for v in every.variables if in_time(v).name == name}) > 1
+        ):
             raise EdgesError(
                 f"{name!r} has a wave in some edges, and none in others.",
                 f"write {name}[t] everywhere, or nowhere if it is the same in all waves.",
             )
     by_row = {"unit": None, "time": None, "waves": None, "weight": None, "counts": None}
     rows = replace(data, **by_row, source=panel.stacked(), query=None, database=None)
-    of_rows = find_network(rows, {name: () for name in names})
+    of_rows = find_network(rows, dict.fromkeys(names, ()))
     base = of_rows.network
     of = {name: in_time(name).name for name in every.variables}
     network = Network(
@@ -435,6 +438,13 @@ def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
 
 def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, object]) -> None:
     absent = [name for name in edges.variables if name not in columns and name not in given]
+    if is_template(absent):
+        raise EdgesError(
+            f"the edges name {listed(absent)}, and the data do not say what a wave is.",
+            "if each row is a unit in a wave: lacunet.Data(data, unit='person', time='wave') "
+            "(--unit person --time wave); if each is a unit: waves={'H': ['H1', 'H2']} "
+            "(--waves H=H1,H2).",
+        )
     if absent:
         close = {name: close_to(name, columns) for name in absent}
         meant = [f"{matches[0]!r} for {name!r}" for name, matches in close.items() if matches]

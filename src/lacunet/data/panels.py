@@ -19,8 +19,7 @@ from lacunet.data.errors import DataError, clipped, listed
 from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source_parts import PIECE_ROWS, DataSource, Part, Piece
 from lacunet.network.spelling import number_of, spelled
-from lacunet.network.waves import in_time, in_all_waves, wave_name
-from lacunet.text import counted
+from lacunet.network.waves import in_all_waves, in_time, wave_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -388,7 +387,9 @@ def panel_of(data: Data, rows: DataSource) -> Panel:
 def checked_waves(waves: Any) -> dict[str, list[str | None]]:
     """The columns of each variable of a wide panel, wave by wave."""
     is_mapping = isinstance(waves, Mapping) and bool(waves)
-    if not is_mapping or any(isinstance(c, str) or not isinstance(c, Iterable) for c in waves.values()):
+    if not is_mapping or any(
+        isinstance(c, str) or not isinstance(c, Iterable) for c in waves.values()
+    ):
         raise DataError(
             f"waves= is {clipped(waves)}, but must say which columns are a variable's waves.",
             "as in waves={'H': ['H1', 'H2', 'H3']}; None stands for a wave without a column.",

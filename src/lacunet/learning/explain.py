@@ -165,12 +165,17 @@ class Explanation(Displayed):
                 f"pseudo-counts: {self.pseudo_counts}",
             ]
         lines.append("")
-        for family in self.families.values():
+        for name in plan.network.heads:
+            family = self.families[name]
             plans = [stage.families.get(family.variable) for stage in plan.stages]
             notes = [planned.note for planned in plans if planned is not None and planned.note]
             lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
+            group = plan.network.tied_with(name)
+            if len(group) > 1:
+                lines.append(f"  the same CPT: {first_of(group[1:], MOST_NAMES)}; counts add up")
             if self.rows:
-                lines.append(f"  {self._share(self.shown[family.variable])} show the whole family")
+                shown = sum(self.shown[member] for member in group)
+                lines.append(f"  {self._share(shown, len(group))} show the whole family")
         if self.rows and self.complete_rows is not None:
             used = self._share(self.complete_rows)
             lines += ["", f"{used} show every variable, and no other is used in closed form"]
@@ -192,8 +197,10 @@ class Explanation(Displayed):
             lines += ["", self.intervals]
         return lines
 
-    def _share(self, rows: int) -> str:
-        return f"{counted(rows, 'row')} ({rows / (self.rows or 1):.1%}) of {self.rows:,}"
+    def _share(self, rows: int, families: int = 1) -> str:
+        """How many rows show a family; of families that are tied, all times that they do."""
+        every = (self.rows or 1) * families
+        return f"{counted(rows, 'row')} ({rows / every:.1%}) of {every:,}"
 
     def _heading(self) -> str:
         plan = self.plan

@@ -151,6 +151,21 @@ class Result(Askable):
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
 
+    def unroll(self, waves: int) -> Network:
+        """The network of a panel over so many waves, to forecast: `Network.unroll`.
+
+        Examples
+        --------
+        >>> from lacunet import Data, learn
+        >>> rows = {"who": [1, 1, 1, 2, 2, 2], "wave": [0, 1, 2, 0, 1, 2], "H": list("aabbba")}
+        >>> result = learn("H[t-1] -> H[t]", Data(rows, unit="who", time="wave"))
+        >>> print(result.unroll(6).query("H[5] | H[2]=a"))
+        P(H[5] | H[2]=a)
+             a       b
+        0.5000  0.5000
+        """
+        return self.network.unroll(waves)
+
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""
         cpt = self.network.cpt(variable)

@@ -110,9 +110,7 @@ def parse_statements(
             statement = []
 
 
-def in_every_wave(
-    statements: Sequence[Statement], variables: Collection[str]
-) -> list[Statement]:
+def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -> list[Statement]:
     """Statements on any wave of a panel, in each of its waves; of nodes that the network has.
 
     Examples

@@ -19,9 +19,7 @@ from lacunet.text import in_quotes
 RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
 # In which wave a variable of a panel is: H[t], H[t-1], H[5].
 INDEX = r"\[(?:t(?:[+-]\d+)?|-?\d+)\]"
-BARE_NAME = re.compile(
-    rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?"
-)
+BARE_NAME = re.compile(rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?")
 
 
 class Mechanism(NamedTuple):

@@ -18,7 +18,7 @@ from lacunet.ask.predict.missingness_assumptions import (
 from lacunet.ask.predict.posteriors import Posteriors
 from lacunet.ask.predict.predictor import MAX_ROWS_BY_QUERY, Predictor, checked_targets
 from lacunet.ask.predict.unsupported_shares import RowShares
-from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.column_rules import source_from, with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, is_one_row
 from lacunet.data.matching import is_null
 from lacunet.data.network_or_edges import network_beside
@@ -301,7 +301,8 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
     ``warns`` says whether to warn of such variables.
     """
     source = source_from(replace(asked.data, source=_short_as_lists(asked)))
-    data = asked.data.with_latent(asked.network.states_of, source.columns)
+    data = with_waves(asked.data, asked.network.variables)
+    data = data.with_latent(asked.network.states_of, source.columns)
     known_names = {*keys_by_name(source.columns), *data.latent}
     latent = (*data.latent, *(v for v in asked.names if v not in known_names))
     if absent := _absent(asked.network, source.columns, latent):

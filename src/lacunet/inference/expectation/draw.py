@@ -143,7 +143,9 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         scopes = scope.matrix(start, stop)
         sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
         moves = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
-        shapes.append(EqualSteps(sizes, node, begins.matrix(start, stop), moves, message_start[node]))
+        shapes.append(
+            EqualSteps(sizes, node, begins.matrix(start, stop), moves, message_start[node])
+        )
     turns = []
     for start, stop in runs(keys[order] // radices[-1]):
         turns.append((start, stop, int(structure.size[step[start]])))

@@ -1,0 +1,306 @@
+"""Panels: a template over waves, beside counting and EM written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lacunet
+from lacunet import Data, LacunetError
+from lacunet.cli import main
+
+STATES = "abc"
+TEMPLATE = "Z -> H[t]; H[t-1] -> H[t]; H[t] -> S[t]"
+STEP = np.array(
+    [
+        [[0.8, 0.15, 0.05], [0.2, 0.6, 0.2], [0.05, 0.15, 0.8]],
+        [[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.05, 0.05, 0.9]],
+    ]
+)
+SIGN = np.array([[0.9, 0.1], [0.5, 0.5], [0.2, 0.8]])
+
+
+def people(seed: int, units: int, waves: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Z of each unit, and H and S of each unit in each wave."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 2, units)
+    health = np.zeros((units, waves), int)
+    health[:, 0] = rng.choice(3, units, p=[0.5, 0.3, 0.2])
+    for t in range(1, waves):
+        rows = STEP[group, health[:, t - 1]]
+        health[:, t] = (rng.random((units, 1)) > rows.cumsum(axis=1)).sum(axis=1)
+    sign = (rng.random((units, waves)) < SIGN[health, 1]).astype(int)
+    return group, health, sign
+
+
+def long_rows(
+    seed: int, units: int = 60, waves: int = 5, missing: float = 0.0
+) -> dict[str, list[Any]]:
+    """Rows of units in waves, in no order; some waves are missing, and some cells."""
+    rng = np.random.default_rng(seed + 1)
+    group, health, sign = people(seed, units, waves)
+    rows: dict[str, list[Any]] = {name: [] for name in ("who", "wave", "Z", "H", "S")}
+    pairs = [(unit, t) for unit in range(units) for t in range(waves)]
+    for k in rng.permutation(len(pairs)):
+        unit, t = pairs[k]
+        if t and rng.random() < missing / 2:
+            continue
+        shows = rng.random(2) >= missing
+        rows["who"].append(f"p{unit}")
+        rows["wave"].append(t)
+        rows["Z"].append("mf"[group[unit]])
+        rows["H"].append(STATES[health[unit, t]] if shows[0] else None)
+        rows["S"].append("ny"[sign[unit, t]] if shows[1] else None)
+    return rows
+
+
+def of_units(rows: Mapping[str, list[Any]], **options: Any) -> Data:
+    return Data(rows, unit="who", time="wave", **options)
+
+
+def test_complete_waves_are_counted_as_by_hand() -> None:
+    rows = long_rows(1)
+    result = lacunet.learn(TEMPLATE, of_units(rows), "direct-mcar", pseudo_counts=0)
+    group, health, sign = people(1, 60, 5)
+    steps = np.zeros((2, 3, 3))  # of m and f, by states
+    np.add.at(steps, (np.repeat(1 - group, 4), health[:, :-1].ravel(), health[:, 1:].ravel()), 1)
+    signs = np.zeros((3, 2))
+    np.add.at(signs, (health.ravel(), sign.ravel()), 1)
+    for t in range(1, 5):
+        table = result.cpt(f"H[{t}]").table
+        np.testing.assert_allclose(table, steps / steps.sum(axis=-1, keepdims=True), atol=1e-12)
+    for t in range(5):
+        np.testing.assert_allclose(
+            result.cpt(f"S[{t}]").table, signs / signs.sum(axis=-1, keepdims=True), atol=1e-12
+        )
+    first = np.zeros((2, 3))
+    np.add.at(first, (1 - group, health[:, 0]), 1)
+    np.testing.assert_allclose(
+        result.cpt("H[0]").table, first / first.sum(axis=-1, keepdims=True), atol=1e-12
+    )
+
+
+def test_the_likelihood_with_gaps_is_the_highest_of_em_by_hand() -> None:
+    """Forward and backward over each person's waves, EM to the end: the same likelihood."""
+    rows = long_rows(2, units=80, waves=4, missing=0.25)
+    template = "H[t-1] -> H[t] -> S[t]"
+    result = lacunet.learn(
+        template, of_units(rows, without="Z"), "em", pseudo_counts=0, tolerance=1e-10
+    )
+    start, step, emit, loglik = _hmm_by_hand(rows, 4)
+    np.testing.assert_allclose(result.cpt("H[2]").table, step, atol=2e-4)
+    np.testing.assert_allclose(result.cpt("S[2]").table, emit, atol=2e-4)
+    np.testing.assert_allclose(result.cpt("H[0]").table, start, atol=2e-4)
+    assert result.ended is not None
+    assert result.ended.log_likelihood == pytest.approx(loglik, abs=1e-4)
+
+
+def _hmm_by_hand(
+    rows: Mapping[str, list[Any]], waves: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """EM of a chain whose states are seen in part, with messages along it."""
+    who = {name: k for k, name in enumerate(dict.fromkeys(rows["who"]))}
+    state = np.full((len(who), waves), -1)
+    sign = np.full((len(who), waves), -1)
+    for name, t, h, s in zip(rows["who"], rows["wave"], rows["H"], rows["S"], strict=True):
+        state[who[name], t] = -1 if h is None else STATES.index(h)
+        sign[who[name], t] = -1 if s is None else "ny".index(s)
+    start, step = np.full(3, 1 / 3), np.full((3, 3), 0.2) + 0.4 * np.eye(3)
+    emit = np.array([[0.7, 0.3], [0.5, 0.5], [0.3, 0.7]])
+    for _ in range(3000):
+        counts = np.zeros(3), np.zeros((3, 3)), np.zeros((3, 2))
+        loglik = 0.0
+        for h, s in zip(state, sign, strict=True):
+            of = np.where(s[:, None] < 0, 1.0, emit[:, s].T)
+            of = of * np.where(h[:, None] < 0, 1.0, np.eye(3)[h])
+            forward, backward = np.zeros((waves, 3)), np.ones((waves, 3))
+            forward[0] = start * of[0]
+            for t in range(1, waves):
+                forward[t] = forward[t - 1] @ step * of[t]
+            for t in range(waves - 2, -1, -1):
+                backward[t] = step @ (of[t + 1] * backward[t + 1])
+            total = forward[-1].sum()
+            loglik += np.log(total)
+            belief = forward * backward / total
+            counts[0][:] += belief[0]
+            for t in range(1, waves):
+                joint = forward[t - 1][:, None] * step * (of[t] * backward[t]) / total
+                counts[1][:] += joint
+            for t in range(waves):
+                seen = emit if s[t] < 0 else np.eye(2)[[s[t]] * 3]
+                counts[2][:] += belief[t][:, None] * seen
+        start, step, emit = (c / c.sum(axis=-1, keepdims=True) for c in counts)
+    return start, step, emit, loglik
+
+
+def test_rows_of_units_and_a_column_for_each_wave_give_the_same() -> None:
+    rows = long_rows(3, missing=0.2)
+    names = list(dict.fromkeys(rows["who"]))
+    wide: dict[str, list[Any]] = {"Z": [None] * len(names)}
+    wide |= {f"{name}{t}": [None] * len(names) for name in "HS" for t in range(5)}
+    for who, t, z, h, s in zip(*(rows[name] for name in rows), strict=True):
+        row = names.index(who)
+        wide["Z"][row], wide[f"H{t}"][row], wide[f"S{t}"][row] = z, h, s
+    waves = {name: [f"{name}{t}" for t in range(5)] for name in "HS"}
+    by_wave = lacunet.learn(TEMPLATE, Data(wide, waves=waves), "em")
+    by_row = lacunet.learn(TEMPLATE, of_units(rows), "em")
+    for t in range(5):
+        ours, theirs = by_row.cpt(f"H[{t}]").table, by_wave.cpt(f"H[{t + 1}]").table
+        np.testing.assert_allclose(ours, theirs, atol=1e-9)
+
+
+def test_waves_are_aligned_by_time_and_units_may_differ_in_length() -> None:
+    rows = {"who": [1, 1, 2, 3, 3], "wave": [3, 5, 4, 3, 4], "H": ["a", "b", "b", "a", "a"]}
+    result = lacunet.learn("H[t-1] -> H[t]", of_units(rows), "em")
+    assert result.network.variables == ("H[3]", "H[4]", "H[5]")
+    assert result.missing == {"H[3]": 1, "H[4]": 1, "H[5]": 2}
+    assert result.network.tied == (("H[4]", "H[5]"),)
+
+
+def test_a_variable_can_be_untied() -> None:
+    rows = long_rows(4)
+    result = lacunet.learn(TEMPLATE, of_units(rows), tied={"H": False})
+    assert result.network.tied == (tuple(f"S[{t}]" for t in range(5)),)
+    assert not np.allclose(result.cpt("H[2]").table, result.cpt("H[3]").table)
+
+
+def test_forecasts_go_on_as_the_last_wave() -> None:
+    result = lacunet.learn(TEMPLATE, of_units(long_rows(5)))
+    longer = result.unroll(8)
+    now = longer.query("H[4] | S[0]=y, Z=m").probabilities
+    later = longer.query("H[7] | S[0]=y, Z=m").probabilities
+    step = result.cpt("H[4]").table[result.network.states("Z").index("m")]
+    np.testing.assert_allclose(later, now @ np.linalg.matrix_power(step, 3), atol=1e-12)
+    with pytest.raises(LacunetError, match="has 5 waves already"):
+        result.unroll(3)
+
+
+def test_a_parent_in_one_wave_stays_there() -> None:
+    rows = long_rows(6)
+    result = lacunet.learn("H[0] -> S[t]; H[t-1] -> H[t]", of_units(rows))
+    assert result.network.parents("S[3]") == ("H[0]",)
+    assert result.unroll(7).parents("S[6]") == ("H[0]",)
+    assert result.unroll(7).parents("H[6]") == ("H[5]",)
+
+
+def test_dropout_by_what_it_hides_is_heard_in_every_wave() -> None:
+    """The share of ill in the last wave: those who drop out are ill, and a graph knows it."""
+    rng = np.random.default_rng(7)
+    units, waves = 4000, 5
+    ill = np.zeros((units, waves), int)
+    ill[:, 0] = rng.random(units) < 0.4
+    for t in range(1, waves):
+        ill[:, t] = rng.random(units) < np.where(ill[:, t - 1] == 1, 0.7, 0.2)
+    sign = rng.random((units, waves)) < np.where(ill == 1, 0.85, 0.15)
+    shown = np.ones((units, waves), bool)
+    for t in range(1, waves):
+        stays = rng.random(units) > np.where(ill[:, t] == 1, 0.35, 0.05)
+        shown[:, t] = shown[:, t - 1] & stays
+    rows: dict[str, list[Any]] = {"who": [], "wave": [], "Ill": [], "Sign": []}
+    for unit in range(units):
+        for t in range(waves):
+            rows["who"].append(unit)
+            rows["wave"].append(t)
+            rows["Ill"].append("ny"[ill[unit, t]] if shown[unit, t] else None)
+            rows["Sign"].append("ny"[int(sign[unit, t])])
+    edges = "Ill[t-1] -> Ill[t] -> Sign[t]"
+    graph = "Ill[t] -> R[Ill[t]]; R[Ill[t]] <= R[Ill[t-1]]"
+    by_graph = lacunet.learn(edges, of_units(rows), "em", missingness=graph)
+    as_mar = lacunet.learn(edges, of_units(rows), "em")
+    truth = ill[:, -1].mean()
+    error = np.sqrt(0.24 / units)  # of the share among 4,000
+    assert abs(by_graph.query("Ill[4]=y").probabilities.item() - truth) < 4 * error
+    assert truth - as_mar.query("Ill[4]=y").probabilities.item() > 4 * error
+    assert len(by_graph.mechanisms) == waves
+
+
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")  # that MAR is assumed
+def test_predictions_take_new_units() -> None:
+    result = lacunet.learn(TEMPLATE, of_units(long_rows(8)))
+    rows = {"who": [9, 9, 8], "wave": [0, 2, 1], "H": ["a", None, "c"], "S": ["n", "y", None]}
+    predicted = result.predict(of_units({**rows, "Z": ["m", "m", "f"]}), "H[4]")
+    asked = result.query("H[4] | H[0]=a, S[0]=n, S[2]=y, Z=m").probabilities
+    given = np.array([predicted[f"H[4]={state}"][0] for state in STATES])
+    np.testing.assert_allclose(given, asked, atol=1e-12)
+
+
+def test_weights_are_those_of_units() -> None:
+    rows = long_rows(9, missing=0.2)
+    rng = np.random.default_rng(9)
+    weight_of = {who: float(rng.integers(1, 4)) for who in dict.fromkeys(rows["who"])}
+    weighted = {**rows, "w": [weight_of[who] for who in rows["who"]]}
+    copies: dict[str, list[Any]] = {name: [] for name in rows}
+    for row in range(len(rows["who"])):
+        for copy in range(int(weighted["w"][row])):
+            for name in rows:
+                copies[name].append(
+                    f"{rows[name][row]}.{copy}" if name == "who" else rows[name][row]
+                )
+    by_counts = lacunet.learn(TEMPLATE, of_units(weighted, counts="w"), "em", tolerance=1e-9)
+    by_copies = lacunet.learn(TEMPLATE, of_units(copies), "em", tolerance=1e-9)
+    for name in ("H[0]", "H[3]", "S[1]"):
+        np.testing.assert_allclose(by_counts.cpt(name).table, by_copies.cpt(name).table, atol=1e-6)
+
+
+def test_a_latent_variable_is_latent_in_every_wave() -> None:
+    rows = long_rows(10, units=200)
+    signs = {name: rows[name] for name in ("who", "wave", "S")}
+    data = of_units(signs, latent="H", states={"H": ["low", "high"]})
+    result = lacunet.learn("H[t-1] -> H[t] -> S[t]", data, rng=1)
+    assert result.missing["H[3]"] == 200
+    assert result.network.states("H[0]") == ("low", "high")
+
+
+BAD: list[tuple[dict[str, Any], str, str]] = [
+    ({"wave": ["0", "zwei", "1"]}, "H[t-1] -> H[t]", "row 2: 'zwei' in the column 'wave'"),
+    ({"wave": [0, None, 1]}, "H[t-1] -> H[t]", "row 2: the column 'wave' is empty"),
+    ({"wave": [0, 0, 1], "who": [1, 1, 2]}, "H[t-1] -> H[t]", "unit '1' is in wave 0 twice"),
+    ({}, "H[t] -> H[t-1]", "goes back in time"),
+    ({}, "H[t+1] -> H[t]", "goes back in time"),
+    ({}, "H[t] -> S[t] -> H[t]", "form a cycle"),
+    ({}, "H -> S", "no variable has a wave"),
+    ({}, "H -> S; H[t-1] -> H[t]", "has a wave in some edges"),
+    ({}, "H[9] -> H[t]", "in none of the waves"),
+    ({}, "Z -> H[t]", "'Z' of unit '1' is 'f' here and 'm' in"),
+    ({}, "H[t-1] -> Z", "the parent is in any wave"),
+]
+
+
+@pytest.mark.parametrize(("columns", "edges", "words"), BAD)
+def test_what_is_wrong_is_named(columns: dict[str, Any], edges: str, words: str) -> None:
+    rows: dict[str, Any] = {"who": [1, 1, 2], "wave": [0, 1, 1]}
+    rows |= {"H": ["a", "b", "a"], "S": ["n", "y", "n"], "Z": ["m", "f", "m"], **columns}
+    with pytest.raises(LacunetError) as refused:
+        lacunet.learn(edges, of_units(rows))
+    assert words in str(refused.value)
+
+
+def test_a_template_needs_units_and_waves() -> None:
+    with pytest.raises(LacunetError, match="unit='person', time='wave'"):
+        lacunet.learn("H[t-1] -> H[t]", {"H": ["a", "b"]})
+    with pytest.raises(LacunetError, match="go together"):
+        Data({"H": ["a"]}, unit="who")
+    with pytest.raises(LacunetError, match="different numbers of columns"):
+        lacunet.learn(
+            "H[t-1] -> H[t]; H[t] -> S[t]",
+            Data({"a": ["x"], "b": ["y"]}, waves={"H": ["a", "b"], "S": ["a"]}),
+        )
+
+
+def test_the_shell_learns_panels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = long_rows(11)
+    lines = [",".join(rows), *(",".join(str(c) for c in row) for row in zip(*rows.values()))]
+    table, kept = tmp_path / "long.csv", tmp_path / "panel.json"
+    table.write_text("\n".join(lines))
+    reading = ["--unit", "who", "--time", "wave"]
+    assert main(["learn", TEMPLATE, str(table), *reading, "-o", str(kept)]) == 0
+    assert "H[1] to H[4]" in capsys.readouterr().out
+    assert main(["query", str(kept), "H[4] | S[0]=y", "--json"]) == 0
+    network = lacunet.read_network(kept)
+    assert network.tied
+    expected = lacunet.learn(TEMPLATE, of_units(rows)).query("H[4] | S[0]=y").probabilities
+    np.testing.assert_allclose(network.query("H[4] | S[0]=y").probabilities, expected, atol=1e-9)
