@@ -109,17 +109,23 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
     panel = panel_from(data)
     every, tied = unrolled_edges(template, panel.waves)
     names = list(dict.fromkeys(in_time(name).name for name in every.variables))
-    for name in names:
-        if (
-            name in every.variables
-            and len({in_time(v) for v in every.variables if in_time(v).name == name}) > 1
-        ):
-            raise EdgesError(
-                f"{name!r} has a wave in some edges, and none in others.",
-                f"write {name}[t] everywhere, or nowhere if it is the same in all waves.",
-            )
-    by_row = {"unit": None, "time": None, "waves": None, "weight": None, "counts": None}
-    rows = replace(data, **by_row, source=panel.stacked(), query=None, database=None)
+    with_wave = {node.name for node in map(in_time, every.variables) if node.wave is not None}
+    if both := [name for name in names if name in with_wave and name in every.variables]:
+        raise EdgesError(
+            f"{both[0]!r} has a wave in some edges, and none in others.",
+            f"write {both[0]}[t] everywhere, or nowhere if it is the same in all waves.",
+        )
+    rows = replace(
+        data,
+        source=panel.stacked(),
+        query=None,
+        database=None,
+        unit=None,
+        time=None,
+        waves=None,
+        weight=None,
+        counts=None,
+    )
     of_rows = find_network(rows, dict.fromkeys(names, ()))
     base = of_rows.network
     of = {name: in_time(name).name for name in every.variables}
