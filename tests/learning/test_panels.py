@@ -237,9 +237,8 @@ def test_weights_are_those_of_units() -> None:
     for row in range(len(rows["who"])):
         for copy in range(int(weighted["w"][row])):
             for name in rows:
-                copies[name].append(
-                    f"{rows[name][row]}.{copy}" if name == "who" else rows[name][row]
-                )
+                cell = rows[name][row]
+                copies[name].append(f"{cell}.{copy}" if name == "who" else cell)
     by_counts = lacunet.learn(TEMPLATE, of_units(weighted, counts="w"), "em", tolerance=1e-9)
     by_copies = lacunet.learn(TEMPLATE, of_units(copies), "em", tolerance=1e-9)
     for name in ("H[0]", "H[3]", "S[1]"):
@@ -293,7 +292,8 @@ def test_a_template_needs_units_and_waves() -> None:
 
 def test_the_shell_learns_panels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = long_rows(11)
-    lines = [",".join(rows), *(",".join(str(c) for c in row) for row in zip(*rows.values()))]
+    cells = zip(*rows.values(), strict=True)
+    lines = [",".join(rows), *(",".join(map(str, row)) for row in cells)]
     table, kept = tmp_path / "long.csv", tmp_path / "panel.json"
     table.write_text("\n".join(lines))
     reading = ["--unit", "who", "--time", "wave"]

@@ -204,7 +204,7 @@ class LongPanel:
             raise DataError(
                 f"{self._place(other)}: {name!r} of unit {label!r} is {labels[codes[other]]!r} "
                 f"here and {labels[codes[first]]!r} in {self._place(first)}.",
-                f"what has no wave is the same in all rows of a unit; write {name}[t] if it is not.",
+                f"without a wave it is the same in all rows of a unit; else write {name}[t].",
             )
         return row_of
 
@@ -386,10 +386,9 @@ def panel_of(data: Data, rows: DataSource) -> Panel:
 
 def checked_waves(waves: Any) -> dict[str, list[str | None]]:
     """The columns of each variable of a wide panel, wave by wave."""
-    is_mapping = isinstance(waves, Mapping) and bool(waves)
-    if not is_mapping or any(
-        isinstance(c, str) or not isinstance(c, Iterable) for c in waves.values()
-    ):
+    every = list(waves.values()) if isinstance(waves, Mapping) else []
+    are_lists = [isinstance(c, Iterable) and not isinstance(c, str) for c in every]
+    if not every or not all(are_lists):
         raise DataError(
             f"waves= is {clipped(waves)}, but must say which columns are a variable's waves.",
             "as in waves={'H': ['H1', 'H2', 'H3']}; None stands for a wave without a column.",

@@ -60,8 +60,10 @@ def in_time(text: str) -> InTime:
 
     Examples
     --------
-    >>> in_time("H[t-1]"), in_time("H[3]"), in_time("Z")
-    (InTime(name='H', lag=1, wave=None), InTime(name='H', lag=None, wave=3), InTime(name='Z', lag=None, wave=None))
+    >>> in_time("H[t-1]"), in_time("H[3]")
+    (InTime(name='H', lag=1, wave=None), InTime(name='H', lag=None, wave=3))
+    >>> in_time("Z")
+    InTime(name='Z', lag=None, wave=None)
     """
     match = INDEXED.fullmatch(text)
     if match is None:
