@@ -55,8 +55,10 @@ class OpenRows:
             network = network.with_ties([*network.tied, *groups])
             before = before.with_ties([*before.tied, *groups])
         if shapes:
-            network = network.with_shapes({**network.shapes_of, **shapes})
-            before = before.with_shapes({**before.shapes_of, **shapes})
+            # "fixed" is to what was brought: the rows' network has no CPTs
+            asked = {**shapes, **self.brought.with_shapes(shapes).shapes_of}
+            network = network.with_shapes({**network.shapes_of, **asked})
+            before = before.with_shapes({**before.shapes_of, **asked})
         return replace(self, network=network, before=before)
 
     @contextmanager
