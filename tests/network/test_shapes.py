@@ -17,8 +17,8 @@ from sklearn.linear_model import LogisticRegression
 
 import lacunet as lc
 from lacunet.network.network import FloatArray, Network, NetworkError
-from lacunet.network.shapes.names import SHAPES, as_json, shape_from_json, shape_named
 from lacunet.network.shapes.shape import Shaped
+from lacunet.network.shapes.shape_names import SHAPES, as_json, shape_from_json, shape_named
 
 WORDS = {2: ("no", "yes"), 3: ("none", "some", "much"), 4: ("none", "some", "much", "most")}
 RNG = np.random.default_rng

@@ -699,7 +699,7 @@ class Network(Askable):
         if not shapes:
             return self._with(shapes_of={})
         from lacunet.network.shapes.fixed import Fixed
-        from lacunet.network.shapes.names import shape_named
+        from lacunet.network.shapes.shape_names import shape_named
 
         asked: dict[str, Shape] = {}
         for name, given in shapes.items():

@@ -2,7 +2,7 @@
 
 Read `shape` first, which says what a shape does; then one file per shape, with its formula at the
 top: `noisy_or` and `noisy_max` (causes that act by themselves), `logistic` and `ordinal` (main
-effects of parents), `fixed` (a table that is known), `table` (the full one). `main_effects` is
+effects of parents), `fixed` (a table that is known), `full_table`. `main_effects` is
 what a sum over parents costs, `newton` finds the maximum, `absent` which state is that of no
-effect; `names` is where shapes are looked up.
+effect; `shape_names` is where shapes are looked up.
 """

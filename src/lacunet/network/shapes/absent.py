@@ -20,7 +20,7 @@ def check_absent(name: str, absent: object) -> None:
         )
 
 
-def absent_place(
+def absent_index(
     name: str, variable: str, states: Sequence[str], absent: Absent, of_child: str
 ) -> int:
     """The position of the state of a variable that means "absent".
@@ -36,7 +36,7 @@ def absent_place(
 
     Examples
     --------
-    >>> absent_place("NoisyOr", "Flu", ("yes", "no"), {}, "Fever")
+    >>> absent_index("NoisyOr", "Flu", ("yes", "no"), {}, "Fever")
     1
     """
     if variable in absent:
@@ -46,7 +46,7 @@ def absent_place(
                 f"could mean 'absent'; it has {list(states)}."
             )
         return states.index(absent[variable])
-    places = [place for place, state in enumerate(states) if state.strip().lower() in WORDS]
+    places = [index for index, state in enumerate(states) if state.strip().lower() in WORDS]
     if len(places) == 1:
         return places[0]
     why = "none of" if not places else "more than one of"

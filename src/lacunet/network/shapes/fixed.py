@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lacunet.network.network import FloatArray, NetworkError
+from lacunet.network.network import FloatArray, Mask, NetworkError
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 ROUNDING = 1e-6  # of the sum of a CPT row
@@ -103,6 +103,6 @@ class KnownTable:
         """Nothing moves it."""
         return np.zeros((0, *self.shape))
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """There are no parameters."""
         return np.ones(len(parameters), dtype=bool)

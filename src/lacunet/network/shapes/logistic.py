@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.network.network import FloatArray
+from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
@@ -113,7 +113,7 @@ class MultinomialLogit:
             moved += [(column[:, None] * by_sum).reshape(self.shape) for column in columns]
         return np.stack(moved) if moved else np.zeros((0, *self.shape))
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
         return np.asarray(np.abs(parameters) < LARGEST)
 

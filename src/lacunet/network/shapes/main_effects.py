@@ -42,8 +42,8 @@ class MainEffects:
             np.delete(np.eye(size), baseline, axis=1)
             for size, baseline in zip(sizes, baselines, strict=True)
         ]
-        ways = [prod(sizes[:place]) for place in range(len(sizes) + 1)]
-        split = min(range(len(ways)), key=lambda place: ways[place] + ways[-1] // ways[place])
+        ways = [prod(sizes[:count]) for count in range(len(sizes) + 1)]
+        split = min(range(len(ways)), key=lambda count: ways[count] + ways[-1] // ways[count])
         first = _side_by_side(coded[:split])
         constant = np.ones((len(first), 1))
         return cls(np.hstack([constant, first]), _side_by_side(coded[split:]))
@@ -129,6 +129,6 @@ def effect_names(
     return [
         f"{parent}={state}"
         for parent, of_parent, baseline in zip(parents, states[:-1], baselines, strict=True)
-        for place, state in enumerate(of_parent)
-        if place != baseline
+        for index, state in enumerate(of_parent)
+        if index != baseline
     ]

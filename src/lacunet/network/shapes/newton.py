@@ -31,7 +31,7 @@ PIVOTS = 30
 
 @dataclass(frozen=True)
 class Slope:
-    """What a function is at a place: its value, its gradient, and minus its Hessian."""
+    """What a function is at a point: its value, its gradient, and minus its Hessian."""
 
     value: float
     gradient: FloatArray
@@ -42,7 +42,7 @@ Function = Callable[[FloatArray], Slope]
 
 
 def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """The place within bounds where a concave function is highest.
+    """The point within bounds where a concave function is highest.
 
     Values are of the order of one: what a function of counts is for each row.
 
@@ -55,17 +55,17 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     --------
     >>> def parabola(x):
     ...     return Slope(float(-(((x - 3) ** 2).sum())), -2 * (x - 3), 2 * np.eye(2))
-    >>> maximum(parabola, np.zeros(2), np.zeros(2), np.array([1.0, 5.0])).tolist()
+    >>> maximum(parabola, np.zeros(2), np.zeros(2), np.array([1.0, 5.0])).round(6).tolist()
     [1.0, 3.0]
     """
-    place, here = start, function(start)
+    point, here = start, function(start)
     for _ in range(STEPS):
-        step = newton_step(here, place, low, high)
+        step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
         if not promise > ARRIVED:
-            return place
+            return point
         for _ in range(HALVINGS):
-            aim = np.clip(place + step, low, high)
+            aim = np.clip(point + step, low, high)
             there = function(aim)
             enough = here.value + (CLIMB * promise if promise > NEAR else -NEAR)
             if there.value >= enough:
@@ -73,19 +73,19 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
             step = step / 2
             promise = promise / 2
         else:
-            return place
-        place, here = aim, there
-    return place
+            return point
+        point, here = aim, there
+    return point
 
 
-def newton_step(slope: Slope, place: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def newton_step(slope: Slope, point: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """The step to the maximum of the parabola within bounds."""
     scale = np.sqrt(np.diag(slope.curvature))
     scale = np.where(scale > 0, scale, 1.0)
     gradient = slope.gradient / scale
     curvature = slope.curvature / scale / scale[:, None]
     curvature[np.diag_indices(len(scale))] += RIDGE
-    lowest, highest = (low - place) * scale, (high - place) * scale
+    lowest, highest = (low - point) * scale, (high - point) * scale
 
     at_low = (lowest == 0) & (gradient < 0)
     at_high = (highest == 0) & (gradient > 0)

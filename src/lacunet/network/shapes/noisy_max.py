@@ -31,8 +31,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lacunet.network.network import FloatArray, NetworkError
-from lacunet.network.shapes.absent import absent_place, check_absent
+from lacunet.network.network import FloatArray, Mask, NetworkError
+from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
@@ -76,7 +76,7 @@ class NoisyMax:
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
         check_size(self.name, variable, states)
-        child = absent_place("NoisyMax", variable, states[-1], self.absent, variable)
+        child = absent_index("NoisyMax", variable, states[-1], self.absent, variable)
         if child not in (0, len(states[-1]) - 1):
             raise NetworkError(
                 f"the CPT of {variable!r} is to be 'noisy-max', and its state {states[-1][child]!r}"
@@ -99,7 +99,7 @@ def independent_causes(
 ) -> IndependentCauses:
     """The shape on a family; ``child`` is the position of its state of no effect."""
     baselines = [
-        absent_place(name, parent, of_parent, absent, variable)
+        absent_index(name, parent, of_parent, absent, variable)
         for parent, of_parent in zip(parents, states[:-1], strict=True)
     ]
     levels = states[-1] if child == 0 else states[-1][::-1]
@@ -182,7 +182,7 @@ class IndependentCauses:
             moved += [self._states(column[:, None] * by_sum) for column in matrix.T]
         return np.stack(moved)
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each increment whether it is neither zero nor certain."""
         return np.asarray((parameters > 0) & (parameters < CERTAIN))
 

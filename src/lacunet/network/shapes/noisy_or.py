@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lacunet.network.network import NetworkError
-from lacunet.network.shapes.absent import absent_place, check_absent
+from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import check_size
 from lacunet.network.shapes.noisy_max import independent_causes
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
@@ -60,7 +60,7 @@ class NoisyOr:
                     f"states, {list(of_axis)}, and the child and all causes must have two.",
                     f'take shapes={{"{variable}": "noisy-max"}}, for more states.',
                 )
-        child = absent_place("NoisyOr", variable, states[-1], self.absent, variable)
+        child = absent_index("NoisyOr", variable, states[-1], self.absent, variable)
         return independent_causes("NoisyOr", self.absent, variable, parents, states, child)
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.network.network import FloatArray
+from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
@@ -154,7 +154,7 @@ class CumulativeLogit:
         moved = np.concatenate([by_score, by_effect])
         return np.ascontiguousarray(moved.swapaxes(1, 2)).reshape(-1, *self.shape)
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each threshold and effect whether it is not at a bound, nor at the next threshold."""
         inside = np.abs(parameters) < LARGEST
         apart = np.diff(parameters[: self.thresholds]) > 2 * SMALLEST_GAP

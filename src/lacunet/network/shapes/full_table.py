@@ -15,14 +15,14 @@ from itertools import product
 
 import numpy as np
 
-from lacunet.network.network import FloatArray
+from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 LARGEST = 30.0  # a log odds
 
 
 @dataclass(frozen=True)
-class Table:
+class TableShape:
     """A CPT with a distribution for each parent configuration."""
 
     name = "table"
@@ -81,6 +81,6 @@ class FullTable:
             moved[row, :, row] = np.eye(len(rates))[1:] * rates - np.outer(rates[1:], rates)
         return moved.reshape(-1, *self.shape)
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
         return np.asarray(np.abs(parameters) < LARGEST)

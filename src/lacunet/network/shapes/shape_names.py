@@ -7,16 +7,16 @@ from typing import Any
 
 from lacunet.network.network import NetworkError
 from lacunet.network.shapes.fixed import Fixed
+from lacunet.network.shapes.full_table import TableShape
 from lacunet.network.shapes.logistic import Logistic
 from lacunet.network.shapes.noisy_max import NoisyMax
 from lacunet.network.shapes.noisy_or import NoisyOr
 from lacunet.network.shapes.ordinal import Ordinal
 from lacunet.network.shapes.shape import Shape
-from lacunet.network.shapes.table import Table
 from lacunet.text import did_you_mean
 
 SHAPES: Mapping[str, Any] = {
-    kind.name: kind for kind in (Table, NoisyOr, NoisyMax, Logistic, Ordinal, Fixed)
+    kind.name: kind for kind in (TableShape, NoisyOr, NoisyMax, Logistic, Ordinal, Fixed)
 }
 
 
@@ -29,8 +29,8 @@ def shape_named(given: Any) -> Shape:
     NoisyOr(absent={})
     """
     if isinstance(given, tuple(SHAPES.values())):
-        shape: Shape = given
-        return shape
+        known: Shape = given  # type: ignore[assignment]
+        return known
     if given == Fixed.name:
         raise NetworkError(
             "a CPT is to be 'fixed', and it is not said to what.",
@@ -68,8 +68,8 @@ def shape_from_json(value: object) -> Shape:
     takes = {NoisyOr: ["absent"], NoisyMax: ["absent"], Fixed: ["table"]}.get(kind, [])  # type: ignore[arg-type]
     if kind is None or [*options] != takes:
         raise NetworkError(f"{dict(value)!r} is not the shape of a CPT.", f"there are {_all()}.")
-    made: Shape = kind(**options)
-    return made
+    shape: Shape = kind(**options)
+    return shape
 
 
 def _all() -> str:
