@@ -29,6 +29,9 @@ from .network.bridges import to_pyagrum as to_pyagrum
 from .network.catalogue import example as example
 from .network.formats.files import read_network as read_network
 from .network.network import Network as Network
+from .network.shapes.fixed import Fixed as Fixed
+from .network.shapes.noisy_max import NoisyMax as NoisyMax
+from .network.shapes.noisy_or import NoisyOr as NoisyOr
 from .simulation.at_random import MAR as MAR
 from .simulation.at_random import MCAR as MCAR
 from .simulation.by_graph import MissingByGraph as MissingByGraph

@@ -49,8 +49,10 @@ class OpenRows:
         """The same where some CPTs are one, and some are no full tables, beside those known so."""
         if not tied and not shapes:
             return self
-        network = shaped(self.network, tied, shapes)
-        return replace(self, network=network, before=shaped(self.before, tied, shapes))
+        # "fixed" is to what was brought: the network of the rows has no CPTs.
+        asked = {**in_waves(shapes, self.brought), **shaped(self.brought, (), shapes).shapes_of}
+        network = shaped(self.network, tied, asked)
+        return replace(self, network=network, before=shaped(self.before, tied, asked))
 
     @contextmanager
     def rows(self) -> Iterator[Observations]:
@@ -69,12 +71,18 @@ def shaped(
         network = untied(network, tied)
     elif tied:
         network = network.with_ties([*network.tied, *tied])
-    every = {
+    if not shapes:
+        return network
+    return network.with_shapes({**network.shapes_of, **in_waves(shapes, network)})
+
+
+def in_waves(shapes: Mapping[str, str | Shape], network: Network) -> dict[str, str | Shape]:
+    """Shapes by variable; what is said of a variable of a panel holds in all its waves."""
+    return {
         variable: shape
         for name, shape in shapes.items()
         for variable in in_all_waves([name], network.variables)
     }
-    return network.with_shapes({**network.shapes_of, **every}) if every else network
 
 
 def open_rows(

@@ -680,7 +680,8 @@ class Network(Askable):
         ----------
         shapes
             For some variables the shape of their CPT: ``"noisy-or"``, ``"noisy-max"``,
-            ``"logistic"``, ``"ordinal"``, or one of `lacunet.shapes` with its options. Variables
+            ``"logistic"``, ``"ordinal"``, ``"fixed"`` (to the CPT that the network has), or
+            `lacunet.NoisyOr`, `lacunet.NoisyMax` and `lacunet.Fixed` with their options. Variables
             that are tied have one shape.
 
         Raises
@@ -697,11 +698,13 @@ class Network(Askable):
         """
         if not shapes:
             return self._with(shapes_of={})
-        from lacunet.network.shapes.names import shape_named
+        from lacunet.network.shapes.fixed import Fixed
+        from lacunet.network.shapes.shape_names import shape_named
 
         asked: dict[str, Shape] = {}
         for name, given in shapes.items():
-            shape = shape_named(given)
+            is_known = given == Fixed.name and self.tables_of is not None
+            shape = Fixed(self.cpt(name).table) if is_known else shape_named(given)
             for member in self.tied_with(self.known(name)):
                 if asked.get(member, shape) != shape:
                     raise NetworkError(

@@ -118,7 +118,7 @@ def _with_shapes(network: Network, document: Mapping[str, Any], source: Source) 
     shapes = _of_kind(document.get("shapes", {}), dict, location, "an object")
     if not shapes:
         return network
-    from lacunet.network.shapes.names import shape_from_json
+    from lacunet.network.shapes.shape_names import shape_from_json
 
     return network.with_shapes({name: shape_from_json(value) for name, value in shapes.items()})
 
@@ -336,7 +336,7 @@ def render(network: Network, learned: str | None = None) -> str:
     if network.tied:
         parts["tied"] = _written(network.tied)
     if network.shapes_of:
-        from lacunet.network.shapes.names import as_json
+        from lacunet.network.shapes.shape_names import as_json
 
         parts["shapes"] = _written({v: as_json(shape) for v, shape in network.shapes_of.items()})
     if network.bootstrap is not None:

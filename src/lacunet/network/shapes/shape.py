@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from lacunet.network.network import FloatArray
+from lacunet.network.network import FloatArray, Mask
 
 StatesOfAxes = tuple[tuple[str, ...], ...]  # of the parents, then of the child
 
@@ -70,6 +70,6 @@ class Shaped(Protocol):
         """How each parameter moves the table: an axis for the parameters, then the table's."""
         ...
 
-    def is_inside(self, parameters: FloatArray) -> FloatArray:
+    def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each parameter whether it is inside its bounds, and not at one."""
         ...

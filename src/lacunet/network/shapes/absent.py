@@ -1,0 +1,58 @@
+"""Which state of a variable says that there is nothing: found by its word, not its position."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lacunet.network.network import NetworkError
+
+WORDS = ("no", "false", "absent", "0", "none", "normal", "negative", "off")
+
+Absent = Mapping[str, str]
+
+
+def check_absent(name: str, absent: object) -> None:
+    """Refuse what is no mapping from variables to states."""
+    if not isinstance(absent, Mapping):
+        raise NetworkError(
+            f"absent={absent!r} does not say which state of which variable means 'absent'.",
+            f'give a mapping, such as lc.{name}(absent={{"Flu": "low"}}).',
+        )
+
+
+def absent_index(
+    name: str, variable: str, states: Sequence[str], absent: Absent, of_child: str
+) -> int:
+    """The position of the state of a variable that means "absent".
+
+    Parameters
+    ----------
+    name
+        The public name of the shape, for errors.
+    absent
+        What the user said.
+    of_child
+        The variable whose CPT has the shape.
+
+    Examples
+    --------
+    >>> absent_index("NoisyOr", "Flu", ("yes", "no"), {}, "Fever")
+    1
+    """
+    if variable in absent:
+        if absent[variable] not in states:
+            raise NetworkError(
+                f"the CPT of {of_child!r}: {variable!r} has no state {absent[variable]!r} that "
+                f"could mean 'absent'; it has {list(states)}."
+            )
+        return states.index(absent[variable])
+    places = [index for index, state in enumerate(states) if state.strip().lower() in WORDS]
+    if len(places) == 1:
+        return places[0]
+    why = "none of" if not places else "more than one of"
+    raise NetworkError(
+        f"the CPT of {of_child!r}: {why} the states {list(states)} of {variable!r} says that it "
+        "is absent.",
+        f'name it: shapes={{"{of_child}": lc.{name}(absent={{"{variable}": "{states[0]}"}})}}; '
+        f"known by themselves are {', '.join(WORDS)}.",
+    )
