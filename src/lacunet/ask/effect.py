@@ -29,7 +29,7 @@ from lacunet.data.data import as_data
 from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.query_text import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
-from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
+from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE, basis_of, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -306,7 +306,7 @@ def effect(
     evidence: Mapping[str, object] = NOTHING,
     reference: object = None,
     outcome: object = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the CPTs of a network.
 
@@ -582,7 +582,7 @@ def effect_by_graph(
     evidence: Mapping[str, object] = NOTHING,
     reference: object = None,
     outcome: object = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the estimand that a graph gives."""
     network = with_data_codes(graph.network.with_tables(None), data)

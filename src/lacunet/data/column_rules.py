@@ -24,8 +24,8 @@ from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
     WeightError,
-    listed,
     refuse_strangers,
+    short_list,
 )
 from lacunet.data.frames import frame_part, is_arrow_tables
 from lacunet.data.source_parts import DataSource, source_of
@@ -128,7 +128,7 @@ def _replaced(network: Network, updated: Network) -> Iterator[str]:
     for name, meanings in network.codes_of.items():
         now = updated.codes_of[name]
         if other := [code for code, meaning in meanings.items() if now[code] != meaning]:
-            yield f"{name!r}: the data say what {listed(other)} mean, in place of the network."
+            yield f"{name!r}: the data say what {short_list(other)} mean, in place of the network."
     for name, rule in network.not_asked_of.items():
         if updated.not_asked_of[name] != rule:
             yield f"{name!r}: the data say when it is not asked, in place of the network."
@@ -152,7 +152,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
-            yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
+            yield f"{code!r} is a state of {short_list(owners)}, so there it does not mean missing."
 
 
 def _other_cuts(network: Network, bins: Mapping[str | None, Any]) -> Iterator[str]:
@@ -181,8 +181,8 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
         if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
     ]:
         yield (
-            f"the network has its own states of {listed(other)}, which are used in place of those "
-            "that states= (--states) names."
+            f"the network has its own states of {short_list(other)}, which are used in place of "
+            "those that states= (--states) names."
         )
 
 
@@ -251,7 +251,7 @@ def checked_promise(network: Network, data: Data) -> Scope:
     promised = data.fully_observed
     refuse_strangers("fully_observed", promised, network.variables, "the network")
     if hidden := [name for name in promised if name in data.latent]:
-        raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
+        raise DataError(f"{short_list(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
 
 
@@ -262,7 +262,7 @@ def _matched_columns(
     columns = set(source.columns)
     if present := [name for name in latent if name in columns]:
         raise DataError(
-            f"{listed(present)} are declared latent, but {source.label} has columns of these "
+            f"{short_list(present)} are declared latent, but {source.label} has columns of these "
             "names.",
             "take them out of latent=[...] (--latent), or drop the columns.",
         )
@@ -272,12 +272,12 @@ def _matched_columns(
     column_of = {name: name if name in columns else padded.get(name) for name in observed}
     if absent := [name for name, column in column_of.items() if column is None]:
         raise DataError(
-            f"{source.label} has no column for the variables {listed(absent)}.",
+            f"{source.label} has no column for the variables {short_list(absent)}.",
             " Or: ".join(_ways_out(absent, source.columns)),
         )
     matched = {name: column for name, column in column_of.items() if column is not None}
     blanks = [column for name, column in matched.items() if name != column]
-    note = f"read the columns {listed(blanks)} without the spaces around their names."
+    note = f"read the columns {short_list(blanks)} without the spaces around their names."
     return matched, (note,) if blanks else ()
 
 
@@ -305,7 +305,7 @@ def check_columns(source: DataSource, variables: Collection[str], data: Data) ->
     refuse_strangers("without", data.without, source.columns, source.label)
     if both := [name for name in data.without if name in variables]:
         raise DataError(
-            f"without= (--without) names {listed(both)}, which the network has as variables.",
+            f"without= (--without) names {short_list(both)}, which the network has as variables.",
             "take them out of one of the two.",
         )
 

@@ -14,7 +14,7 @@ from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numb
 from lacunet.data.column_rules import Reading, check_columns, source_from
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
-from lacunet.data.errors import clipped, listed
+from lacunet.data.errors import clipped, short_list
 from lacunet.data.proposals import proposals
 from lacunet.data.raw_columns import refusal
 from lacunet.data.skipped_questions import skips_of
@@ -39,8 +39,7 @@ from lacunet.network.edges import NEEDS_QUOTES, Edges, EdgesError, edges_of
 from lacunet.network.interval_names import labels_of, spelled_cut
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import number_of, spelled
-from lacunet.text import close_to, counted, first_of, in_shell, keyed
-from lacunet.text import listed as all_listed
+from lacunet.text import close_to, counted, first_of, in_shell, keyed, listed
 
 
 @dataclass(frozen=True)
@@ -325,7 +324,7 @@ def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, 
     empty = [name for name, states in known.items() if not states and name not in held.extra]
     if empty:
         keep = "it" if len(empty) == 1 else "them"
-        remark = f"left out {all_listed(empty)}: every cell is missing; give states to keep {keep}."
+        remark = f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
         left_out |= dict.fromkeys(empty, remark)
     return {name: states for name, states in known.items() if name not in left_out}, left_out
 
@@ -413,7 +412,7 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
                 f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
             )
         raise StatesError(
-            f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
+            f"the edges name {short_list(absent)}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
         )
 

@@ -18,7 +18,7 @@ from lacunet.data.batches import Door, remarks
 from lacunet.data.column_rules import Reading, plan_reading
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import NOUN, OddCells
-from lacunet.data.errors import DataError, DataWarning, WeightError, listed
+from lacunet.data.errors import DataError, DataWarning, WeightError, short_list
 from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.table import (
     EncodedTable,
@@ -157,7 +157,7 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
         other = [name for name in names if sizes.get(name) != table.cardinality_of.get(name)]
         raise DataError(
             "the table was encoded for another network: the variables (or their numbers of "
-            f"states) differ in {listed(other)}.",
+            f"states) differ in {short_list(other)}.",
             "read the data again with this network.",
         )
     if table.variables == network.variables:

@@ -22,8 +22,8 @@ from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence.design_effect import (
     SurveyRows,
-    cells_of,
     has_hidden_group,
+    packed_cells,
     tested,
 )
 from lacunet.missingness.independence.stratified import holm
@@ -210,7 +210,7 @@ def _test(
     nodes = implication.one, implication.two, implication.given
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table
-    shown = distinct.take(cells_of(distinct, *nodes)[0])
+    shown = distinct.take(packed_cells(distinct, *nodes)[0])
     result = tested(shown.scaled() if table.is_weighted else shown, survey, *nodes)
     values = result._asdict() | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=result.p_value, **values)

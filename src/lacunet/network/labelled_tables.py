@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_DATA = "no data"  # the mark of a CPT row that no data support
 MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
-MOST_CELLS = 80  # of these, where each cell has a line of its own
+MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
@@ -93,7 +93,7 @@ class Labelled:
             wide = TextTable(*self._marked(header, self.states[:-1], flat), len(self.scope) - 1)
             if wide.fits(width):
                 return wide, MOST_ROWS
-        most = min(MOST_ROWS, max(MOST_CELLS // size, 1))
+        most = min(MOST_ROWS, max(MAX_LONG_CELLS // size, 1))
         return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(

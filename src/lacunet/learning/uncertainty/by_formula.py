@@ -49,7 +49,7 @@ from lacunet.network.nodes import Mechanism
 
 STATES = (MISSING, SHOWN)  # of a mechanism
 MOST_DISTINCT = 500  # rows, for each of them to be left out
-MOST_CELLS = 3e6  # of the largest table, filled again and again without each of them
+MAX_REFILLED_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
 
 class LeftOut(NamedTuple):
@@ -229,7 +229,7 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
         rows = gathered.rows.numbered()
         number = len(rows.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
-        if number <= MOST_DISTINCT and cells <= MOST_CELLS:
+        if number <= MOST_DISTINCT and cells <= MAX_REFILLED_CELLS:
             worth = quotient(rows.weights**2, rows.tally.squares)
             weighty = np.flatnonzero(worth)
             samples = np.ones((len(weighty), number))

@@ -39,7 +39,9 @@ from lacunet.show.results.result_text import intervals_by, pseudo_counts_in_word
 from lacunet.text import counted
 
 SHOWN_WARNINGS = 12
-MOST_CELLS = 200_000  # of all cliques: beyond, intervals of the marginals would take long
+MAX_CELLS_FOR_MARGINALS = (
+    200_000  # of all cliques: beyond, intervals of the marginals would take long
+)
 
 
 def page(
@@ -113,7 +115,7 @@ def _behind(result: Result, level: float | None) -> Behind:
     intervals = marginals = None
     if level is not None and result.uncertainty is not None:
         intervals = {v: result.interval(v, level) for v in names}
-        if cliques_size(result.network) <= MOST_CELLS:
+        if cliques_size(result.network) <= MAX_CELLS_FOR_MARGINALS:
             known = result.network.support, result.network.bootstrap
             spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
