@@ -585,9 +585,10 @@ def effect_by_graph(
     level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the estimand that a graph gives."""
+    data = as_data(data)
     network = with_data_codes(graph.network.with_tables(None), data)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
-    graph = graph.over(network).hiding(as_data(data).latent)
+    graph = graph.over(network).hiding(data.latent)
     known = known_variables(network, population)
     seen, likelihoods = states_and_likelihoods(network, evidence)
     verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)

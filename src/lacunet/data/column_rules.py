@@ -74,15 +74,14 @@ class Reading:
         return tuple(dict.fromkeys((*self.column_of.values(), *self.data.beside, *self.keep)))
 
 
-def plan_reading(given: Any, network: Network) -> Reading:
+def plan_reading(data: Data, network: Network) -> Reading:
     """Find the columns that the network needs, or refuse what cannot fit."""
-    data = as_data(given)
     if isinstance(data.source, Network):
         raise DataError(
             "the data are a network: perhaps the two are swapped.",
             "the network comes first, then the data.",
         )
-    source = source_from(data)
+    source = source_of_data(data)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
     data = replace(data, fully_observed=checked_promise(network, data))
@@ -94,9 +93,8 @@ def plan_reading(given: Any, network: Network) -> Reading:
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
 
-def with_data_codes(network: Network, given: Any) -> Network:
+def with_data_codes(network: Network, data: Data) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
-    data = as_data(given)
     rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
     every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
     for name, meanings in _declared_codes(network, data).items():
@@ -217,7 +215,11 @@ def _as_counted(ignored: Sequence[str]) -> str:
 
 def source_from(given: Any) -> DataSource:
     """The source of rows for whatever holds them."""
-    data = as_data(given)
+    return source_of_data(as_data(given))
+
+
+def source_of_data(data: Data) -> DataSource:
+    """The source of the rows of data: files, a query, frames, or what is open already."""
     if isinstance(data.source, DataSource):  # opened before, as standard input can be only once
         return data.source
     if data.query is not None:

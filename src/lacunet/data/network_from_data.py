@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.data.batches import encoded_column
 from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
-from lacunet.data.column_rules import Reading, check_columns, source_from
+from lacunet.data.column_rules import Reading, check_columns, source_of_data
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
 from lacunet.data.errors import clipped, short_list
@@ -63,7 +63,7 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
             "as in lacunet.Network.from_data(data, edges).",
         )
     dataset = with_network_states(as_data(data))
-    source = source_from(dataset)
+    source = source_of_data(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
@@ -281,7 +281,7 @@ def network_of_columns(data: Any) -> FoundNetwork:
         Some columns cannot be variables as they are; or none is left.
     """
     dataset = with_network_states(as_data(data))
-    source = source_from(dataset)
+    source = source_of_data(dataset)
     beside = {*dataset.beside, *dataset.without}
     columns = [name for name in source.columns if name not in beside]
     check_columns(source, columns, dataset)

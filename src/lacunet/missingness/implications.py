@@ -133,8 +133,9 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
         The data miss values of a variable that has no mechanism, or come with a rule of what was
         not asked that the graph does not know.
     """
-    check_rules(graph, data)
-    table = whole_table(as_data(data), graph.network)
+    rows = as_data(data)
+    check_rules(graph, rows)
+    table = whole_table(rows, graph.network)
     graph.check_data(table)
     return _tests(implications(graph), graph, table)
 
