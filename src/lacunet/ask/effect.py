@@ -47,7 +47,7 @@ from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.network.labelled_tables import NO_DATA, Library, frame_of
 from lacunet.network.network import FloatArray, Network, Tables
 from lacunet.network.nodes import quoted
-from lacunet.text import assigned, finite, first_of, sentence
+from lacunet.text import assigned, finite, first_of, intervals_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, as_html
 
 
@@ -525,16 +525,9 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
         basis=(
             _as_causes(source),
             *doubts,
-            f"{100 * asked.level:g}% {_kind_of(uncertainty)}.",
+            f"{uncertainty.words(asked.level)}.",
         ),
     )
-
-
-def _kind_of(uncertainty: Any) -> str:
-    """What kind of intervals a result has."""
-    if uncertainty.is_credible:
-        return "credible intervals, with the experts as the prior"
-    return f"intervals by {uncertainty.recipe}"
 
 
 @dataclass(frozen=True)
@@ -604,7 +597,7 @@ def effect_by_graph(
         *estimation.estimand.splitlines(),
         f"{sentence(verdict.why)}.",
         f"{estimation.rows_used:,} rows used ({estimation.share_used:.1%}); "
-        f"{100 * asked.level:g}% intervals by {recovery.left_out.words}.",
+        f"{intervals_in_words(asked.level)} by {recovery.left_out.words}.",
         *estimation.warnings,
     )
     cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome

@@ -229,12 +229,13 @@ def read_notes(
             f"every row has weight zero in the column {name} of replicate_weights=.",
             "leave it out, with its factor, or look whether the right column is named.",
         )
-    notes = (
-        *reading.notes,
-        *[_AGGREGATED] * read_report.is_aggregated,
-        *[_FRACTIONS] * read_report.has_fractions,
-        *remarks(reading, read_report.odd_in, read_report.contradicted),
-    )
+    every = [*reading.notes]
+    if read_report.is_aggregated:
+        every.append(_AGGREGATED)
+    if read_report.has_fractions:
+        every.append(_FRACTIONS)
+    every += remarks(reading, read_report.odd_in, read_report.contradicted)
+    notes = tuple(every)
     warned = set() if warned is None else warned
     for note in notes:
         if note not in warned:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
-from lacunet.text import counted
+from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import READABLE, TextTable, html_table, terminal_width
 
 if TYPE_CHECKING:
@@ -194,8 +194,7 @@ def interval_legend(level: float, *, is_credible: bool = False) -> str:
     >>> interval_legend(0.95)
     'low, high: 95% interval'
     """
-    kind = "credible interval" if is_credible else "interval"
-    return f"low, high: {100 * level:g}% {kind}"
+    return f"low, high: {interval_in_words(level, is_credible=is_credible)}"
 
 
 def _shaded(text: str, *, is_bare: bool) -> str:

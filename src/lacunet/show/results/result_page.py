@@ -35,7 +35,7 @@ from lacunet.show.pages.numbers import Behind, pack_texts, rows_behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.show.plain_values import plain
 from lacunet.show.results.page_sections import complete_section, em_section, missing_section
-from lacunet.show.results.result_text import intervals_by, pseudo_counts_in_words
+from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import counted
 
 SHOWN_WARNINGS = 12
@@ -167,7 +167,7 @@ def _chosen(result: Result, level: float | None) -> str:
     if result.assumption not in why:
         words += f" It assumes that {result.assumption}."
     if level is not None and result.uncertainty is not None:
-        words += f" {intervals_by(result.uncertainty, level)}."
+        words += f" {result.uncertainty.words(level)}."
     return words
 
 

@@ -122,12 +122,11 @@ def _answer(answer: Reported) -> list[str]:
     parts.append(paragraph(answer.refusal))
     header, rows = answer_rows(answer)
     if rows:
+        parts.append(paragraph("" if answer.bounds is None else f"{caption_of(answer)}:"))
+        parts.append(table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)))
         more_cells = len(rows) - SHOWN_CELLS
-        parts += [
-            paragraph("" if answer.bounds is None else f"{caption_of(answer)}:"),
-            table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)),
-            paragraph(f"and {more_cells:,} more cells, in what can be saved" * (more_cells > 0)),
-        ]
+        if more_cells > 0:
+            parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
     if answer.is_narrow:
         parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
     if estimate is not None:
