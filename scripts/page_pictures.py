@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
-from lacunet.show.pages.disclosure import rows_behind
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -23,9 +22,10 @@ import lacunet as lc
 from lacunet.counts.missing_values import missing_summary
 from lacunet.plots import cpt_forest, network_figure
 from lacunet.show.diagnosis_page import page as diagnosed_page
-from lacunet.show.network_page import ShownNetwork, pair_page
+from lacunet.show.network_page import pair_page
 from lacunet.show.pages.kit import write_page
-from lacunet.show.pages.live_network import Behind
+from lacunet.show.pages.live_network import ShownNetwork
+from lacunet.show.pages.numbers import Behind, rows_behind
 from lacunet.show.pages.provenance import Provenance
 from lacunet.show.results.result_page import page
 from lacunet.show.studio.folder import Folder

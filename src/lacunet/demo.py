@@ -19,6 +19,7 @@ from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.network.catalogue import example
 from lacunet.network.network import Network
+from lacunet.text import interval_in_words
 from lacunet.text_tables import TextTable
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ def obesity() -> dict[str, float]:
     }
 
 
-HEADER = ["probability", "truth", "complete rows", "lacunet", "95% interval"]
+HEADER = ["probability", "truth", "complete rows", "lacunet", interval_in_words(0.95)]
 
 
 def demonstration_as_text(shown: Demonstration) -> str:

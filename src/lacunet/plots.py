@@ -181,7 +181,8 @@ def _of_numbers(label: str, given: Any) -> Estimate:
         numbers = np.ravel(given).astype(float).tolist()
     except (TypeError, ValueError):
         numbers = []
-    numbers += [nan, nan] * (len(numbers) == 1)
+    if len(numbers) == 1:  # a value alone
+        numbers += [nan, nan]
     value, low, high = numbers if len(numbers) == 3 else [nan] * 3
     if isnan(value) or isnan(low) != isnan(high) or low > high:
         raise LacunetError(

@@ -37,6 +37,29 @@ def counted(number: int, noun: str, plural: str = "") -> str:
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
 
 
+def intervals_in_words(level: float, *, is_credible: bool = False) -> str:
+    """What intervals at a level are called.
+
+    Examples
+    --------
+    >>> intervals_in_words(0.95), intervals_in_words(0.9, is_credible=True)
+    ('95% intervals', '90% credible intervals')
+    """
+    kind = "credible intervals" if is_credible else "intervals"
+    return f"{100 * level:g}% {kind}"
+
+
+def interval_in_words(level: float, *, is_credible: bool = False) -> str:
+    """What one interval at a level is called.
+
+    Examples
+    --------
+    >>> interval_in_words(0.95)
+    '95% interval'
+    """
+    return intervals_in_words(level, is_credible=is_credible).removesuffix("s")
+
+
 def in_quotes(text: str) -> str:
     r"""A text between quotes, with a backslash before the quotes and backslashes inside.
 

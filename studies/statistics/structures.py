@@ -175,12 +175,12 @@ def _judge(truth: Network, table: EncodedTable) -> Any:
 
 def _exact(truth: Network, judge: Any, arcs: Arcs) -> float | None:
     """What the judge says of a structure, None where it has too many cells."""
-    from lacunet.structure.scored_parents import MOST_CELLS
+    from lacunet.structure.scored_parents import MAX_FAMILY_CELLS
 
     place = {name: at for at, name in enumerate(truth.variables)}
     dag = tuple(frozenset(place[x] for x, z in arcs if z == y) for y in truth.variables)
     sizes = [prod(truth.cardinality(truth.variables[x]) for x in own) for own in dag]
-    if max(sizes) > MOST_CELLS:
+    if max(sizes) > MAX_FAMILY_CELLS:
         return None
     return float(judge.fit(dag).score)
 

@@ -340,9 +340,9 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
 
 def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, rows = GRAPH.recover(["Y"], do=["X"]), rows_of(2000, 5)
-    exact = recovered(verdict, rows)
+    exact = recovered(verdict, lc.Data(rows))
     monkeypatch.setattr("lacunet.learning.uncertainty.by_formula.MOST_DISTINCT", 10)
-    grouped = recovered(verdict, rows)
+    grouped = recovered(verdict, lc.Data(rows))
     assert "30 groups" in grouped.left_out.words
     assert grouped.left_out.degrees == 29
     assert grouped.estimation.table == pytest.approx(exact.estimation.table, abs=1e-12)

@@ -384,7 +384,7 @@ def test_some_of_the_rows_still_say_which_states_a_cell_is_one_of(tmp_path: Path
     network = NETWORK.with_codes({"C": {"0 or 1": ["0", "1"]}}, {})
     path = tmp_path / "rows.csv"
     path.write_text("A,B,C\n" + "0,1,2\n1,,0 or 1\n" * 20)
-    with observations.observations(path, network, 1e6) as source:
+    with observations.observations(lc.Data(path), network, 1e6) as source:
         assert source.look().sampled(40).cells_of_sets == {"C": 20}
 
 

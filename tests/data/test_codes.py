@@ -76,7 +76,7 @@ def test_what_the_data_say_of_codes_comes_before_the_network() -> None:
         "9": None,
         "3": None,
     }
-    assert with_data_codes(AGES, ROWS) is AGES
+    assert with_data_codes(AGES, Data(ROWS)) is AGES
     with pytest.warns(lc.LacunetWarning, match=r"the data say what \['9'\] mean"):
         result = lc.learn(AGES, Data(ROWS, codes={"Sex": {9: "female"}}), "direct-mcar")
     assert any("in place of the network" in note for note in result.notes)
@@ -191,7 +191,7 @@ def test_sets_are_read_the_same_in_pieces_and_from_the_disk(tmp_path: Path) -> N
     for part in "ab":
         pd.DataFrame(ROWS).to_csv(tmp_path / f"{part}.csv", index=False)
     whole = read_table(tmp_path, AGES, keep_sets=True)
-    parts = list(Unread(plan_reading(tmp_path, AGES)).tables(4, ReadReport()))
+    parts = list(Unread(plan_reading(Data(tmp_path), AGES)).tables(4, ReadReport()))
     codes = np.concatenate([part.columns["Age"] for part in parts])
     assert (codes == whole.columns["Age"]).all()
     assert all(part.sets_of == whole.sets_of for part in parts)

@@ -60,7 +60,7 @@ def test_offsets_that_lead_outside_and_text_that_is_not_utf8_are_refused() -> No
 
 
 def test_a_part_with_fewer_rows_than_it_announces_is_refused() -> None:
-    reading = plan_reading(pa.table({"A": ["no", "yes"]}), NETWORK)
+    reading = plan_reading(Data(pa.table({"A": ["no", "yes"]})), NETWORK)
     (part,) = reading.source.parts
     short = replace(reading, source=DataSource((replace(part, size=3),)))
     with pytest.raises(DataError, match=r"3 rows.*holds 2"):

@@ -9,7 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lacunet.inference.elimination.elimination_order import best_order, cells_of, numbered, sweep
+from lacunet.inference.elimination.elimination_order import (
+    best_order,
+    clique_cells,
+    numbered,
+    sweep,
+)
 from lacunet.inference.elimination.junction_tree import (
     JunctionTree,
     calibrate,
@@ -132,7 +137,7 @@ def test_a_sweep_reaches_the_parts_that_do_not_hang_together() -> None:
         {"A": {"B"}, "B": {"A"}, "C": set(), "D": {"E"}, "E": {"D"}}, dict.fromkeys("ABCDE", 1.0)
     )
     assert sweep(graph, 3) == [3, 4, 0, 1, 2]
-    assert cells_of(graph, [3, 4, 0, 1, 2]) == pytest.approx(
+    assert clique_cells(graph, [3, 4, 0, 1, 2]) == pytest.approx(
         2 * np.exp(2) + 3 * np.exp(1), rel=1e-14
     )
 

@@ -109,7 +109,7 @@ def test_families_that_a_later_reading_does_not_reach_say_so(
     )
     late = Setting(1.0, deadline=LONG_AGO)
     held = carry_out(form.plan(pairs, Look(("X", "Y"))), Held(read_table(file, pairs)), late)
-    with observations(file, pairs, 2**30) as streamed:
+    with observations(lc.Data(file), pairs, 2**30) as streamed:
         assert isinstance(streamed, Streamed)
         plan = form.plan(pairs, streamed.look())
         assert len(passes(Gathering(plan.needs(), pairs), 2**-10)) == 2

@@ -112,7 +112,7 @@ def test_copies_within_clusters_change_nothing() -> None:
 def test_strata_of_the_test_may_be_taken_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     table = clustered_rows(np.random.default_rng(5), 0.1, clusters=30, size=10)
     expected = [test.p_value for test in both_tests(table)]
-    monkeypatch.setattr(design_effect, "MOST_CELLS", 1)
+    monkeypatch.setattr(design_effect, "MAX_UNIT_CELLS", 1)
     assert [test.p_value for test in both_tests(table)] == pytest.approx(expected, rel=1e-9)
 
 

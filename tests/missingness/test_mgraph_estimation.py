@@ -61,7 +61,7 @@ def test_rows_that_memory_does_not_hold_give_the_same_estimate(tmp_path: Path) -
     file = tmp_path / "rows.csv"
     pd.concat([survey()] * 500).to_csv(file, index=False)
     verdict = SURVEY.recover(["Ill"])
-    rows = gathered_rows(SURVEY, file, columns_needed(verdict), memory=4000).rows
+    rows = gathered_rows(SURVEY, lc.Data(file), columns_needed(verdict), memory=4000).rows
     np.testing.assert_allclose(estimate(verdict, rows).table, verdict.estimate(file), rtol=1e-12)
 
 
@@ -489,7 +489,7 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     assert "old" in str(bare)
     assert sure.level == 0.9
     assert sure.level == 0.9
-    expected = recovered(verdict, survey()).spread.interval(0.9)
+    expected = recovered(verdict, lc.Data(survey())).spread.interval(0.9)
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)
     full_law = SURVEY.recover_full_law().estimate(survey())

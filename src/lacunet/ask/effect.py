@@ -29,7 +29,7 @@ from lacunet.data.data import as_data
 from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.query_text import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
-from lacunet.inference.answer import EDGES_AS_KNOWN, LEVEL, SHOWN_SHARE, basis_of, resting
+from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE, basis_of, resting
 from lacunet.inference.joint import NOTHING
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -47,7 +47,7 @@ from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.network.labelled_tables import NO_DATA, Library, frame_of
 from lacunet.network.network import FloatArray, Network, Tables
 from lacunet.network.nodes import quoted
-from lacunet.text import assigned, finite, first_of, sentence
+from lacunet.text import assigned, finite, first_of, intervals_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, as_html
 
 
@@ -306,7 +306,7 @@ def effect(
     evidence: Mapping[str, object] = NOTHING,
     reference: object = None,
     outcome: object = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the CPTs of a network.
 
@@ -525,16 +525,9 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
         basis=(
             _as_causes(source),
             *doubts,
-            f"{100 * asked.level:g}% {_kind_of(uncertainty)}.",
+            f"{uncertainty.words(asked.level)}.",
         ),
     )
-
-
-def _kind_of(uncertainty: Any) -> str:
-    """What kind of intervals a result has."""
-    if uncertainty.is_credible:
-        return "credible intervals, with the experts as the prior"
-    return f"intervals by {uncertainty.recipe}"
 
 
 @dataclass(frozen=True)
@@ -582,12 +575,13 @@ def effect_by_graph(
     evidence: Mapping[str, object] = NOTHING,
     reference: object = None,
     outcome: object = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the estimand that a graph gives."""
+    data = as_data(data)
     network = with_data_codes(graph.network.with_tables(None), data)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
-    graph = graph.over(network).hiding(as_data(data).latent)
+    graph = graph.over(network).hiding(data.latent)
     known = known_variables(network, population)
     seen, likelihoods = states_and_likelihoods(network, evidence)
     verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)
@@ -603,7 +597,7 @@ def effect_by_graph(
         *estimation.estimand.splitlines(),
         f"{sentence(verdict.why)}.",
         f"{estimation.rows_used:,} rows used ({estimation.share_used:.1%}); "
-        f"{100 * asked.level:g}% intervals by {recovery.left_out.words}.",
+        f"{intervals_in_words(asked.level)} by {recovery.left_out.words}.",
         *estimation.warnings,
     )
     cells = np.arange(table.size).reshape(table.shape)[chosen]  # cause, outcome

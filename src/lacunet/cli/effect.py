@@ -79,10 +79,10 @@ def run(options: Namespace) -> None:
 def _effects(options: Namespace) -> list[Effect]:
     """The effects from a result or a network, or from data by a missingness graph."""
     from lacunet.ask.effect import effect, effect_by_graph
-    from lacunet.inference.answer import LEVEL, NO_INTERVALS, NOT_LEARNED
+    from lacunet.inference.answer import DEFAULT_LEVEL, NO_INTERVALS, NOT_LEARNED
     from lacunet.network.formats.files import as_network
 
-    more: dict[str, Any] = {"reference": options.reference, "level": options.level or LEVEL}
+    more: dict[str, Any] = {"reference": options.reference, "level": options.level or DEFAULT_LEVEL}
     if options.missingness is None:
         if options.population:
             options.usage_error("--population is for --missingness GRAPH")

@@ -73,7 +73,11 @@ def help_text(parser: ArgumentParser, name: str, more: str) -> str:
     shown = ["--help", *ORDINARY[name].split()]
     left = len(set(by_name) - {*shown, "--help-all"})
     if left or more:
-        others = [f"{left} more options"] * bool(left) + ["what is printed"] * bool(more)
+        others = []
+        if left:
+            others.append(f"{left} more options")
+        if more:
+            others.append("what is printed")
         by_name["--help-all"].help = f"show {' and '.join(others)}"
         shown.append("--help-all")
     sections = {"options": [by_name[option] for option in shown]}

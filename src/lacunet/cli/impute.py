@@ -53,7 +53,11 @@ def run(options: Namespace) -> None:
         refuse_edges(options.network, needs_intervals=True)
     several = bool(options.draws and options.draws > 1)
     if several and (options.json or not options.output):
-        ways = ["name a file with -o"] * (not options.output) + ["leave --json out"] * options.json
+        ways = []
+        if not options.output:
+            ways.append("name a file with -o")
+        if options.json:
+            ways.append("leave --json out")
         raise LacunetError(
             f"{options.draws} completed tables cannot be printed.", f"{', and '.join(ways)}."
         )

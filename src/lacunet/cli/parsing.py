@@ -31,7 +31,12 @@ GROUPS = {
 COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 IMMEDIATE = ("query", "show", "studio", "demo")  # without progress
 
-REQUIRED = "the following arguments are required: "  # as argparse says it
+# As argparse says it.
+REQUIRED = "the following arguments are required: "
+WITHOUT_VALUE = re.compile(r"argument (\S+): expected (?:at least )?one argument")
+INVALID_INT = re.compile(r"invalid int value: ('.*')$")
+INVALID_FLOAT = re.compile(r"invalid float value: ('.*')$")
+
 HIDING_KINDS = ("none", "mcar", "mar", "informed")
 
 
@@ -57,22 +62,34 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """End with the message and what was probably meant; the usage would hide it."""
-        words = message.split("'")
-        if "invalid choice: " in message and len(words) > 2:
-            known = [choice for action in self._actions for choice in action.choices or ()]
-            message = _with_offer(message, words[1], map(str, known))
-        needed = message.removeprefix(REQUIRED)
-        if needed != message:
-            message = f"give {' and '.join(map(self._as_typed, needed.split(', ')))}"
-            first = self.words[0] if self.words else ""
-            if "DATA" in needed.split(", ") and first and not first.startswith("-"):
-                message += f"; {first} was taken for the network, which comes first"
-        if empty := re.fullmatch(r"argument (\S+): expected (?:at least )?one argument", message):
-            message = f"{empty[1]} needs a value: {self._as_typed(empty[1])}"
-        message = re.sub(r"invalid int value: ('.*')$", r"\1 is not a whole number", message)
-        message = re.sub(r"invalid float value: ('.*')$", r"\1 is not a number", message)
-        message = re.sub("(--time-limit: .* number)$", r"\1 of seconds, as in 5", message)
+        # argparse tells its errors apart by their words alone: each kind has its own beginning.
+        without_value = WITHOUT_VALUE.fullmatch(message)
+        if "invalid choice: '" in message:
+            message = self._say_invalid_choice(message)
+        elif message.startswith(REQUIRED):
+            message = self._say_required(message.removeprefix(REQUIRED).split(", "))
+        elif without_value:
+            name = without_value[1]
+            message = f"{name} needs a value: {self._as_typed(name)}"
+        else:
+            message = _say_invalid_number(message)
         self._end(message, f"{self.prog} --help shows how it is used")
+
+    def _say_invalid_choice(self, message: str) -> str:
+        """What argparse says of a word that is none of the choices, with the closest of them."""
+        word = message.split("'")[1]
+        choices: list[str] = []
+        for action in self._actions:
+            choices += map(str, action.choices or ())
+        return _with_offer(message, word, choices)
+
+    def _say_required(self, names: Sequence[str]) -> str:
+        """What is to be given; a file of data that stands alone was read as the network."""
+        message = f"give {' and '.join(map(self._as_typed, names))}"
+        first = self.words[0] if self.words else ""
+        if "DATA" in names and first and not first.startswith("-"):
+            message += f"; {first} was taken for the network, which comes first"
+        return message
 
     def parsed(self, words: Sequence[str]) -> Namespace:
         """The options; files may also be named after some of them, as argparse does not read.
@@ -137,6 +154,15 @@ def _owners(option: str) -> list[str]:
 
 def _is_option(word: str) -> bool:
     return word.startswith("-") and word != "-"
+
+
+def _say_invalid_number(message: str) -> str:
+    """What argparse says of a word that is not a number, in plain English."""
+    message = INVALID_INT.sub(r"\1 is not a whole number", message)
+    message = INVALID_FLOAT.sub(r"\1 is not a number", message)
+    if "--time-limit: " in message and message.endswith(" number"):
+        message += " of seconds, as in 5"
+    return message
 
 
 def _with_offer(message: str, word: str, known: Iterable[str]) -> str:

@@ -42,7 +42,7 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the answers."""
-    from lacunet.inference.answer import LEVEL
+    from lacunet.inference.answer import DEFAULT_LEVEL
     from lacunet.inference.query import query
     from lacunet.network.formats.files import as_network
 
@@ -52,7 +52,7 @@ def run(options: Namespace) -> None:
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
-    level = options.level or LEVEL
+    level = options.level or DEFAULT_LEVEL
     answers = [
         query(known, text, level=level, unsupported=unsupported, memory=options.memory)
         for text in texts

@@ -26,14 +26,15 @@ MAX_CELLS_SIDE_BY_SIDE = 2**17  # in all samples of a batch, unless one sample c
 class Reduced:
     r"""What the groups of rows say about one family :math:`Y`, added up over the groups.
 
-    All tables have an axis for the samples of the rows, then one for each variable of the family,
-    of length one where it does not matter.
+    A group is :math:`g = (y_o, x'_o)`; a cell :math:`(y_o, y_m)` adds up those with its
+    :math:`y_o`. All tables have an axis for the samples of the rows, then one for each variable of
+    the family, of length one where it does not matter.
     """
 
-    inside: FloatArray  # the sum of n_g P_g(y_m) over the groups, for each cell
+    inside: FloatArray  # the sum of n_g P_g(y_m) over the groups with y_o, for each cell
     observed: FloatArray  # the weight of all groups with y_o
-    reached: FloatArray  # the weight of the groups in which a cell is estimable
-    shown: FloatArray  # the weight of the groups with a row that shows all of Y_m
+    reached: FloatArray  # the weight of those groups in which the cell is estimable
+    shown: FloatArray  # the weight of those groups with a row that shows all of Y_m
 
     @property
     def tables(self) -> tuple[FloatArray, ...]:

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import Tally, added_up
 from lacunet.counts.distinct import Index, numbered
 from lacunet.counts.em_problems.ragged import hash64, hash_text, ranges, runs
-from lacunet.counts.units import ROUNDING, Units, UnitsLeftOut, left_out_in_turn
+from lacunet.counts.units import UNITS_ROUNDING, Units, UnitsLeftOut, left_out_in_turn
 from lacunet.data.table import Codes, Copies, EncodedTable, code_type
 from lacunet.network.network import FloatArray, Network
 from lacunet.text import counted
@@ -265,7 +265,7 @@ def _whole(units: FloatArray) -> FloatArray:
     [2.0, 3.0, 3000000000.0]
     """
     nearest = np.rint(units)
-    return np.where(np.abs(units - nearest) <= ROUNDING * units, nearest, np.floor(units))
+    return np.where(np.abs(units - nearest) <= UNITS_ROUNDING * units, nearest, np.floor(units))
 
 
 def _one_by_one(
@@ -282,7 +282,7 @@ def _one_by_one(
         yield row, chance, np.ones(len(row))
 
     # What is left of each row, less than one unit; also of rows with many.
-    rest = np.flatnonzero(units - whole > ROUNDING * np.maximum(units, 1e-300))
+    rest = np.flatnonzero(units - whole > UNITS_ROUNDING * np.maximum(units, 1e-300))
     yield rest, _uniform(hashes[rest], seed, -1), (units - whole)[rest]
 
 
@@ -348,7 +348,7 @@ def deal_groups(folds: Folds, dealing: Dealing) -> Folds:
         units = sampled.units[start:stop]
         before = np.cumsum(units) - units
         position = before / max(units.sum(), 1e-300) * groups
-        group = np.minimum(np.floor(position + ROUNDING), groups - 1).astype(np.intp)
+        group = np.minimum(np.floor(position + UNITS_ROUNDING), groups - 1).astype(np.intp)
         sizes[stratum] += np.bincount(group, units, minlength=groups)
         weighted[stratum] += np.bincount(group, weight_at[start:stop], minlength=groups)
         # A group ends where the next begins; one without places ends where the stratum does.

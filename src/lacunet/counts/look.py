@@ -13,7 +13,7 @@ from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.errors import LacunetError
 from lacunet.network.network import Network, Scope
 
-ROUNDING = 1e-9  # of weights: those of ten rows may add up to a little less than ten
+WEIGHTS_ROUNDING = 1e-9  # of weights: those of ten rows may add up to a little less than ten
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Look:
     def is_unequal(self) -> bool:
         """Whether some rows weigh more than others."""
         tally = self.tally
-        return tally is not None and tally.rows.sum() > tally.worth * (1 + ROUNDING)
+        return tally is not None and tally.rows.sum() > tally.worth * (1 + WEIGHTS_ROUNDING)
 
     def most_distinct(self, network: Network) -> float:
         """How many distinct rows there can be: no more than rows, nor than ways to be one."""

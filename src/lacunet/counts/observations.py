@@ -26,7 +26,7 @@ from lacunet.counts.missing_values import MissingSummary, missing_summary
 from lacunet.counts.units import Units
 from lacunet.data.batches import Door
 from lacunet.data.column_rules import Reading, checked_promise, plan_reading
-from lacunet.data.data import as_data
+from lacunet.data.data import Data, as_data
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import (
@@ -36,7 +36,7 @@ from lacunet.data.read import (
     taken_as_missing,
     with_report,
 )
-from lacunet.data.scratch_rows import check_free, remove_leftovers, row_bytes, scratch_folder
+from lacunet.data.scratch_rows import check_free, row_bytes, scratch_folder
 from lacunet.data.stream import (
     Stretch,
     Unread,
@@ -118,7 +118,7 @@ class Held:
 
 @contextmanager
 def observations(
-    given: Any,
+    data: Data,
     network: Network,
     budget: float,
     *,
@@ -128,14 +128,13 @@ def observations(
 
     Parameters
     ----------
-    given
-        `lacunet.Data`, or its source, which may be open already: then they are its rows. Where any
-        variables are promised to be fully observed, no others count as such.
+    data
+        Its source may be open already: then they are its rows. Where any variables are promised to
+        be fully observed, no others count as such.
     budget
         The bytes of memory that may be used. Files of codes are in the system's folder for
         temporary files, and gone in the end.
     """
-    data = as_data(given)
     source = data.source
     if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
         from lacunet.counts.spark import on_spark
@@ -154,7 +153,6 @@ def observations(
                 raise PromiseError.broken(name, f"row {int(np.argmax(missing)) + 1}")
         yield Held(table, promised)
         return
-    remove_leftovers()
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder()))
         yield _opened(plan_reading(data, network), budget, folder, progress)
@@ -164,7 +162,7 @@ def whole_table(
     given: Any, network: Network, progress: Progress = silent, *, keep_sets: bool = False
 ) -> EncodedTable:
     """All rows in one table, as `read_table` gives it."""
-    with observations(given, network, inf, progress=progress) as rows:
+    with observations(as_data(given), network, inf, progress=progress) as rows:
         (table,) = rows.tables(ReadReport())
         return table if keep_sets else taken_as_missing(table)
 
@@ -213,7 +211,7 @@ def rows_within(
 
 def missing_in_data(given: Any, network: Network, families: Sequence[Scope] = ()) -> MissingSummary:
     """What the rows of the data do not show, and the counts of families in what they do."""
-    with observations(given, network, memory_budget()) as rows:
+    with observations(as_data(given), network, memory_budget()) as rows:
         return missing_in(rows, families, ReadReport())
 
 

@@ -25,7 +25,7 @@ from lacunet.counts.gather import Gathering, Needs, Statistics, of_part, with_re
 from lacunet.counts.look import Look
 from lacunet.counts.passes import MOST_PARTS, in_passes, passes, spread
 from lacunet.counts.units import Units, UnitsLeftOut
-from lacunet.data.errors import DataError, listed
+from lacunet.data.errors import DataError, short_list
 from lacunet.data.read import ReadReport
 from lacunet.data.scratch_rows import Coded, check_free
 from lacunet.data.stream import Stretch
@@ -110,8 +110,8 @@ class Streamed:
         seen = (v for v, number in statistics.missing_of.items() if number)
         if strangers := [name for name in seen if name not in self.partially_observed]:
             raise DataError(
-                f"the files tell the values of {listed(strangers)} without one that means missing, "
-                "and rows have some.",
+                f"the files tell the values of {short_list(strangers)} without one that means "
+                "missing, and rows have some.",
                 "write the files again: what they tell of themselves is wrong.",
             )
         return replace(statistics, notes=notes, units=units)

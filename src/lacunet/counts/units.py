@@ -36,7 +36,7 @@ from lacunet.text import counted, listed
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
 GROUPS_OF_ROWS = 100  # in all strata, where each row is a cluster of its own
 MOST_STRATA = 2_500  # of which groups are left out in turn
-ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
+UNITS_ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ def left_out_in_turn(
         The units of each group, those of its stratum, and the number of that.
     """
     left = totals - sizes
-    is_whole = left <= ROUNDING * totals
+    is_whole = left <= UNITS_ROUNDING * totals
     times = np.where(is_whole, 1.0, totals / np.where(is_whole, 1.0, left))
     scales = np.where(is_whole, 1.0, left / np.maximum(totals, 1e-300))
     multiples = np.where(stratum_of[:, None] == stratum_of, times[:, None], 1.0)

@@ -33,7 +33,7 @@ from lacunet.data.errors import (
     UnknownStateError,
     WeightError,
     clipped,
-    listed,
+    short_list,
 )
 from lacunet.data.matching import Matcher, known_matcher
 from lacunet.data.skipped_questions import by_rules, skips_of
@@ -444,7 +444,7 @@ def unknown_states(
         alike = ", ".join(sorted(map(clipped, odd.ambiguous))[:SHOWN_VALUES])
         columns.append(
             f"column {name!r} holds {values}{first}, but the network gives {name!r} the states "
-            f"{listed(states)}." + (f" More than one of them equals {alike}." if alike else "")
+            f"{short_list(states)}." + (f" More than one of them equals {alike}." if alike else "")
         )
     if (more := len(columns) - SHOWN_VALUES) > 0:
         columns[SHOWN_VALUES:] = [f"and {more} more columns."]

@@ -24,8 +24,8 @@ from lacunet.data.errors import (
     SHOWN_VALUES,
     DataError,
     WeightError,
-    listed,
     refuse_strangers,
+    short_list,
 )
 from lacunet.data.frames import frame_part, is_arrow_tables
 from lacunet.data.panels import Panel, in_waves, panel_of
@@ -76,15 +76,14 @@ class Reading:
         return tuple(dict.fromkeys((*self.column_of.values(), *self.data.beside, *self.keep)))
 
 
-def plan_reading(given: Any, network: Network) -> Reading:
+def plan_reading(data: Data, network: Network) -> Reading:
     """Find the columns that the network needs, or refuse what cannot fit."""
-    data = as_data(given)
     if isinstance(data.source, Network):
         raise DataError(
             "the data are a network: perhaps the two are swapped.",
             "the network comes first, then the data.",
         )
-    source = source_from(data)
+    source = source_of_data(data)
     data = with_waves(data, network.variables)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
@@ -97,9 +96,8 @@ def plan_reading(given: Any, network: Network) -> Reading:
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
 
-def with_data_codes(network: Network, given: Any) -> Network:
+def with_data_codes(network: Network, data: Data) -> Network:
     """The network with the codes and rules that come with data; these come before its own."""
-    data = as_data(given)
     rules = {name: rule for name, rule in data.not_asked.items() if name in network.states_of}
     every: dict[str, Any] = {name: dict(meanings) for name, meanings in network.codes_of.items()}
     for name, meanings in _declared_codes(network, data).items():
@@ -131,7 +129,7 @@ def _replaced(network: Network, updated: Network) -> Iterator[str]:
     for name, meanings in network.codes_of.items():
         now = updated.codes_of[name]
         if other := [code for code, meaning in meanings.items() if now[code] != meaning]:
-            yield f"{name!r}: the data say what {listed(other)} mean, in place of the network."
+            yield f"{name!r}: the data say what {short_list(other)} mean, in place of the network."
     for name, rule in network.not_asked_of.items():
         if updated.not_asked_of[name] != rule:
             yield f"{name!r}: the data say when it is not asked, in place of the network."
@@ -161,7 +159,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
     states_of = reading.network.states_of
     for code in reading.data.missing_anywhere:
         if owners := [name for name in reading.column_of if spelled(code) in states_of[name]]:
-            yield f"{code!r} is a state of {listed(owners)}, so there it does not mean missing."
+            yield f"{code!r} is a state of {short_list(owners)}, so there it does not mean missing."
 
 
 def _other_waves(reading: Reading) -> Iterator[str]:
@@ -169,7 +167,7 @@ def _other_waves(reading: Reading) -> Iterator[str]:
     known = {node.wave for node in map(in_time, reading.network.variables)} - {None}
     others = [wave for wave in panel_from(reading.data).waves if known and wave not in known]
     if others:
-        waves = f"wave {others[0]} is" if len(others) == 1 else f"waves {listed(others)} are"
+        waves = f"wave {others[0]} is" if len(others) == 1 else f"waves {short_list(others)} are"
         yield (
             f"{waves} not in the network, and not read; network.unroll(waves) gives one over more "
             "waves."
@@ -202,8 +200,8 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
         if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
     ]:
         yield (
-            f"the network has its own states of {listed(other)}, which are used in place of those "
-            "that states= (--states) names."
+            f"the network has its own states of {short_list(other)}, which are used in place of "
+            "those that states= (--states) names."
         )
 
 
@@ -238,7 +236,11 @@ def _as_counted(ignored: Sequence[str]) -> str:
 
 def source_from(given: Any) -> DataSource:
     """The source of rows for whatever holds them."""
-    data = as_data(given)
+    return source_of_data(as_data(given))
+
+
+def source_of_data(data: Data) -> DataSource:
+    """The source of the rows of data: files, a query, frames, or what is open already."""
     if isinstance(data.source, DataSource):  # opened before, as standard input can be only once
         return data.source
     return panel_from(data).source() if data.is_panel else _rows_from(data)
@@ -293,7 +295,7 @@ def checked_promise(network: Network, data: Data) -> Scope:
     promised = data.fully_observed
     refuse_strangers("fully_observed", promised, network.variables, "the network")
     if hidden := [name for name in promised if name in data.latent]:
-        raise DataError(f"{listed(hidden)} are declared both latent and fully observed.")
+        raise DataError(f"{short_list(hidden)} are declared both latent and fully observed.")
     return tuple(name for name in network.variables if name in promised)
 
 
@@ -304,7 +306,7 @@ def _matched_columns(
     columns = set(source.columns)
     if present := [name for name in latent if name in columns]:
         raise DataError(
-            f"{listed(present)} are declared latent, but {source.label} has columns of these "
+            f"{short_list(present)} are declared latent, but {source.label} has columns of these "
             "names.",
             "take them out of latent=[...] (--latent), or drop the columns.",
         )
@@ -314,12 +316,12 @@ def _matched_columns(
     column_of = {name: name if name in columns else padded.get(name) for name in observed}
     if absent := [name for name, column in column_of.items() if column is None]:
         raise DataError(
-            f"{source.label} has no column for the variables {listed(absent)}.",
+            f"{source.label} has no column for the variables {short_list(absent)}.",
             " Or: ".join(_ways_out(absent, source.columns)),
         )
     matched = {name: column for name, column in column_of.items() if column is not None}
     blanks = [column for name, column in matched.items() if name != column]
-    note = f"read the columns {listed(blanks)} without the spaces around their names."
+    note = f"read the columns {short_list(blanks)} without the spaces around their names."
     return matched, (note,) if blanks else ()
 
 
@@ -347,7 +349,7 @@ def check_columns(source: DataSource, variables: Collection[str], data: Data) ->
     refuse_strangers("without", data.without, source.columns, source.label)
     if both := [name for name in data.without if name in variables]:
         raise DataError(
-            f"without= (--without) names {listed(both)}, which the network has as variables.",
+            f"without= (--without) names {short_list(both)}, which the network has as variables.",
             "take them out of one of the two.",
         )
 

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.errors import DataError, listed
+from lacunet.data.errors import DataError, short_list
 from lacunet.data.paths import STDIN, files_of
 
 KEY = b"lacunet"  # of the entry in the metadata; its value is JSON
@@ -71,9 +71,9 @@ def _refuse_mixed(columns: Sequence[str], description: Mapping[str, Any]) -> Non
         return
     if other := [name for name in NAMES.values() if name in columns and name not in described]:
         raise DataError(
-            f"a table of counted rows has the columns {listed(other)}, of which it does not say "
-            "what they hold: some of its parts seem to be counted with weights or a design, others "
-            "without.",
+            f"a table of counted rows has the columns {short_list(other)}, of which it does not "
+            "say what they hold: some of its parts seem to be counted with weights or a design, "
+            "others without.",
             "count all parts with the same options, and give them as a list: [here, there]; or "
             "drop these columns.",
         )

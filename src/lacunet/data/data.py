@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from lacunet.data.copies_columns import COLUMNS, said_by
 from lacunet.data.encode import number_array
-from lacunet.data.errors import DataError, WeightError, clipped, listed
+from lacunet.data.errors import DataError, WeightError, clipped, short_list
 from lacunet.data.select import without_secrets
 from lacunet.network.dictionary import by_spelling
 from lacunet.network.formats.files import as_network
@@ -366,7 +366,7 @@ class Data(Displayed):
         if current is not None and not is_same:
             raise WeightError(
                 f"{option}= is given for a table of counted rows, which has a column for it: "
-                f"{listed(columns)}.",
+                f"{short_list(columns)}.",
                 f"leave {option}= out.",
             )
         self.__dict__[option] = value

@@ -14,7 +14,7 @@ from typing import Any
 from lacunet.data.copies_columns import refuse_copies, said_in
 from lacunet.data.data import Data
 from lacunet.data.delimited_text import TextFile, text_part
-from lacunet.data.errors import DataError, listed
+from lacunet.data.errors import DataError, short_list
 from lacunet.data.paths import STDIN, files_of
 from lacunet.data.scratch_rows import scratch_folder
 from lacunet.data.source_parts import PIECE_ROWS, Part, Piece, pieces_of, validate
@@ -44,7 +44,7 @@ def file_parts(data: Data) -> list[Part]:
         added = {os.path.realpath(file): str(file) for file in files_of(os.fspath(path))}
         if again := sorted(added[file] for file in added.keys() & files.keys()):
             raise DataError(
-                f"the data name {listed(again)} more than once: its rows would count twice.",
+                f"the data name {short_list(again)} more than once: its rows would count twice.",
                 "name each file once, by itself or by its folder or pattern.",
             )
         files |= added

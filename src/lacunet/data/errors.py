@@ -15,7 +15,7 @@ SHOWN_TEXT = 60
 MOST_COMPARED = 1000  # columns whose names are looked at for a close one
 
 
-def listed(values: Sequence[object]) -> str:
+def short_list(values: Sequence[object]) -> str:
     """The values as a short list: long texts and long lists are cut, and say so."""
     shown = [clipped(value) for value in values[:SHOWN_VALUES]]
     more = len(values) - len(shown)
@@ -89,7 +89,7 @@ def refuse_duplicates(label: str, columns: Sequence[str]) -> None:
     if len(set(columns)) < len(columns):
         twice = sorted(name for name, times in Counter(columns).items() if times > 1)
         raise DataError(
-            f"{label} names columns more than once: {listed(twice)}.", "rename or drop them."
+            f"{label} names columns more than once: {short_list(twice)}.", "rename or drop them."
         )
 
 
@@ -110,7 +110,7 @@ def refuse_strangers(
     if strangers := [name for name in names if name not in there]:
         typed = "--replicates" if option == "replicate_weights" else flag(option)
         raise error(
-            f"{option}= ({typed}) names {listed(strangers)}, which {whose} does not have.",
+            f"{option}= ({typed}) names {short_list(strangers)}, which {whose} does not have.",
             did_you_mean(strangers[0], known[:MOST_COMPARED])
             or hint
             or f"it has {first_of([*dict.fromkeys(known)], SHOWN_NAMES)}.",

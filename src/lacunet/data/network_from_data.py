@@ -11,10 +11,10 @@ import numpy as np
 
 from lacunet.data.batches import encoded_column
 from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
-from lacunet.data.column_rules import Reading, check_columns, panel_from, source_from
+from lacunet.data.column_rules import Reading, check_columns, panel_from, source_of_data
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
-from lacunet.data.errors import clipped, listed
+from lacunet.data.errors import clipped, short_list
 from lacunet.data.proposals import proposals
 from lacunet.data.raw_columns import refusal
 from lacunet.data.skipped_questions import skips_of
@@ -40,8 +40,7 @@ from lacunet.network.interval_names import labels_of, spelled_cut
 from lacunet.network.network import Network, Scope
 from lacunet.network.spelling import number_of, spelled
 from lacunet.network.waves import in_time, is_template, unrolled_edges
-from lacunet.text import close_to, counted, first_of, in_shell, keyed
-from lacunet.text import listed as all_listed
+from lacunet.text import close_to, counted, first_of, in_shell, keyed, listed
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
     dataset = with_network_states(as_data(data))
     if dataset.is_panel:
         return _network_of_panel(dataset, edges)
-    source = source_from(dataset)
+    source = source_of_data(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
@@ -333,7 +332,7 @@ def network_of_columns(data: Any) -> FoundNetwork:
         Some columns cannot be variables as they are; or none is left.
     """
     dataset = with_network_states(as_data(data))
-    source = source_from(dataset)
+    source = source_of_data(dataset)
     beside = {*dataset.beside, *dataset.without}
     columns = [name for name in source.columns if name not in beside]
     check_columns(source, columns, dataset)
@@ -376,7 +375,7 @@ def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, 
     empty = [name for name, states in known.items() if not states and name not in held.extra]
     if empty:
         keep = "it" if len(empty) == 1 else "them"
-        remark = f"left out {all_listed(empty)}: every cell is missing; give states to keep {keep}."
+        remark = f"left out {listed(empty)}: every cell is missing; give states to keep {keep}."
         left_out |= dict.fromkeys(empty, remark)
     return {name: states for name, states in known.items() if name not in left_out}, left_out
 
@@ -446,7 +445,7 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
     absent = [name for name in edges.variables if name not in columns and name not in given]
     if is_template(absent):
         raise EdgesError(
-            f"the edges name {listed(absent)}, and the data do not say what a wave is.",
+            f"the edges name {short_list(absent)}, and the data do not say what a wave is.",
             "if each row is a unit in a wave: lacunet.Data(data, unit='person', time='wave') "
             "(--unit person --time wave); if each is a unit: waves={'H': ['H1', 'H2']} "
             "(--waves H=H1,H2).",
@@ -471,7 +470,7 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
                 f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
             )
         raise StatesError(
-            f"the edges name {listed(absent)}, but {label} has the columns {list(columns)}.",
+            f"the edges name {short_list(absent)}, but {label} has the columns {list(columns)}.",
             delimiter_hint(columns) or _between_edges(absent, columns) or " Or: ".join(hints),
         )
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.column_rules import source_from
+from lacunet.data.column_rules import source_of_data
 from lacunet.data.data import Data
 from lacunet.errors import LacunetError
 from lacunet.network.edge_texts import are_edges, is_edges, pairs_in_frame, with_arrows
@@ -101,6 +101,6 @@ def _edges_in(value: Any, data: Data) -> Any:
 def _columns(data: Data) -> Sequence[str]:
     """The columns of data; none where they are not rows, or cannot be read."""
     try:
-        return source_from(data).columns
+        return source_of_data(data).columns
     except LacunetError:
         return ()

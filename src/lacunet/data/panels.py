@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.errors import DataError, clipped, listed
+from lacunet.data.errors import DataError, clipped, short_list
 from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source_parts import PIECE_ROWS, DataSource, Part, Piece
 from lacunet.network.spelling import number_of, spelled
@@ -65,7 +65,7 @@ class LongPanel:
             if column not in self.rows.columns:
                 raise DataError(
                     f"{option}={column!r} names no column of {self.rows.label}.",
-                    f"its columns are {listed(self.rows.columns)}.",
+                    f"its columns are {short_list(self.rows.columns)}.",
                 )
 
     @cached_property
@@ -230,7 +230,7 @@ class WidePanel:
                     raise DataError(
                         f"waves= names the column {column!r} for {name!r}, but {self.rows.label} "
                         "has no such column.",
-                        f"its columns are {listed(self.rows.columns)}.",
+                        f"its columns are {short_list(self.rows.columns)}.",
                     )
 
     @property
@@ -374,9 +374,9 @@ def _taken(column: pa.Array, rows: NDArray[np.int64]) -> pa.Array:
 def panel_of(data: Data, rows: DataSource) -> Panel:
     """How the rows of data are units in waves, as the data say."""
     if data.lengths:
+        given = short_list([f"{name}=" for name in data.lengths])
         raise DataError(
-            f"{listed([f'{name}=' for name in data.lengths])} is given row by row, and the rows "
-            "are units in waves.",
+            f"{given} is given row by row, and the rows are units in waves.",
             "name a column, which is the same in all rows of a unit.",
         )
     if data.waves is not None:

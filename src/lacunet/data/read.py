@@ -18,7 +18,7 @@ from lacunet.data.batches import Door, remarks
 from lacunet.data.column_rules import Reading, plan_reading
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import NOUN, OddCells
-from lacunet.data.errors import DataError, DataWarning, WeightError, listed
+from lacunet.data.errors import DataError, DataWarning, WeightError, short_list
 from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.table import (
     EncodedTable,
@@ -157,7 +157,7 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
         other = [name for name in names if sizes.get(name) != table.cardinality_of.get(name)]
         raise DataError(
             "the table was encoded for another network: the variables (or their numbers of "
-            f"states) differ in {listed(other)}.",
+            f"states) differ in {short_list(other)}.",
             "read the data again with this network.",
         )
     if table.variables == network.variables:
@@ -229,12 +229,13 @@ def read_notes(
             f"every row has weight zero in the column {name} of replicate_weights=.",
             "leave it out, with its factor, or look whether the right column is named.",
         )
-    notes = (
-        *reading.notes,
-        *[_AGGREGATED] * read_report.is_aggregated,
-        *[_FRACTIONS] * read_report.has_fractions,
-        *remarks(reading, read_report.odd_in, read_report.contradicted),
-    )
+    every = [*reading.notes]
+    if read_report.is_aggregated:
+        every.append(_AGGREGATED)
+    if read_report.has_fractions:
+        every.append(_FRACTIONS)
+    every += remarks(reading, read_report.odd_in, read_report.contradicted)
+    notes = tuple(every)
     warned = set() if warned is None else warned
     for note in notes:
         if note not in warned:

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from lacunet.data.copies_columns import COUNTED_FROM, VARIABLES
-from lacunet.data.errors import DataError, listed, refuse_duplicates
+from lacunet.data.errors import DataError, refuse_duplicates, short_list
 from lacunet.text import counted
 
 PIECE_ROWS = 1 << 18  # with 37 columns about 40 MB of dictionary indices: well in bounds
@@ -105,8 +105,8 @@ def source_of(parts: Sequence[Part]) -> DataSource:
         if here != there:
             raise DataError(
                 f"the parts have different columns: {part.label} lacks "
-                f"{listed(sorted(there - here))} and adds {listed(sorted(here - there))} compared "
-                f"with {first.label}.",
+                f"{short_list(sorted(there - here))} and adds {short_list(sorted(here - there))} "
+                f"compared with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
         description = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES}
@@ -115,7 +115,7 @@ def source_of(parts: Sequence[Part]) -> DataSource:
         ):
             raise DataError(
                 f"{part.label} and {first.label} say different things of their columns, in "
-                f"{listed(other)}.",
+                f"{short_list(other)}.",
                 "count the data again, all parts with the same network and the same options.",
             )
     return DataSource(tuple(parts))

@@ -26,7 +26,7 @@ Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Columns = Mapping[str, Codes]
 Sets = Sequence[tuple[int, ...]]  # of states, ascending
 T = TypeVar("T")
-ROUNDING = 1e-6  # of a sum of parts of rows
+ROW_PARTS_ROUNDING = 1e-6  # of a sum of parts of rows
 
 
 # The states of each set of each variable that has any, ascending: neither one nor all of them.
@@ -200,7 +200,7 @@ def whole_rows(number: float) -> int:
 def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     """How many rows are chosen, copies of one row included; the last may be a part of a row."""
     rows = np.count_nonzero(where) if copies is None else copies.rows[where].sum()
-    return ceil(rows - ROUNDING)
+    return ceil(rows - ROW_PARTS_ROUNDING)
 
 
 @dataclass(frozen=True)

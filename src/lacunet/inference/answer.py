@@ -26,7 +26,7 @@ from lacunet.network.spelling import as_declared, spelled
 from lacunet.text import assigned, conditional, counted, first_of, in_quotes
 from lacunet.text_tables import as_html
 
-LEVEL = 0.95  # of intervals, if no other is asked for
+DEFAULT_LEVEL = 0.95  # of intervals, if no other is asked for
 MOST_STATES = 5  # of the states in an answer's one line
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (

@@ -51,7 +51,7 @@ from lacunet.network.network import FloatArray, Network, Scope, topological_orde
 from lacunet.text import assigned, counted, first_of
 
 ANY = slice(None)
-ROUNDING = 1e-12  # of a quotient of two sums of products
+QUOTIENT_ROUNDING = 1e-12  # of a quotient of two sums of products
 NOTHING: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
@@ -188,7 +188,7 @@ class JointQuestion:
                 return tuple([question.shares[0] for question in alone])
             ratios = replace(self, plan=plan).calibrated(marginals=False).ratios
             variant_of = plan.variant_of or ()
-        lost = [1 - ratio if 1 - ratio > ROUNDING else 0.0 for ratio in ratios]
+        lost = [1 - ratio if 1 - ratio > QUOTIENT_ROUNDING else 0.0 for ratio in ratios]
         return tuple([lost[variant] if variant >= 0 else 0.0 for variant in variant_of])
 
     @property

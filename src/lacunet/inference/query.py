@@ -15,8 +15,8 @@ from lacunet.data.evidence import codes_seen, states_and_likelihoods
 from lacunet.data.query_text import AskedQuery, asked_query, evidence_in, is_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.inference.answer import (
+    DEFAULT_LEVEL,
     EDGES_AS_KNOWN,
-    LEVEL,
     SEARCH_FALLS_SHORT,
     WITH_REPLICATES,
     Answer,
@@ -51,7 +51,7 @@ def query(
     evidence: Mapping[str, object] = NOTHING,
     *,
     do: Mapping[str, object] = NOTHING,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
     unsupported: Unsupported = "warn",
     memory: Memory = None,
 ) -> Answer:
@@ -230,7 +230,7 @@ def answered(
     evidence: Mapping[str, object],
     *,
     do: Mapping[str, object],
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
     states: Mapping[str, str] = MappingProxyType({}),
     has_bounds: bool = False,
     has_share: bool = True,
@@ -363,7 +363,7 @@ def marginals(
     *,
     do: Mapping[str, object] = NOTHING,
     variables: Sequence[str] | None = None,
-    level: float = LEVEL,
+    level: float = DEFAULT_LEVEL,
     unsupported: Unsupported = "warn",
     memory: Memory = None,
 ) -> Mapping[str, Answer]:

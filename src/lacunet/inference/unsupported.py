@@ -31,7 +31,7 @@ from lacunet.inference.joint import ANY, JointQuestion, posed
 from lacunet.network.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
-MOST_CELLS = 2**22  # of a CPT with its selectors
+MAX_SELECTOR_CELLS = 2**22  # of a CPT with its selectors
 
 
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
@@ -137,7 +137,7 @@ def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
         states = len(row.open_states(network))
         choices *= states
         cells_of[row.variable] *= states
-        if choices > most or cells_of[row.variable] > MOST_CELLS:
+        if choices > most or cells_of[row.variable] > MAX_SELECTOR_CELLS:
             return list(rows[:number])
     return list(rows)
 

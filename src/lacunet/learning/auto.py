@@ -2,8 +2,8 @@
 
 Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
 deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
-exact where a step computes at most `MOST_CELLS` cells of large cliques, and memory allows it, by
-loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
+exact where a step computes at most `MAX_EXACT_CELLS` cells of large cliques, and memory allows it,
+by loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
 step fits, the closed form stands.
 """
 
@@ -16,7 +16,7 @@ from math import nan
 from typing import ClassVar
 
 from lacunet.counts.gather import Statistics
-from lacunet.counts.look import ROUNDING, Look
+from lacunet.counts.look import WEIGHTS_ROUNDING, Look
 from lacunet.learning.closed_forms.forms import FACTORED_BYTES, Deletion
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.iterations import CUT_SHORT
@@ -30,7 +30,7 @@ from lacunet.text import counted, first_of
 FEWEST_ROWS = 10
 # Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
 # steps, first under one pseudo-count and then under the learned prior, and has ten minutes.
-MOST_CELLS = 2.0**28
+MAX_EXACT_CELLS = 2.0**28
 TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
@@ -44,7 +44,7 @@ class Auto:
 
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
-    most_cells: ClassVar[float] = MOST_CELLS
+    most_cells: ClassVar[float] = MAX_EXACT_CELLS
     time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,7 @@ class Auto:
             if has_pseudo_counts(pseudo_counts):
                 choice = "the frequencies, with pseudo-counts added"
             return self._closed(plan, "no value is missing", choice)
-        if look.total is not None and look.total < FEWEST_ROWS * (1 - ROUNDING):
+        if look.total is not None and look.total < FEWEST_ROWS * (1 - WEIGHTS_ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
             plan = Deletion("factored").plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
@@ -96,7 +96,7 @@ def _with_reason(
 
 
 def _too_few(rows: int, total: float) -> str:
-    worth = f" worth {total:.1f}" if total < rows * (1 - ROUNDING) else ""
+    worth = f" worth {total:.1f}" if total < rows * (1 - WEIGHTS_ROUNDING) else ""
     return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 

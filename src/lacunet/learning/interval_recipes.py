@@ -48,7 +48,7 @@ from lacunet.learning.uncertainty.frequencies import Uncorrelated, counted_sprea
 from lacunet.limits import NEVER
 from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.progress import silent
-from lacunet.text import first_of
+from lacunet.text import first_of, intervals_in_words
 
 if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
@@ -98,6 +98,16 @@ class Uncertainty:
     def is_credible(self) -> bool:
         """Whether intervals are those of a posterior, with experts as the prior."""
         return self.recipe == POSTERIOR
+
+    def words(self, level: float) -> str:
+        """The intervals at a level, and how they were found."""
+        intervals = intervals_in_words(level, is_credible=self.is_credible)
+        if self.is_credible:
+            return f"{intervals}, with the experts as the prior"
+        recipe = self.recipe
+        if recipe == RATE_MATRIX:
+            recipe = "the curvature of EM's likelihood (rate matrix)"
+        return f"{intervals} by {recipe}"
 
     @property
     def chance(self) -> str:

@@ -6,16 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from math import inf, isinf
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 import numpy as np
 
 from lacunet.inference.engine import Inference
 from lacunet.learning.plan import Aggregation, MethodError
 from lacunet.network.network import Network
-
-if TYPE_CHECKING:
-    pass
 
 ABOVE_ZERO = 1e-9  # the least of what must be positive
 LIMIT = "time limit in seconds, as in 5; the best so far is returned"

@@ -28,7 +28,7 @@ from lacunet.learning.pseudo_counts import (
     AskedPseudoCounts,
     PseudoCounts,
     UsedPseudoCounts,
-    merged,
+    with_replaced_prior,
 )
 from lacunet.limits import NEVER, Deadline, memory_budget
 from lacunet.network.network import Cpt, FloatArray, Network, Scope, Tables
@@ -248,7 +248,7 @@ class Learned:
             self,
             tables={**self.tables, **tables},
             families={**self.families, **reports},
-            pseudo_counts=merged(self.pseudo_counts, pseudo_counts, cpts),
+            pseudo_counts=with_replaced_prior(self.pseudo_counts, pseudo_counts, cpts),
         )
 
 

@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.gather import Statistics
-from lacunet.counts.look import ROUNDING
+from lacunet.counts.look import WEIGHTS_ROUNDING
 from lacunet.network.network import FloatArray, Network, Scope, Tables
 from lacunet.text import first_of
 
@@ -304,7 +304,7 @@ def pseudo_counts_from(
     return pseudo_counts.without_shown_rows(shown) if asked == DESIGN_BASED else pseudo_counts
 
 
-def merged(
+def with_replaced_prior(
     before: PseudoCounts | None, pseudo_counts: UsedPseudoCounts | None, variables: Collection[str]
 ) -> PseudoCounts | None:
     """What was learned of the prior, once a stage has estimated some CPTs under its own."""
@@ -374,7 +374,7 @@ def learn_pseudo_counts(
         pseudo = np.stack([*components.pseudo_counts(counts, possible)])
         logs = components.power * log_likelihood(counts, pseudo)
         stacks.append((names, counts, possible, logs))
-        every.append(logs[:, counts.sum(axis=-1) >= LEAST * (1 - ROUNDING)])
+        every.append(logs[:, counts.sum(axis=-1) >= LEAST * (1 - WEIGHTS_ROUNDING)])
     weights, like_neighbours = component_weights(
         np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )

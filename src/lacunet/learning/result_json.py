@@ -72,9 +72,8 @@ SPREADS = (
     Uncertainty,
     Uncorrelated,
 )
-# The names are in files: a class that is renamed keeps its former one here.
-KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS)}
-KINDS["Written"] = WrittenFormula
+# By the names that files have. Of a formula only its words are kept.
+KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS, WrittenFormula)}
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
 
 

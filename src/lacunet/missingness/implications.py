@@ -22,8 +22,8 @@ from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence.design_effect import (
     SurveyRows,
-    cells_of,
     has_hidden_group,
+    packed_cells,
     tested,
 )
 from lacunet.missingness.independence.stratified import holm
@@ -133,8 +133,9 @@ def check_implications(graph: MissingnessGraph, data: object) -> list[TestedImpl
         The data miss values of a variable that has no mechanism, or come with a rule of what was
         not asked that the graph does not know.
     """
-    check_rules(graph, data)
-    table = whole_table(as_data(data), graph.network)
+    rows = as_data(data)
+    check_rules(graph, rows)
+    table = whole_table(rows, graph.network)
     graph.check_data(table)
     return _tests(implications(graph), graph, table)
 
@@ -210,7 +211,7 @@ def _test(
     nodes = implication.one, implication.two, implication.given
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table
-    shown = distinct.take(cells_of(distinct, *nodes)[0])
+    shown = distinct.take(packed_cells(distinct, *nodes)[0])
     result = tested(shown.scaled() if table.is_weighted else shown, survey, *nodes)
     values = result._asdict() | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=result.p_value, **values)

@@ -286,9 +286,10 @@ class Verdict(_WithEstimand):
         """
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
-        rows = self._rows(data, model.variables)
+        given = as_data(data)
+        rows = gathered_rows(self.graph, given, model.variables).rows
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
-        return replace(assumptions, is_designed=as_data(data).has_design)
+        return replace(assumptions, is_designed=given.has_design)
 
     @takes_data
     def estimate(
@@ -345,10 +346,8 @@ class Verdict(_WithEstimand):
     def estimate_with_report(self, data: object, *, population: object = None) -> Estimation:
         """The estimate together with what it rests on; its ``warnings`` are not issued."""
         laws = self.population_laws(population)
-        return estimate(self, self._rows(data, columns_needed(self)), laws)
-
-    def _rows(self, data: object, columns: Scope) -> Rows:
-        return gathered_rows(self.graph, as_data(data), columns).rows
+        gathered = gathered_rows(self.graph, as_data(data), columns_needed(self))
+        return estimate(self, gathered.rows, laws)
 
 
 def columns_needed(verdict: Verdict) -> Scope:

@@ -15,6 +15,7 @@ from lacunet.counts.gather import Gathering, Needs
 from lacunet.counts.observations import observations
 from lacunet.counts.units import Units
 from lacunet.data.column_rules import with_data_codes
+from lacunet.data.data import Data
 from lacunet.limits import Memory, memory_budget
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.separation.drawing import Drawing, check_orders
@@ -38,7 +39,7 @@ class GatheredRows(NamedTuple):
     units: Units | None
 
 
-def check_rules(graph: Drawing, data: object) -> None:
+def check_rules(graph: Drawing, data: Data) -> None:
     """Refuse data that come with a rule of what was not asked which the graph does not know."""
     ruled = with_data_codes(graph.network.with_tables(None), data).not_asked_of
     if unknown := [name for name in ruled if ruled[name] != graph.network.not_asked_of.get(name)]:
@@ -52,7 +53,7 @@ def check_rules(graph: Drawing, data: object) -> None:
 
 def gathered_rows(
     graph: Drawing,
-    data: object,
+    data: Data,
     columns: Scope,
     groups: int | None = None,
     memory: Memory = None,
@@ -63,8 +64,6 @@ def gathered_rows(
 
     Parameters
     ----------
-    data
-        `lacunet.Data`, or its source.
     groups
         If not None, the rows are divided into the clusters of a survey or gathered with each of its
         replicate weights; otherwise into so many groups, if any.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
-from lacunet.text import counted
+from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import READABLE, TextTable, html_table, terminal_width
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 NO_DATA = "no data"  # the mark of a CPT row that no data support
 MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
-MOST_CELLS = 80  # of these, where each cell has a line of its own
+MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
 States = tuple[tuple[str, ...], ...]
@@ -93,7 +93,7 @@ class Labelled:
             wide = TextTable(*self._marked(header, self.states[:-1], flat), len(self.scope) - 1)
             if wide.fits(width):
                 return wide, MOST_ROWS
-        most = min(MOST_ROWS, max(MOST_CELLS // size, 1))
+        most = min(MOST_ROWS, max(MAX_LONG_CELLS // size, 1))
         return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(
@@ -194,8 +194,7 @@ def interval_legend(level: float, *, is_credible: bool = False) -> str:
     >>> interval_legend(0.95)
     'low, high: 95% interval'
     """
-    kind = "credible interval" if is_credible else "interval"
-    return f"low, high: {100 * level:g}% {kind}"
+    return f"low, high: {interval_in_words(level, is_credible=is_credible)}"
 
 
 def _shaded(text: str, *, is_bare: bool) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Any
 
-from lacunet.ask.diagnose.at_random_tests import LEVEL, MissingTest
+from lacunet.ask.diagnose.at_random_tests import MissingTest
 from lacunet.ask.diagnose.diagnosis import FLUX, Diagnosis, methods_as_text
 from lacunet.counts.missing_values import MissingSummary
+from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.show.figures.charts import dumbbell
 from lacunet.show.pages.kit import (
     Markup,
@@ -78,7 +79,7 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
     described = diagnosis.patterns
     share = described.missing_cells / max(described.cells, 1)
     partially = sum(rate > 0 for rate in described.rate_of.values())
-    against = sum(test.adjusted < LEVEL for test in diagnosis.mcar)
+    against = sum(test.adjusted < SIGNIFICANCE for test in diagnosis.mcar)
     shape = "monotone" if described.is_monotone else "not monotone"
     return [
         Tile("rows", f"{described.rows:,}"),
@@ -132,7 +133,7 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         for test in tests[:MOST_TESTS]
     ]
     header = ["missing", "depends on", "given", "p (Holm)", "V", "least often", "", "most often"]
-    refuted = sum(test.adjusted < LEVEL for test in tests)
+    refuted = sum(test.adjusted < SIGNIFICANCE for test in tests)
     more = len(tests) - MOST_TESTS
     return section(
         identifier,

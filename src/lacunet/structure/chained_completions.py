@@ -31,7 +31,7 @@ from lacunet.structure.indexed_rows import CodedRows, Integers
 SWEEPS = 2
 MOST_PREDICTORS = 7
 PREDICTOR_SHARE = 0.2  # of the penalty
-MOST_CELLS = 2**16
+MAX_COMPLETION_CELLS = 2**16  # of a table that missing values are drawn from
 FALLBACK_ROWS = 1.0
 
 
@@ -71,7 +71,9 @@ def _drawn(
     estimate /= estimate.sum()
     chosen: list[int] = []
     left = set(range(len(rows))) - {y}
-    room = MOST_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]  # with y missing as one more state
+    room = (
+        MAX_COMPLETION_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]
+    )  # with y missing as one more state
     while len(chosen) < MOST_PREDICTORS:
         best_gain, best, table = 0.0, y, estimate
         for tables in tables_beside(rows, y, chosen, sorted(left), room, states):

@@ -27,7 +27,7 @@ import numpy as np
 from lacunet.network.network import FloatArray
 from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn, within
 
-MOST_CELLS = 2**20
+MAX_GAIN_CELLS = 2**20  # of tables side by side
 NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells
 FEW_VARIABLES = 200  # with more, only pairs that are related are counted given others
 
@@ -58,7 +58,7 @@ def tables_beside(
     y: int,
     given: Sequence[int],
     others: Sequence[int],
-    room: int = MOST_CELLS,
+    room: int = MAX_GAIN_CELLS,
     states: FloatArray | None = None,
 ) -> Iterator[Beside]:
     """The tables of a variable with each of some others, given some: those that there is room for.

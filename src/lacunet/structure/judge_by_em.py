@@ -56,7 +56,7 @@ from lacunet.structure.search import Dag
 TOLERANCE = 1e-3
 MOST_ITERATIONS = 60
 TRIAL_ITERATIONS = 12
-ROUNDING = 1e-9  # expected counts below this are none
+NO_COUNT = 1e-9  # expected counts below this are none
 SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
 
 
@@ -295,7 +295,7 @@ class _Trial:
             part_of = self._expected_before()
         for member in others:
             rest = fit.counts[member] - part_of[member]
-            held_of[member][...] = np.where(rest > ROUNDING, rest, 0.0)
+            held_of[member][...] = np.where(rest > NO_COUNT, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
         cpt, reached = judge._start(node, self.after), -np.inf

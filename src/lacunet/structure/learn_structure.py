@@ -55,7 +55,7 @@ from lacunet.structure.indexed_rows import CodedRows, in_order_of_content
 from lacunet.structure.judge_by_em import FittedStructure, Judge, network_of, rebuilt
 from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms_of_rows import mechanisms_of
-from lacunet.structure.scored_parents import MOST_CELLS, Far
+from lacunet.structure.scored_parents import MAX_FAMILY_CELLS, Far
 from lacunet.structure.search import FEW_KICKS, Constraints, Dag, Screen, better_dags, widened
 from lacunet.structure.set_scores import Score
 from lacunet.structure.strengths import Replicate, Strength, bootstrap, strengths_of
@@ -408,10 +408,10 @@ def _without_constants(constraints: Constraints, rows: CodedRows) -> Constraints
     excluded = constraints.forbidden | ~rows.varies[:, None] | ~rows.varies
     for y, required in enumerate(constraints.required):
         excluded[list(required), y] = False
-        if prod(rows.sizes[node] for node in (*required, y)) > MOST_CELLS:
+        if prod(rows.sizes[node] for node in (*required, y)) > MAX_FAMILY_CELLS:
             raise LacunetError(
                 f"the CPT of {rows.variables[y]!r} with its required parents would have more "
-                f"than {MOST_CELLS:,} cells.",
+                f"than {MAX_FAMILY_CELLS:,} cells.",
                 "require fewer parents, or merge states.",
             )
     return replace(constraints, forbidden=excluded)

@@ -31,7 +31,7 @@ from lacunet.structure.indexed_rows import CodedRows, nlogn
 from lacunet.structure.penalty import Penalty
 from lacunet.structure.search import Constraints, Dag
 
-MOST_CELLS = 2**18
+MAX_MOVE_CELLS = 2**18  # of the tables that a move is judged by
 LEAST_PROMISE = 1e-6  # with less the completions do not speak for the move
 LEAST_SHOWN = 0.1  # of the rows: what an arc adds on them is not taken more than ten times
 EXCHANGES = 3  # the best ones of a variable
@@ -77,14 +77,14 @@ class Promises:
     ) -> Iterator[Beside]:
         """The tables of a variable with others as they are shown, given some that may be drawn."""
         rows, states = self._where(drawn), self.as_shown.states
-        return tables_beside(rows, y, given, others, MOST_CELLS, states)
+        return tables_beside(rows, y, given, others, MAX_MOVE_CELLS, states)
 
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints
     ) -> Iterator[Move]:
         """The moves that give one variable other parents: candidates that are not below it."""
         parents, required = sorted(dag[y]), limits.required[y]
-        if self.sizes[y] * prod(self.sizes[parent] for parent in parents) > MOST_CELLS:
+        if self.sizes[y] * prod(self.sizes[parent] for parent in parents) > MAX_MOVE_CELLS:
             return
         loose = [parent for parent in parents if parent not in required]
         others = [
@@ -160,7 +160,7 @@ class Promises:
         around = sorted((dag[x] | dag[y]) - {x})
         sizes = [self.sizes[node] for node in (y, x, *around)]
         is_fixed = x in limits.required[y] or limits.forbidden[y, x]
-        if is_fixed or prod(sizes) > MOST_CELLS or len(around) > MOST_TURNED_WITH:
+        if is_fixed or prod(sizes) > MAX_MOVE_CELLS or len(around) > MOST_TURNED_WITH:
             return
         scope = [x, *around, y]
         table = self._where(around).count(scope)

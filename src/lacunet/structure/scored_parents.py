@@ -34,7 +34,7 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.structure.indexed_rows import Integers
 from lacunet.structure.set_scores import Configurations, ScoredSets, Wanted, is_among
 
-MOST_CELLS = 2**20  # a family with more cells is not considered
+MAX_FAMILY_CELLS = 2**20  # a family with more cells is not considered
 MOST_HELD = 2**24  # codes of configurations and scores of sets, at the same time
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
 CHILD = -0x61C8864680B583EB  # apart from all sums of parents: 2^64 over the golden ratio
@@ -223,7 +223,7 @@ class _SideBySide:
         states = self.states[level.row]
         cost = self.sets.score.least_cost * (states - 1) * configurations
         cost[level.mask & self.excluding[level.row] != 0] = 0.0
-        can_win: Mask = (states * configurations <= MOST_CELLS) & (
+        can_win: Mask = (states * configurations <= MAX_FAMILY_CELLS) & (
             self.bound[level.index] - cost > within
         )
         return can_win

@@ -47,8 +47,14 @@ from lacunet.counts.counts import quotient
 from lacunet.counts.distinct import Index, pack
 from lacunet.counts.missing_values import PatternCounts, is_missing
 from lacunet.data.table import EncodedTable, whole_rows
-from lacunet.missingness.independence.design_effect import SurveyRows, cells_of
-from lacunet.missingness.independence.stratified import DRAWS, approximated, by_draws, holm
+from lacunet.missingness.independence.design_effect import SurveyRows, packed_cells
+from lacunet.missingness.independence.stratified import (
+    DRAWS,
+    SIGNIFICANCE,
+    approximated,
+    by_draws,
+    holm,
+)
 from lacunet.missingness.learned.from_rows import parents_among, shown_wherever_it_matters
 from lacunet.missingness.learned.not_asked import rows_that_tell
 from lacunet.network.network import FloatArray, Network, Scope
@@ -57,10 +63,9 @@ from lacunet.network.nodes import Mechanism
 BLOCK = 2**16
 FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
 NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
-MOST_CELLS = 2**21  # of tables that are tested at once
+MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
 MOST_STRATA = 5_000
 ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
-LEVEL = 0.05
 NO_DOUBT = 1e-8  # a variable that was not noticed cannot make p-values as small as this
 
 
@@ -175,7 +180,7 @@ def mar_tests(
             tests += testing.showing(given).within(missing, causes, given)
     return _ordered(
         _tested_again(whole.of_mechanism(test.missing).showing(test.given), test)
-        if test.adjusted < LEVEL and test.p_value > NO_DOUBT
+        if test.adjusted < SIGNIFICANCE and test.p_value > NO_DOUBT
         else test
         for test in _ordered(tests)
     )
@@ -225,7 +230,7 @@ def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
         size = shown.cardinality_of[name]
         cells = np.bincount(shown.columns[name] * states + cause, shown.weights, size * states)
         (result,) = approximated(cells.astype(np.float64).reshape(1, 1, size, states), 1)
-        if name not in test.given and result.p_value < LEVEL:
+        if name not in test.given and result.p_value < SIGNIFICANCE:
             effect_of[name] = result.effect
     given, number = test.given, strata_of(rows, test.given)[1]
     for name in sorted(effect_of, key=lambda name: -effect_of[name]):
@@ -241,7 +246,7 @@ def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list
     groups = []
     for size in sorted({size_of[name] for name in names}):
         alike = [name for name in names if size_of[name] == size]
-        most = max(1, MOST_CELLS // (times * size))
+        most = max(1, MAX_TESTED_CELLS // (times * size))
         groups += [alike[start : start + most] for start in range(0, len(alike), most)]
     return groups
 
@@ -376,7 +381,7 @@ class _Testing:
         result = None
         if self.survey is not None and missing != cause:
             table = self.survey.table
-            rows, cell, shape = cells_of(
+            rows, cell, shape = packed_cells(
                 table, Mechanism(missing), cause, _few_strata(table, given)
             )
             result = self.survey.test(rows, cell, shape)

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from lacunet.ask.diagnose.at_random_tests import (
-    LEVEL,
     MissingTest,
     NeverShown,
     dropout_tests,
@@ -21,7 +20,7 @@ from lacunet.ask.diagnose.at_random_tests import (
     smallest_effect,
 )
 from lacunet.ask.diagnose.em_on_learned_graph import GraphTrial, try_learned_graph
-from lacunet.ask.diagnose.patterns import Patterns, patterns
+from lacunet.ask.diagnose.patterns import Pattern, Patterns, patterns
 from lacunet.counts.counts import added_up
 from lacunet.counts.groups import group_rows
 from lacunet.counts.missing_values import MissingSummary
@@ -37,6 +36,7 @@ from lacunet.inference.expectation.forecast import Forecast
 from lacunet.learning.explain import explain
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.learned.from_rows import CANNOT_BE_SEEN, from_few_rows, observed_parents
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.missingness.separation.separator import separators
@@ -110,7 +110,7 @@ class Diagnosis(Displayed):
         return f"<Diagnosis: {self.conclusions[0]}>"
 
     def _parts(self) -> list[object]:
-        return shown(self)
+        return described_parts(self)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""
@@ -226,7 +226,7 @@ def diagnosed(
     by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
-    if try_graph and (by_rules or any(test.adjusted < LEVEL for test in always)):
+    if try_graph and (by_rules or any(test.adjusted < SIGNIFICANCE for test in always)):
         trial = try_learned_graph(network, table)
         words = (*words[:-1], str(trial), words[-1])
     if table.row_count < described.rows:
@@ -297,7 +297,7 @@ def _conclusions(
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
-    if clear := [test for test in dropout if test.adjusted < LEVEL]:
+    if clear := [test for test in dropout if test.adjusted < SIGNIFICANCE]:
         words.append(
             f"As after dropout, {_dependences(clear)}, given what is always shown, and no row "
             "shows the one without the other. So they are shown wherever they can matter, and this "
@@ -305,7 +305,7 @@ def _conclusions(
             "compare groups by what is always shown, are biased by it."
         )
         dropout = ()
-    if clear := [test for test in always if test.adjusted < LEVEL]:
+    if clear := [test for test in always if test.adjusted < SIGNIFICANCE]:
         graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
         if few := from_few_rows(rows):
             graph = f"one that you draw: {few}"
@@ -332,7 +332,7 @@ def _conclusions(
 
 
 def _completely(tests: Sequence[MissingTest]) -> str:
-    clear = [test for test in tests if test.adjusted < LEVEL]
+    clear = [test for test in tests if test.adjusted < SIGNIFICANCE]
     if clear:
         return f"Values are not missing completely at random: {_dependences(clear)}."
     if not tests:
@@ -373,65 +373,92 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
 
-def shown(diagnosis: Diagnosis) -> list[object]:
-    """The diagnosis for people to read: lines, and a table."""
-    described, grounds = diagnosis.patterns, diagnosis.grounds
-    share = described.missing_cells / max(described.cells, 1)
+def described_parts(diagnosis: Diagnosis) -> list[object]:
+    """The diagnosis for people to read: what is missing, on what it depends, what follows."""
+    described = diagnosis.patterns
     partially = [name for name, rate in described.rate_of.items() if rate > 0]
-    shape = "monotone" if described.is_monotone else "not monotone"
-    lines: list[object] = [
-        f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
-        f"cells missing ({share:.1%}), in {len(partially)} of {len(described.rate_of)} variables",
-    ]
+    parts: list[object] = [_missing_cells(described, len(partially))]
     if partially:
-        number = counted(described.number, "pattern")
-        what = "family shown" if grounds.has_edges else "shown"
-        lines += [f"{number} of missing values, {shape}", ""]
-        lines += _variables(described, partially, what)
-        lines += ["", "commonest patterns:", _commonest(described)]
-        lines += _list("missing together:", [_pair(pair) for pair in _notable(described)])
-        clear = [test for test in diagnosis.mcar if test.adjusted < LEVEL]
-        lines += _list(DEPENDS, map(_tested, clear))
-        clear = [test for test in diagnosis.mar if test.adjusted < LEVEL]
-        lines += _list("also given what is always shown:", map(_tested, clear))
-        lines += ["", "what methods would rest on:", methods_as_text(described, grounds)]
-    return [*lines, "", *diagnosis.conclusions]
+        parts += _described_patterns(described, partially, diagnosis.grounds.has_edges)
+        parts += _clear_dependences(diagnosis)
+        parts += ["", "what methods would rest on:"]
+        parts.append(methods_as_text(described, diagnosis.grounds))
+    parts.append("")
+    parts += diagnosis.conclusions
+    return parts
 
 
-def _list(title: str, items: Any) -> list[str]:
-    items = list(items)
+def _missing_cells(described: Patterns, partially: int) -> str:
+    """How many cells are missing, and in how many variables."""
+    share = described.missing_cells / max(described.cells, 1)
+    return (
+        f"{counted(described.rows, 'row')}, {described.missing_cells:,} of {described.cells:,} "
+        f"cells missing ({share:.1%}), in {partially} of {len(described.rate_of)} variables"
+    )
+
+
+def _described_patterns(
+    described: Patterns, partially: Sequence[str], has_edges: bool
+) -> list[object]:
+    """What is missing, by variable, by pattern and by pair of variables."""
+    number = counted(described.number, "pattern")
+    shape = "monotone" if described.is_monotone else "not monotone"
+    parts: list[object] = [f"{number} of missing values, {shape}", ""]
+    parts += _variables(described, partially, "family shown" if has_edges else "shown")
+    parts += ["", "commonest patterns:"]
+    for pattern in described.commonest[: SHOWN // 2]:
+        parts.append(_common_pattern(pattern, described.rows))
+    parts += _titled_list("missing together:", [_pair(pair) for pair in _notable(described)])
+    return parts
+
+
+def _clear_dependences(diagnosis: Diagnosis) -> list[str]:
+    """On what being missing depends, alone and given what every row shows."""
+    mcar_refuted = [_tested(test) for test in diagnosis.mcar if test.adjusted < SIGNIFICANCE]
+    mar_refuted = [_tested(test) for test in diagnosis.mar if test.adjusted < SIGNIFICANCE]
+    return [
+        *_titled_list(DEPENDS, mcar_refuted),
+        *_titled_list("also given what is always shown:", mar_refuted),
+    ]
+
+
+def _titled_list(title: str, items: Sequence[str]) -> list[str]:
+    """The first items, indented below their title; nothing at all where there are none."""
     if not items:
         return []
-    more = [f"  and {len(items) - SHOWN} more"] if len(items) > SHOWN else []
-    return ["", title, *(f"  {item}" for item in items[:SHOWN]), *more]
+    lines = ["", title]
+    lines += [f"  {item}" for item in items[:SHOWN]]
+    if len(items) > SHOWN:
+        lines.append(f"  and {len(items) - SHOWN} more")
+    return lines
 
 
 def _variables(described: Patterns, partially: Sequence[str], what: str) -> list[object]:
+    """A table with a line for each variable with missing values, those that miss most first."""
     ordered = sorted(partially, key=lambda name: -described.rate_of[name])
-    rows = [
-        [
-            name,
-            f"{described.rate_of[name]:.1%}",
-            f"{described.family_rows[name]:,}",
-            f"{described.influx_of[name]:.2f}",
-            f"{described.outflux_of[name]:.2f}",
-        ]
-        for name in ordered[: 2 * SHOWN]
-    ]
-    table = TextTable(["variable", "missing", what, "influx", "outflux"], rows)
-    more = [f"and {len(ordered) - len(rows)} more"] if len(ordered) > len(rows) else []
-    return [table, *more, FLUX]
+    rows = []
+    for name in ordered[: 2 * SHOWN]:
+        missing = f"{described.rate_of[name]:.1%}"
+        shown = f"{described.family_rows[name]:,}"
+        influx = f"{described.influx_of[name]:.2f}"
+        outflux = f"{described.outflux_of[name]:.2f}"
+        rows.append([name, missing, shown, influx, outflux])
+    parts: list[object] = [TextTable(["variable", "missing", what, "influx", "outflux"], rows)]
+    if len(ordered) > len(rows):
+        parts.append(f"and {len(ordered) - len(rows)} more")
+    parts.append(FLUX)
+    return parts
 
 
-def _commonest(described: Patterns) -> str:
-    lines = []
-    for pattern in described.commonest[: SHOWN // 2]:
-        names = ", ".join(pattern.missing[:6]) + (", ..." if len(pattern.missing) > 6 else "")
-        what = f"{counted(len(pattern.missing), 'variable')} missing: {names}"
-        share = pattern.rows / described.rows
-        rows = counted(pattern.rows, "row")
-        lines.append(f"  {rows} ({share:.1%}): {what if pattern.missing else 'nothing missing'}")
-    return "\n".join(lines)
+def _common_pattern(pattern: Pattern, all_rows: int) -> str:
+    """How many rows miss which variables."""
+    rows = f"{counted(pattern.rows, 'row')} ({pattern.rows / all_rows:.1%})"
+    if not pattern.missing:
+        return f"  {rows}: nothing missing"
+    names = ", ".join(pattern.missing[:6])
+    if len(pattern.missing) > 6:
+        names += ", ..."
+    return f"  {rows}: {counted(len(pattern.missing), 'variable')} missing: {names}"
 
 
 def _notable(described: Patterns) -> list[Any]:

@@ -25,12 +25,12 @@ from lacunet.learning.learn import learn
 from lacunet.learning.pseudo_counts import ONE_PER_CELL
 from lacunet.missingness.augmented_network import augmented
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.learned.from_rows import from_few_rows, learned_graph
 from lacunet.missingness.recover.decide import recover_families
 from lacunet.network.network import Network
 from lacunet.text import listed
 
-LEVEL = 0.05
 NOT_ENOUGH = "for all that the learned graph says, the rows do not tell the CPT of"
 NO_NEED = (
     "in the graph, what decides on being missing is shown wherever it can matter; for that EM "
@@ -103,5 +103,5 @@ def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
         apart_of[name] = float((moved[known] / errors[known]).max(initial=0.0))
         entries += int(known.sum()) * (network.cardinality(name) - 1) // network.cardinality(name)
     furthest = max(apart_of, key=lambda name: apart_of[name])
-    limit = NormalDist().inv_cdf(1 - LEVEL / 2 / max(entries, 1))
+    limit = NormalDist().inv_cdf(1 - SIGNIFICANCE / 2 / max(entries, 1))
     return GraphTrial(str(graph), furthest, apart_of[furthest], limit)

@@ -45,7 +45,7 @@ from lacunet.randomness import generator
 from lacunet.text import listed
 
 SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
-ROUNDING = 1e-9
+ERROR_ROUNDING = 1e-9  # of standard errors that may be zero
 DESIGN = {"strata", "cluster", "replicate_weights"}
 WITH_INTERVALS = (
     "result = lacunet.learn(network, data, intervals=True), then result.impute(data, draws=5) ("
@@ -324,7 +324,7 @@ def _agree(again: Result, network: Network) -> bool:
     return all(
         np.all(
             np.abs(again.network.cpt(name).table - network.cpt(name).table)
-            <= SAME * again.standard_error(name) + ROUNDING
+            <= SAME * again.standard_error(name) + ERROR_ROUNDING
         )
         for name in network.variables
     )

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
+from lacunet.network.labelled_tables import interval_legend
 from lacunet.network.network import FloatArray
 from lacunet.text import counted
 from lacunet.text_tables import Displayed, TextTable
@@ -76,7 +77,7 @@ class Pooled(Displayed):
         rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
         header = ["estimate", "standard error", "low", "high", "df"]
         yield TextTable(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
-        yield "low, high: 95% interval"
+        yield interval_legend(0.95)
 
 
 OF_EACH = (

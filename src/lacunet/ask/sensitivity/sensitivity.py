@@ -64,7 +64,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import named
 from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
-from lacunet.text import assigned, finite, first_of, sentence
+from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
 
 METHODS = ("direct-mar", "em")
@@ -773,7 +773,9 @@ def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterat
     is_flat = high - low < FLAT
     what, state = question.mechanism, question.tilted_state
     bounds = "lacunet.worst_case gives bounds that assume nothing."
-    limit = f"{threshold:.3g}" + ("" if named else " (an end of its 95% interval at delta 0)")
+    limit = f"{threshold:.3g}"
+    if not named:
+        limit += f" (an end of its {interval_in_words(0.95)} at delta 0)"
     if is_flat and shares.unmoved == 1:
         yield (
             f"A tilt cannot say more: of the shown values of {what} that hidden ones are compared "

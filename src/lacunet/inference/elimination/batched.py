@@ -18,7 +18,7 @@ from lacunet.counts.distinct import ascending, begins_of, stable_order
 from lacunet.counts.em_problems.ragged import Integers, Ragged, ranges
 from lacunet.inference.elimination.elimination_order import (
     best_order,
-    cells_of,
+    clique_cells,
     cliques_of,
     numbered,
 )
@@ -119,7 +119,7 @@ def improved(
         near = {v: {*joined.take(sets.row(v)).items.tolist()} for v in range(start, stop)}
         graph = numbered(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
         order = best_order(graph, deadline=deadline)
-        if cells_of(graph, order) >= cells[component]:
+        if clique_cells(graph, order) >= cells[component]:
             continue
         cliques_left = cliques_of(graph, order)
         for turn, (vertex, left) in enumerate(zip(order, cliques_left, strict=True)):

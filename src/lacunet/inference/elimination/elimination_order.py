@@ -187,7 +187,7 @@ def best_order(
     fewest = math.inf
     for tried, order in enumerate(chain(known, _candidates(graph, deadline)), start=1):
         deadline.check()
-        cells = cells_of(graph, order)
+        cells = clique_cells(graph, order)
         if cells < fewest:
             best = order
             fewest = cells
@@ -207,7 +207,7 @@ def cliques_of(graph: Graph, order: Sequence[int]) -> list[set[int]]:
     return [neighbours[node] for node in order]
 
 
-def cells_of(graph: Graph, order: Sequence[int]) -> float:
+def clique_cells(graph: Graph, order: Sequence[int]) -> float:
     """The cells of the cliques of an order, in all."""
     weights = graph.weights
     logs = [

@@ -28,7 +28,7 @@ from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs, ranges,
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expectation_plan import ComponentRun, cells_within, runs_of
 from lacunet.inference.expectation.message_groups import cells_along
-from lacunet.inference.expectation.messages import LABEL, MESSAGE, ProblemSteps, steps_of
+from lacunet.inference.expectation.messages import LABEL, ProblemSteps, steps_of
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
@@ -124,8 +124,8 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
     cells = structure.message_size[steps.step].astype(np.int64)
     message_start = problems.factors.layout.cells + np.cumsum(cells) - cells
     starts = steps.inputs.items % LABEL
-    is_message = steps.inputs.items >= MESSAGE
-    starts[is_message] = message_start[steps.inputs.items[is_message] - MESSAGE]
+    is_message = steps.inputs.items < 0
+    starts[is_message] = message_start[~steps.inputs.items[is_message]]
 
     # A shape is a run of nodes that agree in all of these, a turn of those that do but in the last.
     alike = (structure.level, structure.size, structure.inputs.lengths, structure.shape)

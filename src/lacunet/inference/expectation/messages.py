@@ -3,6 +3,11 @@
 Two steps that eliminate the same variable from the same inputs give the same message,
 whatever problems they belong to. Level by level, the inputs of all steps are named by number,
 equal ones are found by hashing whole arrays, and what is left is numbered in turn.
+
+As in `steps`, a number from zero up is a slice and ``~j`` is message ``j``. Of A -> B -> C -> D,
+let rows hide B and C, and some show A=0 and D=1, others A=1 and D=1. These are two problems. Both
+eliminate C from P(C | B) and P(D=1 | C): one message, 0. Then B is eliminated from P(B | A=0) and
+``~0`` for the first problem, from P(B | A=1) and ``~0`` for the second: messages 1 and 2.
 """
 
 from __future__ import annotations
@@ -17,7 +22,6 @@ from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, j
 from lacunet.inference.expectation.steps import Slices, Structure
 from lacunet.network.network import FloatArray
 
-MESSAGE = 1 << 62  # added to a message's number, to tell it from the name of a slice
 LABEL = 1 << 36  # multiplies a slice's label, to tell equal beginnings apart
 
 
@@ -26,7 +30,7 @@ class Messages:
     """The distinct messages of some problems, inputs before those that read them."""
 
     step: Integers  # the step of the structure that each message is of
-    inputs: Ragged  # where in the CPT cells each slice begins, or `~j` for message `j`
+    inputs: Ragged  # where in the CPT cells each slice begins; `~j` for message `j` of these
     last: Integers  # the message that holds the probability of each problem
     mass: FloatArray  # the weights of the problems a message serves, a column for each part
 
@@ -43,7 +47,7 @@ class ProblemSteps:
     lengths: Integers  # how many steps each problem has, ...
     first: Integers  # ... and which is the first
     shift: Integers  # leads from a step of the structure to that of the same problem here
-    inputs: Ragged  # the names of slices, and `MESSAGE + j` for step `j` here
+    inputs: Ragged  # the names of slices; `~j` for the message of step `j` here
 
 
 def steps_of(
@@ -68,11 +72,12 @@ def steps_of(
     names = starts + LABEL * slices.label[kind]
     slice_shift = np.repeat(slice_first - slices.of_component[component], lengths)
 
-    # Every input is named as if it were a message; then those that are slices, `~i`, are renamed.
+    # From the numbers of a component's slices and steps to those of each problem's.
     inputs = structure.inputs.take(step)
-    items = MESSAGE + inputs.items + shift[inputs.owners]
-    read = np.flatnonzero(inputs.items < 0)
-    items[read] = names[~inputs.items[read] + slice_shift[inputs.owners[read]]]
+    owner = inputs.owners
+    items = inputs.items - shift[owner]  # of messages: ~j - k is ~(j + k)
+    slice_read = np.flatnonzero(inputs.items >= 0)
+    items[slice_read] = names[inputs.items[slice_read] + slice_shift[owner[slice_read]]]
     return ProblemSteps(step, lengths, first, shift, Ragged(inputs.starts, items))
 
 
@@ -93,16 +98,15 @@ def messages_of(
     read = []
     for here in np.split(order, np.flatnonzero(np.diff(level[order])) + 1):
         inputs = steps.inputs.take(here)
-        messages = np.flatnonzero(inputs.items >= MESSAGE)
-        sent = number[inputs.items[messages] - MESSAGE]
-        source = inputs.items % LABEL  # where slices begin, ...
-        source[messages] = ~sent  # ... or which message it is
-        inputs.items[messages] = MESSAGE + sent  # the same for all steps that give it
+        is_message = inputs.items < 0
+        # All steps that give one message have its number here.
+        inputs.items[is_message] = ~number[~inputs.items[is_message]]
         first, group = distinct_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
-        read.append(Ragged(inputs.starts, source).take(first))
+        sources = np.where(is_message, inputs.items, inputs.items % LABEL)  # without the label
+        read.append(Ragged(inputs.starts, sources).take(first))
 
     by_part = []
     for weights in problems.weights.T:

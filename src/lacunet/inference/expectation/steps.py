@@ -8,6 +8,23 @@ sums :math:`v` out:
 An input is a *slice* (the CPT of a family that touches the component, at the observed values)
 or the message of a step before. What a step reads and in which layout depends on the component
 alone; boundary values only move the place where each slice begins among the cells of all CPTs.
+
+**How inputs are numbered**, here and in `messages`, `shards` and `draw`: a number from zero up is a
+slice, and ``~j``, which is below zero, is the message of step ``j``. Of A -> B -> C, let a row hide
+A and B and show C=1. Its component is {A, B}, its boundary C::
+
+    slice 0: P(A)          axes A    |
+    slice 1: P(B | A)      axes A, B |--- step 1: eliminates B, inputs 1, 2;  message over A
+    slice 2: P(C=1 | B)    axes B    |                                  |
+                                     |                                  | ~1
+                                     |--- step 0: eliminates A, inputs 0, ~1; message without
+                                                                        axes: P(C=1)
+
+Steps have the numbers of their variables among the members of the component; which comes first is
+for elimination to say. From `steps` to `messages` the same number names ever more: here the slice
+of a component (0, 1, 2: where it begins is not known yet), there the slice of a problem, by where
+it begins among the cells of the CPTs. Steps of different problems that read equal inputs then have
+one message, so that ``~j`` becomes its number among the distinct ones.
 """
 
 from __future__ import annotations
@@ -56,7 +73,7 @@ class Structure:
     scope: Ragged  # steps whose variables are the message's axes
     level: Integers  # how many steps must come before
     is_scaled: NDArray[np.bool_]  # whether the message is divided by its sum
-    inputs: Ragged  # the sources of each step: slice `i` as `~i`, the message of step `j` as `j`
+    inputs: Ragged  # of each step: slice `i` as `i`, the message of step `j` as `~j`
     kinds: Ragged  # of the inputs: what is read, and in which clique; they are few
     # A row for each kind: how it moves along the axes of that clique (the eliminated variable,
     # then the message's axes), zero along one that it does not have.
@@ -89,14 +106,14 @@ def structure_of(
     tables = joined([scope, slices.missing])  # the axes of all messages, then of all slices
     moves = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
     source = inputs.items[chosen]
-    rows = np.where(source >= 0, source, len(scope) + ~source)  # of the tables: one of each kind
+    rows = np.where(source < 0, ~source, len(scope) + source)  # of the tables: one of each kind
     axes = tables.take(rows)
     places = _places_in_clique(axes, step[chosen], scope)
     strides = np.zeros((len(chosen), 1 + int(scope.lengths.max(initial=0))), dtype=np.int64)
     strides[axes.owners, places] = np.concatenate(moves)[tables.places(rows)]
     cells = np.multiply.reduceat(size[axes.items].astype(np.float64), axes.starts[:-1])
 
-    is_slice = inputs.items < 0
+    is_slice = inputs.items >= 0
     slice_counts = np.bincount(step, is_slice, minlength=len(rounds)).astype(np.int64)
     level, is_scaled = _levels(rounds, reader, inputs.lengths, slice_counts)
     return Structure(
@@ -139,9 +156,9 @@ def _kinds(
     inputs: Integers, reader: Integers, clique: Integers, cliques: int, slices: Slices
 ) -> tuple[Integers, Integers]:
     """The kind of each input, and one of each kind; ``reader`` has the cliques that they go to."""
-    least = int(slices.label.min(initial=0))
-    labels, label = distinct(slices.label - least, 1 + int(slices.label.max(initial=0)) - least)
-    source = np.concatenate([len(labels) + clique, label[::-1]])[inputs]  # slices from behind
+    labels, label = distinct(slices.label, 1 + int(slices.label.max(initial=0)))
+    # Indexed by inputs: slices from the front, messages, which are below zero, from behind.
+    source = np.concatenate([label, (len(labels) + clique)[::-1]])[inputs]
     sources = len(labels) + cliques
     return grouped_keys(reader * sources + source, cliques * sources)
 
@@ -157,10 +174,10 @@ def _first_to_go(rows: Ragged, rounds: Integers) -> Integers:
 
 
 def _inputs(reader: Integers, slice_reader: Integers, slices: Slices, variable: Integers) -> Ragged:
-    """The sources of each step: slices by family, then messages by eliminated variable."""
+    """The inputs of each step: slices by family, then messages by eliminated variable."""
     senders = np.flatnonzero(reader >= 0)
     step = np.concatenate([slice_reader, reader[senders]])
-    source = np.concatenate([~np.arange(len(slice_reader)), senders])
+    source = np.concatenate([np.arange(len(slice_reader)), ~senders])
     families = 1 + int(slices.family.max(initial=0))
     rank = np.concatenate([slices.family, families + variable[senders]])
     ranks = families + 1 + int(variable.max(initial=0))
@@ -206,7 +223,7 @@ class Slices:
 
     of_component: Integers  # where the slices of each component begin; one more at the end
     family: Integers
-    label: Integers  # tells families and their missing axes apart
+    label: Integers  # tells families and their missing axes apart; from zero up
     missing: Ragged  # each slice's axes, by their variables' places among all components' members
     missing_stride: Integers  # beside them
     observed: Ragged  # where the boundary holds the states of the other axes
@@ -232,6 +249,7 @@ def slices_of(layout: Layout, members: Ragged, boundaries: Ragged) -> Slices:
     masks = np.add.reduceat(bits, axes.starts[:-1]) if len(family) else bits
     variables = len(layout.network.variables)  # what is behind is fixed: numbered apart
     labels = np.where(family < variables, family + variables * masks, variables - 1 - family)
+    labels -= labels.min(initial=0)  # from zero up, as slices are told from messages by their sign
     if labels.max(initial=0) >= MAX_LABEL:  # many variables, or a family of many parents
         labels = np.unique(labels, return_inverse=True)[1]
     return Slices(

@@ -1,11 +1,13 @@
 r"""What the MAR methods share: what the groups say, and what stands in where they say nothing.
 
-Rows are grouped by :math:`X_o` or a separator of it, and the groups are added up
-(`lacunet.counts.gather.Reduced`). Where a group has no data of its own, the estimate
-without groups, :math:`F`, stands in:
+Rows are grouped by :math:`X_o = Y_o \cup X'_o`, or by :math:`Y_o` and a separator. A group is
+:math:`g = (y_o, x'_o)`, its weight :math:`n_g = N \Pr_D(y_o, x'_o)`. For a cell
+:math:`y = (y_o, y_m)` of the family, the sum over :math:`x'_o` is one over the groups
+:math:`G(y_o)` that have this :math:`y_o` (`lacunet.counts.family_sums.Reduced`). Where a group has
+no data of its own, the estimate without groups, :math:`F`, stands in:
 
 .. math::
-    \Pr(y) \approx \sum_g \frac{n_g}{N} P_g(y_m), \qquad
+    \Pr(y_o, y_m) \approx \sum_{g \in G(y_o)} \frac{n_g}{N} P_g(y_m), \qquad
     P_g(y_m) = \frac{F(y_o, y_m)}{F(y_o)} \text{ where } g \text{ does not tell}
 """
 
@@ -19,7 +21,7 @@ from lacunet.counts.counts import quotient
 from lacunet.counts.family_sums import Reduced
 from lacunet.network.network import FloatArray
 
-ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
+GROUP_SUM_ROUNDING = 1e-12  # real weights summed in another order differ in their last digits
 
 
 def over_groups(
@@ -28,14 +30,17 @@ def over_groups(
     r"""The joint of a family from its groups, and the share of the rows' weight that fell back.
 
     Rows fall back whose group has none that shows all of :math:`Y_m`; and of the others those
-    cells that their group cannot estimate. All rows show :math:`y_o`, so :math:`F(y_o)` is a plain
-    frequency, the weight of the groups with :math:`y_o` over :math:`N`, and :math:`N` cancels:
+    cells that their group cannot estimate. Let :math:`T(y) \subseteq G(y_o)` be the groups that
+    tell :math:`y_m`. All rows show :math:`y_o`, so :math:`F(y_o)` is a plain frequency, the weight
+    of the groups :math:`G(y_o)` over :math:`N`, and :math:`N` cancels:
 
     .. math::
-        \Pr(y) \approx \frac{1}{N} \sum_{g \text{ tells}} n_g P_g(y_m)
-        + F(y) \frac{\sum_{g \text{ does not}} n_g}{\sum_g n_g}
+        \Pr(y_o, y_m) \approx \frac{1}{N} \sum_{g \in T(y)} n_g P_g(y_m)
+        + F(y_o, y_m) \,
+        \frac{\sum_{g \in G(y_o) \setminus T(y)} n_g}{\sum_{g \in G(y_o)} n_g}
 
-    where the second term sums over the groups with :math:`y_o`.
+    Of `Reduced`, ``inside`` is the first sum, ``observed`` the denominator, and
+    ``observed - reached`` the numerator.
 
     Parameters
     ----------
@@ -65,4 +70,4 @@ def over_groups(
 def fallen_weight(groups: Reduced) -> FloatArray:
     """The weight of the rows that fall back, in each cell or for each state of what all show."""
     fallen = groups.observed - groups.reached
-    return np.where(fallen <= ROUNDING * groups.observed, 0.0, fallen)
+    return np.where(fallen <= GROUP_SUM_ROUNDING * groups.observed, 0.0, fallen)

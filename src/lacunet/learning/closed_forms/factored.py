@@ -3,16 +3,19 @@ r"""Factored deletion, for MCAR data and, within groups of rows, for MAR data.
 Van den Broeck, Mohan, Choi, Pearl and Darwiche (2015), "Factored Deletion for MCAR": every row
 that shows at least one variable of the family takes part. Appendix "Factored deletion for MAR":
 the factorisation lattice of `lacunet.learning.closed_forms.lattice`, run over :math:`Y_m` within
-each group of rows that agree on :math:`X_o` (or on a separator of it).
+each group of rows that agree on :math:`X_o` (informed: on a separator :math:`W_o` and
+:math:`Y_o`).
 
-No table is laid out for a group. Within group :math:`g` let :math:`K_g` be the cells of
-:math:`Y_m` in rows that show all of it. A cell of :math:`K_g` is always estimable, from the
+No table is laid out for a group. Within group :math:`g = (y_o, x'_o)` let :math:`K_g` be the cells
+of :math:`Y_m` in rows that show all of it. A cell of :math:`K_g` is always estimable, from the
 counts of its own sub-cells. A cell outside is estimable exactly if for every :math:`i` some
 cell of :math:`K_g` differs from it in coordinate :math:`i` alone, and its estimate is then
 zero. So the work is proportional to the rows, never to groups times cells.
 
 Each of the two methods is `lattice` with its own answer to the one question that the lattice
 asks: how many rows show some variables and agree with a cell on others?
+
+The names of the formulas are in `lacunet.learning.closed_forms.direct`.
 """
 
 from __future__ import annotations
@@ -36,11 +39,12 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     r"""Estimate the joint of a family by all its factorisations at once.
 
     .. math::
-        \Pr(y) = \prod_i \Pr(y_i \mid y_{i+1}, \dots, y_n)
-        \approx \prod_i \Pr_D(y_i \mid y_{i+1}, \dots, y_n, R_{Y_i, \dots, Y_n} = \mathsf{ob})
+        \Pr(y) = \prod_{i=1}^n \Pr(y^i \mid y^{i+1}, \dots, y^n)
+        \approx \prod_{i=1}^n \Pr_D(y^i \mid y^{i+1}, \dots, y^n, R_{Z^i} = \mathsf{ob})
 
-    for every order of the variables, merged on the lattice of their subsets
-    (`lacunet.learning.closed_forms.lattice`). The result need not sum to one.
+    for every order :math:`Y^1, \dots, Y^n` of the family, merged on the lattice of its subsets
+    (`lacunet.learning.closed_forms.lattice`). :math:`Z^i` are the partially observed variables of
+    the factor, those among :math:`Y^i, \dots, Y^n`. The result need not sum to one.
 
     Examples
     --------
@@ -88,12 +92,14 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     r"""What the groups say about a family, by all factorisations of its hidden part.
 
     .. math::
-        \Pr(y) \approx \sum_{x_o} \Pr_D(x_o)
-        \prod_i \Pr_D(y_m^i \mid y_m^{i+1}, \dots, y_m^n, x_o,
-        R_{Y_m^i, \dots, Y_m^n} = \mathsf{ob})
+        \Pr(y_o, y_m) \approx \sum_{x'_o} \Pr_D(y_o, x'_o)
+        \prod_{i=1}^n \Pr_D(y_m^{i,\star} \mid z_m^{i+1,\star}, y_o, x'_o, R_{Z_m^i} = \mathsf{ob})
 
-    for every order of :math:`Y_m`, merged within each group. The terms of the sum are given,
-    times the weight of all rows; `Solved` adds them up.
+    for every order :math:`Y_m^1, \dots, Y_m^n` of :math:`Y_m`, merged within each group, with
+    :math:`Z_m^i = \{Y_m^j \mid i \le j \le n\}`. As in direct deletion the sum runs over
+    :math:`X'_o = X_o \setminus Y_o`, the fully observed variables outside of the family, and
+    :math:`(y_o, x'_o)` is one group of rows. The terms of the sum are given, times the weight of
+    all rows; `Solved` adds them up.
 
     Parameters
     ----------
@@ -102,7 +108,7 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     """
     shown = cells.showing_all()  # the cells of all K_g
     joint = lattice(cells.cardinalities, rows_in_groups(cells), aggregation)  # P_g(y_m) on K_g
-    group_weights = cells.groups.weights  # N Pr_D(x_o)
+    group_weights = cells.groups.weights  # N Pr_D(y_o, x'_o), for each group
     terms = shown.weighing(group_weights[shown.group] * joint)
     if len(cells.scope) == 1:  # a group with any cell can estimate all
         return Solved(terms, reached=None)

@@ -3,12 +3,25 @@ r"""The factorisation lattice: many estimates of one joint, merged by their vari
 A joint over :math:`k` variables has :math:`k!` factorisations by the chain rule, each
 estimable on other rows. They share their factors: the subsets of the variables form a
 lattice with :math:`k 2^{k-1}` edges, an edge being the conditional of one variable given
-the others of its subset. Bottom up, each subset receives one candidate along each edge,
+the others of its subset. Bottom up, each subset :math:`S` receives one candidate along the edge of
+each of its variables :math:`S_i`, from the subset :math:`S_{-i} = S \setminus \{S_i\}`,
 
 .. math::
-    \hat P(s) \leftarrow \hat P(s_i \mid s_{-i}, R_S = \mathsf{ob}) \cdot \hat P(s_{-i}),
+    \hat P(s) \leftarrow \Pr_D(s_i \mid s_{-i}, R_S = \mathsf{ob}) \, \hat P(s_{-i}),
+    \qquad \hat P(\emptyset) = 1,
 
-and the candidates are merged. Everything here is elementwise over something that gives the
+and the candidates are merged. Of A and B::
+
+                  P(A, B)
+                 /       \\
+    P(B | A) ·  /         \\  · P(A | B)
+             P(A)         P(B)
+                 \\       /
+       P(A) ·     \\     /  · P(B)
+                     1
+
+The left way uses all rows that show A, then those that show both; the right way all rows that
+show B, then those that show both. Everything here is elementwise over something that gives the
 numbers of rows, so the same lines serve tables over all cells (factored-mcar) and lists of the
 cells that occur (factored-mar).
 
@@ -64,8 +77,10 @@ def lattice(
         How the candidates are merged.
     """
     estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
-    for subset in subsets(len(sizes)):
-        estimate_of[subset] = merged(_candidates(subset, sizes, number, estimate_of), aggregation)
+    for subset in subsets_of_axes(len(sizes)):
+        estimate_of[subset] = merge_candidates(
+            _candidates(subset, sizes, number, estimate_of), aggregation
+        )
     return estimate_of[tuple(range(len(sizes)))].mean
 
 
@@ -77,8 +92,8 @@ def _candidates(
 ) -> Iterator[MeanAndVariance]:
     r"""One estimate of a subset along each edge that leads to it.
 
-    One after the other, as each is as large as the table of the subset and `merged` needs no two
-    at a time.
+    One after the other, as each is as large as the table of the subset and `merge_candidates` needs
+    no two at a time.
     """
     part = number(subset, subset)  # n(s)
     for axis, rest in _edges(subset):
@@ -116,7 +131,7 @@ def lattice_slopes(
     estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
     edges_of: dict[Axes, list[_Edge]] = {}
     weights_of: dict[Axes, Sequence[FloatArray]] = {}
-    for subset in subsets(len(sizes)):
+    for subset in subsets_of_axes(len(sizes)):
         part = number(subset, subset)
         edges = []
         candidates = []
@@ -126,14 +141,14 @@ def lattice_slopes(
             edges.append(_Edge(rest, whole, factor))
             candidates.append(candidate(factor, estimate_of[rest]))
         edges_of[subset] = edges
-        estimate_of[subset] = merged(iter(candidates), aggregation)
+        estimate_of[subset] = merge_candidates(iter(candidates), aggregation)
         weights_of[subset] = merging_weights(candidates, aggregation)
 
     # Down: what the joint moves by when the estimate of a subset does.
     top = tuple(range(len(sizes)))
     moves_of: dict[Axes, FloatArray] = {top: np.ones(())}
     slopes: dict[tuple[Axes, Axes], FloatArray] = {}
-    for subset in reversed([*subsets(len(sizes))]):
+    for subset in reversed([*subsets_of_axes(len(sizes))]):
         by_part = np.zeros(())
         for edge, weight in zip(edges_of[subset], weights_of[subset], strict=True):
             moved = moves_of[subset] * weight
@@ -152,12 +167,12 @@ def _edges(subset: Axes) -> Iterator[tuple[int, Axes]]:
         yield axis, tuple(other for other in subset if other != axis)
 
 
-def subsets(size: int) -> Iterator[Axes]:
+def subsets_of_axes(size: int) -> Iterator[Axes]:
     """The nonempty subsets of ``range(size)``, small ones first.
 
     Examples
     --------
-    >>> list(subsets(2))
+    >>> list(subsets_of_axes(2))
     [(0,), (1,), (0, 1)]
     """
     for length in range(1, size + 1):
@@ -209,7 +224,9 @@ def candidate(factor: MeanAndVariance, rest: MeanAndVariance) -> MeanAndVariance
     return MeanAndVariance(factor.mean * rest.mean, variance)
 
 
-def merged(candidates: Iterator[MeanAndVariance], aggregation: Aggregation) -> MeanAndVariance:
+def merge_candidates(
+    candidates: Iterator[MeanAndVariance], aggregation: Aggregation
+) -> MeanAndVariance:
     """One estimate from several of the same quantity.
 
     The candidates are taken one after the other: each is as large as the result. A candidate
@@ -253,7 +270,7 @@ def _by_inverse_variance(candidates: Iterator[MeanAndVariance]) -> MeanAndVarian
 def merging_weights(
     candidates: Sequence[MeanAndVariance], aggregation: Aggregation
 ) -> Sequence[FloatArray]:
-    """The share of each candidate in what `merged` makes of them.
+    """The share of each candidate in what `merge_candidates` makes of them.
 
     Examples
     --------

@@ -63,9 +63,9 @@ from lacunet.learning.pseudo_counts import (
     PseudoCounts,
     UsedPseudoCounts,
     is_given,
-    merged,
     pseudo_counts_from,
     smooths_every_cell,
+    with_replaced_prior,
 )
 from lacunet.limits import OutOfTimeError
 from lacunet.network.network import FloatArray, Network, Scope
@@ -165,7 +165,7 @@ class Climber:
             engine=outcome.engine,
             start=climb.start,
             others=others,
-            pseudo_counts=merged(None, outcome.pseudo_counts, ()),
+            pseudo_counts=with_replaced_prior(None, outcome.pseudo_counts, ()),
         )
 
     def _reports(

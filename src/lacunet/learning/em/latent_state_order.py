@@ -23,7 +23,7 @@ from lacunet.learning.em.start import CptRows
 from lacunet.network.network import FloatArray, Scope
 
 TIE = 0.01  # of the rows: sizes that differ by less may change places from one start to another
-ROUNDING = 1e-6  # differences below may come from the order in which rows were added up
+ROW_ORDER_ROUNDING = 1e-6  # differences below may come from the order in which rows were added up
 IMPOSSIBLE = -1.0  # stands for the pseudo-counts of a structural zero
 
 
@@ -76,7 +76,7 @@ def ranked(columns: Sequence[FloatArray]) -> list[int]:
     [1, 0]
     """
     groups = [np.arange(len(columns[0]))]
-    for tie in (TIE, ROUNDING):
+    for tie in (TIE, ROW_ORDER_ROUNDING):
         for column in columns:
             groups = [part for group in groups for part in _split(group, column, tie)]
     return [int(state) for group in groups for state in group]

@@ -41,7 +41,7 @@ from lacunet.missingness.recover.decide import recover_families
 from lacunet.missingness.verdict import RECOVERABLE, Verdict
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION
-from lacunet.text import first_of, listed
+from lacunet.text import first_of, interval_in_words, listed
 
 if TYPE_CHECKING:
     from lacunet.learning.em.em import EM
@@ -77,7 +77,7 @@ class Doubt:
         low, high = ends.interval()[cell]
         put = f"{self.words}; models that fit the data as well put {asked.at(states)}"
         between = f"between {ends.low[cell]:.3f} and {ends.high[cell]:.3f}"
-        interval = f"(95% interval {low:.3f} to {high:.3f})"
+        interval = f"({interval_in_words(0.95)} {low:.3f} to {high:.3f})"
         if ends.is_narrow and self.verdict.generic is False:
             return f"{put} {between} {interval}. This range is {NARROW}"
         return f"{put} anywhere {between} {interval}"

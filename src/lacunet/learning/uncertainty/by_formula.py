@@ -28,6 +28,7 @@ from lacunet.counts.counts import quotient
 from lacunet.counts.distinct import pack
 from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.folds import GROUPS
+from lacunet.data.data import Data
 from lacunet.data.evidence import Likelihood
 from lacunet.errors import as_level
 from lacunet.inference.answer import Answer, AnswerBasis, Bounds
@@ -49,7 +50,7 @@ from lacunet.network.nodes import Mechanism
 
 STATES = (MISSING, SHOWN)  # of a mechanism
 MOST_DISTINCT = 500  # rows, for each of them to be left out
-MOST_CELLS = 3e6  # of the largest table, filled again and again without each of them
+MAX_REFILLED_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
 
 class LeftOut(NamedTuple):
@@ -113,7 +114,7 @@ NO_LIKELIHOODS: Likelihoods = MappingProxyType({})
 
 def recovered(
     verdict: Verdict,
-    data: object,
+    data: Data,
     *,
     population: Laws | None = None,
     likelihoods: Likelihoods = NO_LIKELIHOODS,
@@ -160,7 +161,7 @@ def _weighed(estimation: Estimation, likelihoods: Likelihoods) -> Estimation:
 
 
 def answer_to(
-    verdict: Verdict, data: object, level: float | None, population: object
+    verdict: Verdict, data: Data, level: float | None, population: object
 ) -> tuple[Answer, tuple[str, ...]]:
     """What `Verdict.estimate` gives, and its warnings: the estimate, with intervals of a level."""
     network = verdict.graph.network
@@ -182,7 +183,7 @@ def answer_to(
 
 def _identified(
     verdict: Verdict,
-    data: object,
+    data: Data,
     level: float | None,
     population: object,
     basis: AnswerBasis,
@@ -229,7 +230,7 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
         rows = gathered.rows.numbered()
         number = len(rows.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
-        if number <= MOST_DISTINCT and cells <= MOST_CELLS:
+        if number <= MOST_DISTINCT and cells <= MAX_REFILLED_CELLS:
             worth = quotient(rows.weights**2, rows.tally.squares)
             weighty = np.flatnonzero(worth)
             samples = np.ones((len(weighty), number))

@@ -35,7 +35,7 @@ from lacunet.errors import as_level
 from lacunet.network.network import FloatArray
 
 HALF_A_ROW = 0.5 - 1e-9  # or what rounding leaves of it
-ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
+RATE_ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
 NO_ROW = 1e-6  # an effective size below is what rounding leaves of none
 
 
@@ -236,7 +236,7 @@ class SpreadOverOptima(Spread):
         return np.asarray(np.hypot(self.optima[0].standard_error, apart))
 
 
-def settled(rates: FloatArray, rounding: float = ROUNDING) -> FloatArray:
+def settled(rates: FloatArray, rounding: float = RATE_ROUNDING) -> FloatArray:
     """The rates, with those that only rounding keeps from 0 or 1 put there.
 
     Whether all rows agree decides where an interval ends: the order of a sum must not.

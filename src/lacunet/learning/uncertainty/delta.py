@@ -47,7 +47,8 @@ from lacunet.network.network import Cpt, FloatArray, Mask, Network, Scope, Table
 JEFFREYS = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
 FAR = 50.0  # rows: what as many speak for is 7 standard errors from 0
-ROUNDING, ROUNDING_BY_A_HAIR = 1e-9, 1e-2  # of derivatives, the latter where a hair is divided by
+DERIVATIVE_ROUNDING = 1e-9
+ROUNDING_BY_A_HAIR = 1e-2  # of derivatives for which a hair was divided by
 NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 
@@ -192,12 +193,12 @@ def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | No
     entries = []
     for name, gradient in asked.gradients[index].items():
         cpt = asked.network.cpt(name).table
-        rounding = np.where(cpt > ROUNDING, ROUNDING, ROUNDING_BY_A_HAIR)
+        rounding = np.where(cpt > DERIVATIVE_ROUNDING, DERIVATIVE_ROUNDING, ROUNDING_BY_A_HAIR)
         apart = centred(gradient, cpt)
         for row in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
             by_state = np.eye(cpt.shape[-1]) - cpt[row][:, None]
             is_entry = (np.abs(by_state - apart[row]) <= rounding[row]).all(axis=-1)
-            is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= ROUNDING
+            is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= DERIVATIVE_ROUNDING
             entries.append((name, (*row, int(is_entry.argmax()))) if is_entry.any() else None)
             if len(entries) > 1:
                 return None

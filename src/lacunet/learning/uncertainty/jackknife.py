@@ -30,7 +30,7 @@ from lacunet.learning.uncertainty.delta import (
 )
 from lacunet.network.network import FloatArray, Network, Tables
 
-ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
+PRIOR_ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 
 
 def replicate_variance(
@@ -89,7 +89,7 @@ class Replicates:
         pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
-        rates = settled(rates, ROUNDING)
+        rates = settled(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
             return Spread.of_variance(table, table, variance)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))

@@ -49,7 +49,7 @@ class Notation:
         """Words inside a formula."""
         return text
 
-    def listed(self, parts: Iterable[str]) -> str:
+    def with_commas(self, parts: Iterable[str]) -> str:
         """Parts with commas between them."""
         return ", ".join(parts)
 
@@ -63,16 +63,16 @@ class Notation:
 
     def done(self, names: Sequence[str]) -> str:
         """An intervention, after the bar."""
-        return f"{self.intervention}{self.parens(self.listed(names))}"
+        return f"{self.intervention}{self.parens(self.with_commas(names))}"
 
     def probability(self, left: Iterable[str], right: Iterable[str] = ()) -> str:
         """P(left | right)."""
-        above, below = self.listed(left), self.listed(right)
+        above, below = self.with_commas(left), self.with_commas(right)
         return f"{self.law}{self.parens(f'{above}{self.bar}{below}' if below else above)}"
 
     def summed(self, listed: Sequence[str]) -> str:
         """The sum over what is listed, before what is summed; nothing if there is nothing."""
-        return f"sum over {self.listed(listed)} of " if listed else ""
+        return f"sum over {self.with_commas(listed)} of " if listed else ""
 
     def parens(self, inside: str) -> str:
         """A part of a formula in parentheses."""
@@ -90,7 +90,7 @@ class Notation:
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         """A formula that holds for any value of some variables."""
-        return f"{written}{self.words(' for any value of ')}{self.listed(names)}"
+        return f"{written}{self.words(' for any value of ')}{self.with_commas(names)}"
 
     def from_odds(self, above: str, total: str, others: str, hidden: str) -> str:
         """One over one plus the odds, whose denominator has some factors at R = 0."""
@@ -142,7 +142,7 @@ class _Latex(Notation):
         return rf"\{letter}{chr(39) * dashes}_{{{inside}}}"
 
     def summed(self, listed: Sequence[str]) -> str:
-        return rf"\sum_{{{self.listed(listed)}}} " if listed else ""
+        return rf"\sum_{{{self.with_commas(listed)}}} " if listed else ""
 
     def divided(self, above: str, below: Sequence[str]) -> str:
         return rf"\frac{{{above}}}{{{' '.join(below)}}}" if below else above
@@ -188,7 +188,7 @@ class _MathMl(Notation):
     def words(self, text: str) -> str:
         return f"<mtext>{_kept(text)}</mtext>"
 
-    def listed(self, parts: Iterable[str]) -> str:
+    def with_commas(self, parts: Iterable[str]) -> str:
         every = list(parts)
         if len(every) > LONG_IN_PAGES:
             rest = len(every) - KEPT_IN_PAGES
@@ -209,7 +209,7 @@ class _MathMl(Notation):
         return f'<mo stretchy="false">(</mo>{inside}<mo stretchy="false">)</mo>'
 
     def summed(self, listed: Sequence[str]) -> str:
-        return _under("∑", self.listed(listed)) if listed else ""
+        return _under("∑", self.with_commas(listed)) if listed else ""
 
     def bracketed(self, inside: str) -> str:
         return f'<mo stretchy="false">[</mo>{inside}<mo stretchy="false">]</mo>'

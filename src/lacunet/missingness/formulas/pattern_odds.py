@@ -77,11 +77,11 @@ class PatternOdds:
 
     def hidden(self, writer: Writer) -> str:
         """The variables that may be missing, listed."""
-        return writer.notation.listed(writer.notation.name(m.variable) for m in self.free)
+        return writer.notation.with_commas(writer.notation.name(m.variable) for m in self.free)
 
     def written(self, writer: Writer) -> str:
         """The definition of the odds of one pattern T."""
-        scope = writer.notation.listed(map(writer.name, self.scope))
+        scope = writer.notation.with_commas(map(writer.name, self.scope))
         smaller = self.label(writer, smaller=True)
         complete = self.complete(writer)
         return writer.notation.pattern_odds(scope, self.hidden(writer), complete, smaller)
@@ -110,9 +110,9 @@ class PatternOdds:
         factors: dict[Mechanisms, FloatArray] = {(): np.ones_like(complete)}
         masses: dict[Mechanisms, float] = {(): float(complete.sum())}
         lost = 0.0  # weight of rows in cells that no row with fewer gaps stands for
-        for hidden in subsets(self.free):  # T, after all that it contains
+        for hidden in nonempty_subsets(self.free):  # T, after all that it contains
             inner = np.ones_like(complete)
-            for smaller in subsets(hidden):
+            for smaller in nonempty_subsets(hidden):
                 inner = inner * odds.get(smaller, 1.0)  # T itself has none yet
             axes = tuple(self.scope.index(mechanism.variable) for mechanism in hidden)
             below = (complete * inner).sum(axis=axes, keepdims=True)
@@ -252,7 +252,7 @@ class FullLaw(Term):
         return Conditional(self.target, (), table, Table((), np.ones(())), basis)
 
 
-def subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:
+def nonempty_subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:
     """The nonempty subsets, the smallest first."""
     sizes = range(1, len(items) + 1)
     return list(chain.from_iterable(combinations(items, size) for size in sizes))

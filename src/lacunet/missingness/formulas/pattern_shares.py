@@ -67,7 +67,7 @@ class AtOne(Term):
     def written(self, writer: Writer) -> str:
         """The term, and that the mechanisms are 1."""
         notation = writer.notation
-        shown = notation.listed(map(notation.shown, self.mechanisms))
+        shown = notation.with_commas(map(notation.shown, self.mechanisms))
         return notation.bracketed(f"{self.term.inner(writer)}{notation.words(' at ')}{shown}")
 
     def compute(self, run: Run) -> Conditional:

@@ -37,7 +37,7 @@ from lacunet.missingness.identified.identified_sets import (
     freedom,
     lifted_near,
 )
-from lacunet.missingness.independence.stratified import holm
+from lacunet.missingness.independence.stratified import SIGNIFICANCE, holm
 from lacunet.missingness.refute.models import Models
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing
@@ -47,7 +47,6 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, named
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed, TextTable
 
-LEVEL = 0.05
 STILL = 0.001  # an answer that moves less does not move
 NOTHING: Mapping[str, str] = {}
 
@@ -119,7 +118,7 @@ class Assumptions(Displayed):
                 _between(assumption.low[cell], assumption.high[cell]),
                 _judged(assumption),
             ]
-            is_listed = self.moved(assumption)[cell] >= STILL or assumption.adjusted < LEVEL
+            is_listed = self.moved(assumption)[cell] >= STILL or assumption.adjusted < SIGNIFICANCE
             (rows if is_listed else idle).append(row)
         answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
         lines = [
@@ -158,7 +157,7 @@ def _between(low: float, high: float) -> str:
 def _judged(assumption: Assumption) -> str:
     if not assumption.degrees_of_freedom:
         return "cannot be tested"
-    return "the data call for it" if assumption.adjusted < LEVEL else ""
+    return "the data call for it" if assumption.adjusted < SIGNIFICANCE else ""
 
 
 def check_assumptions(

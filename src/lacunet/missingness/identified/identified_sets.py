@@ -41,7 +41,7 @@ from lacunet.missingness.separation.drawing import Drawing
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
 from lacunet.network.nodes import named, quoted
-from lacunet.text import counted
+from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
 STARTS = 3
@@ -120,7 +120,7 @@ class IdentifiedSet(Displayed):
             for cell in np.ndindex(self.low.shape)
         ]
         names = [*map(named, self.asked.names)]
-        header = [*names, *ends, "95% interval"]
+        header = [*names, *ends, interval_in_words(0.95)]
         yield f"{self.asked}: {what}"
         yield TextTable(header, rows, left=len(names))
 

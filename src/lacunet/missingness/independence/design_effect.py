@@ -46,7 +46,7 @@ from lacunet.missingness.independence.stratified import (
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.nodes import Mechanism, Node
 
-MOST_CELLS = 2**22  # of the tables of all units that are held at once
+MAX_UNIT_CELLS = 2**22  # of the tables of all units that are held at once
 Cells = tuple[Index, Index, tuple[int, int, int]]
 
 
@@ -104,7 +104,7 @@ class SurveyRows:
         weights = self.table.row_weights[rows]
         counts = np.bincount(cell, weights, shape[0] * size).astype(np.float64).reshape(shape)
         total_of = self._sums(np.zeros(len(rows), np.intp), rows, 1)[:, 0]
-        step = max(1, MOST_CELLS // (len(self.scales) * size))
+        step = max(1, MAX_UNIT_CELLS // (len(self.scales) * size))
         products = np.zeros((len(self.scales), len(self.scales)))
         for start in range(0, shape[0], step):
             is_inside = (cell >= start * size) & (cell < (start + step) * size)
@@ -139,7 +139,7 @@ class SurveyRows:
         return np.stack(each).astype(np.float64)
 
 
-def cells_of(table: EncodedTable, left: Node, right: Node, given: Sequence[Node]) -> Cells:
+def packed_cells(table: EncodedTable, left: Node, right: Node, given: Sequence[Node]) -> Cells:
     """The rows that show two nodes and the conditions of their test, and the cell of each.
 
     Then the number of strata that occur, and of the states of both. A condition whose own mechanism
@@ -177,9 +177,9 @@ def tested(
     table: EncodedTable, survey: SurveyRows | None, left: Node, right: Node, given: Sequence[Node]
 ) -> TestResult:
     """Whether two nodes are independent given others: by a survey's design, if that tells."""
-    if survey and (result := survey.test(*cells_of(survey.table, left, right, given))):
+    if survey and (result := survey.test(*packed_cells(survey.table, left, right, given))):
         return result
-    rows, cell, shape = cells_of(table, left, right, given)
+    rows, cell, shape = packed_cells(table, left, right, given)
     counts = np.bincount(cell, table.row_weights[rows], np.prod(shape)).astype(np.float64)
     return independence(counts.reshape(shape), np.random.default_rng(0))
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import quotient
 from lacunet.network.network import FloatArray
 
+SIGNIFICANCE = 0.05  # of p-values adjusted for the number of tests
 SMALL = 5.0  # expected counts below this are small
 FEW_ROWS = 300  # the distribution of tables of fewer rows is not that of large ones
 FIRST_DRAWS, ALL_DRAWS = 400, 40_000

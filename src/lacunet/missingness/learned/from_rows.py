@@ -71,7 +71,7 @@ from lacunet.text import counted
 
 MOST_PARENTS = 4
 MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
-MOST_CELLS = 100_000
+MAX_CAUSE_CELLS = 100_000  # of a table over the causes of a mechanism
 FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 BATCH = 2**16  # cells of the data that are counted at once
 
@@ -263,7 +263,7 @@ class _Judge:
         groups = prod(sizes)
         codes = self.is_shown + 2 * configurations
         is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - grouped]
-        small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
+        small = [node for node in nodes if groups * size_of[node] <= MAX_CAUSE_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
         tallies, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
@@ -563,46 +563,69 @@ def _known_rates(graph: LearnedGraph, table: EncodedTable) -> dict[str, Mechanis
     all rows if its mechanism does not follow from the one in question. Where it is a cause too,
     rows that hide the value must all hide the other: else nobody knows which value hid it.
     """
-    if graph.selection is not None:
+    if graph.selection is not None:  # whole rows are missing: shares of the others are not rates
         return {}
-    network, weights, known = graph.network, table.row_weights, {}
+    known = {}
+    for name in graph.causes:
+        if _can_have_rates(graph, table, name):
+            cpt = _cpt_from_rows(graph, table, name)
+            if cpt is not None:
+                known[name] = cpt
+    return known
 
-    def above(name: str) -> list[str]:
+
+def _can_have_rates(graph: LearnedGraph, table: EncodedTable, name: str) -> bool:
+    """Whether all that decides on a mechanism is told by rows, and fits in a table."""
+    parents = graph.causes[name]
+    if name in parents or not _has_seen_parents(graph, name):
+        return False
+    if rows_that_tell(graph.network, table, name) is not table:  # some rows were not asked
+        return False
+    return prod(_size(node, graph.network) for node in parents) <= MAX_CAUSE_CELLS
+
+
+def _has_seen_parents(graph: LearnedGraph, name: str) -> bool:
+    """Whether neither a latent variable nor an unseen common cause decides on a mechanism."""
+    if not set(graph.latent).isdisjoint(graph.causes[name]):
+        return False
+    return not any(Mechanism(name) in pair for pair in graph.hidden)
+
+
+def _cpt_from_rows(graph: LearnedGraph, table: EncodedTable, name: str) -> MechanismCpt | None:
+    """The rates of a mechanism among the rows that show its causes; None if they are of others."""
+    parents = graph.causes[name]
+    is_shown = _column(table, Mechanism(name))
+    columns = {node: _column(table, node) for node in parents}
+
+    # Where one of these causes is 0, the value is hidden in every row.
+    surely_hiding = []
+    for node in parents:
+        if isinstance(node, Mechanism) and not is_shown[columns[node] == 0].any():
+            surely_hiding.append(node)
+
+    def mechanisms_above(name: str) -> list[str]:
         return mechanisms_in(graph.causes.get(name, ()))
 
-    for name, parents in graph.causes.items():
-        is_shown = _column(table, Mechanism(name))
-        columns = {node: _column(table, node) for node in parents}
-        partly = [
-            node for node in parents if isinstance(node, str) and (columns[node] == NOT_SHOWN).any()
-        ]
-        is_unknown = (
-            not {name, *graph.latent}.isdisjoint(parents)
-            or any(Mechanism(name) in pair for pair in graph.hidden)
-            or rows_that_tell(network, table, name) is not table
-            or any(name in reached([node], above) for node in partly)
-            or prod(_size(node, network) for node in parents) > MOST_CELLS
-        )
-        always = [
-            node
-            for node in parents
-            if isinstance(node, Mechanism) and not is_shown[columns[node] == 0].any()
-        ]
-        if is_unknown or any(
-            Mechanism(node) in parents and Mechanism(node) not in always for node in partly
-        ):
+    shows_causes = np.ones(table.rows, dtype=bool)
+    for node in parents:
+        is_hidden = columns[node] == NOT_SHOWN
+        if isinstance(node, Mechanism) or not is_hidden.any():
             continue
-        is_told = np.ones(table.rows, dtype=bool)
-        for node in partly:
-            is_told &= columns[node] != NOT_SHOWN
-        if not weights[is_told].any():
-            continue
-        shown = {node: column[is_told] for node, column in columns.items()}
-        rates = _rates(is_shown[is_told], parents, shown, weights[is_told], network)
-        for mechanism in always:
-            np.moveaxis(rates, parents.index(mechanism), 0)[0] = 1.0
-        known[name] = MechanismCpt(name, parents, rates)
-    return known
+        if name in reached([node], mechanisms_above):
+            return None  # rows show this cause because of the mechanism: they are chosen by it
+        mechanism = Mechanism(node)
+        if mechanism in parents and mechanism not in surely_hiding:
+            return None  # some rows hide the cause and show the value: by which cause?
+        shows_causes &= ~is_hidden
+
+    weights = table.row_weights[shows_causes]
+    if not weights.any():
+        return None
+    shown = {node: column[shows_causes] for node, column in columns.items()}
+    rates = _rates(is_shown[shows_causes], parents, shown, weights, graph.network)
+    for mechanism in surely_hiding:
+        np.moveaxis(rates, parents.index(mechanism), 0)[0] = 1.0  # no row shows both: not a share
+    return MechanismCpt(name, parents, rates)
 
 
 @dataclass(frozen=True, eq=False)

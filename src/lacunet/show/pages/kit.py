@@ -188,8 +188,12 @@ def bullets(items: Iterable[str]) -> str:
 
 def folded(summary: str, *parts: str, kind: str = "", is_open: bool = False) -> str:
     """Markup that is shown, or hidden, by a click on its summary."""
-    look = f' class="{kind}"' * bool(kind) + " open" * is_open
-    return f"<details{look}><summary>{summary}</summary>{''.join(parts)}</details>"
+    attributes = ""
+    if kind:
+        attributes += f' class="{kind}"'
+    if is_open:
+        attributes += " open"
+    return f"<details{attributes}><summary>{summary}</summary>{''.join(parts)}</details>"
 
 
 def table(

@@ -16,7 +16,7 @@ import numpy as np
 
 from lacunet.inference.elimination.elimination_order import (
     best_order,
-    cells_of,
+    clique_cells,
     greedy_order,
     joined,
     numbered,
@@ -33,7 +33,7 @@ ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
 ROOMS = (1240, 720)  # a drawing for each of these widths, a list below
-MOST_CELLS = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
+MAX_CELLS_IN_BROWSER = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
 FEW_CELLS = 1_000_000  # of what does not fit as a whole, so that clicks are quick
 MOST_CARRIED = 1_000_000  # cells of CPTs, in full
 PATIENCE = 100  # cells per node that are as dear as trying one order
@@ -91,7 +91,7 @@ def carried(
     if is_live:
         data["live"] = {
             "orders": [_order(side, names) for side, _ in sides],
-            "most_cells": MOST_CELLS,
+            "most_cells": MAX_CELLS_IN_BROWSER,
             "few_cells": FEW_CELLS,
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
@@ -130,7 +130,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     nodes = list(neighbours)
     graph = numbered(neighbours, _weights(network))
     order = greedy_order(graph, [1] * len(nodes))
-    if MANY_CELLS < cells_of(graph, order) <= SEARCHED * MOST_CELLS:
+    if MANY_CELLS < clique_cells(graph, order) <= SEARCHED * MAX_CELLS_IN_BROWSER:
         order = best_order(graph, [order], patience=PATIENCE)
     return [index_of[nodes[number]] for number in order]
 
@@ -138,7 +138,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
 def cliques_size(network: Network) -> float:
     """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
     graph = numbered(joined(network.families), _weights(network))
-    return cells_of(graph, greedy_order(graph, [0] * len(graph.weights)))
+    return clique_cells(graph, greedy_order(graph, [0] * len(graph.weights)))
 
 
 def _weights(network: Network) -> dict[str, float]:

@@ -35,11 +35,13 @@ from lacunet.show.pages.numbers import Behind, pack_texts, rows_behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.show.plain_values import plain
 from lacunet.show.results.page_sections import complete_section, em_section, missing_section
-from lacunet.show.results.result_text import intervals_by, pseudo_counts_in_words
+from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import counted
 
 SHOWN_WARNINGS = 12
-MOST_CELLS = 200_000  # of all cliques: beyond, intervals of the marginals would take long
+MAX_CELLS_FOR_MARGINALS = (
+    200_000  # of all cliques: beyond, intervals of the marginals would take long
+)
 
 
 def page(
@@ -113,7 +115,7 @@ def _behind(result: Result, level: float | None) -> Behind:
     intervals = marginals = None
     if level is not None and result.uncertainty is not None:
         intervals = {v: result.interval(v, level) for v in names}
-        if cliques_size(result.network) <= MOST_CELLS:
+        if cliques_size(result.network) <= MAX_CELLS_FOR_MARGINALS:
             known = result.network.support, result.network.bootstrap
             spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
@@ -165,7 +167,7 @@ def _chosen(result: Result, level: float | None) -> str:
     if result.assumption not in why:
         words += f" It assumes that {result.assumption}."
     if level is not None and result.uncertainty is not None:
-        words += f" {intervals_by(result.uncertainty, level)}."
+        words += f" {result.uncertainty.words(level)}."
     return words
 
 

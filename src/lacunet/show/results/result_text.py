@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from lacunet.learning.family_reports import FamilyReport
-from lacunet.learning.interval_recipes import Uncertainty
-from lacunet.learning.plan import RATE_MATRIX, Ended
+from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
 from lacunet.network.mechanisms import MISSING, SHOWN
@@ -25,7 +24,6 @@ FEW = 12  # variables
 FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
 WIDEST = 5  # intervals
 STATES = (MISSING, SHOWN)  # of a mechanism
-RECIPES = {RATE_MATRIX: "the curvature of EM's likelihood (rate matrix)"}
 OF_ROWS = (
     "Intervals are made from the rows alone, estimates also from the pseudo-counts: an "
     "estimate may lie near an end of its interval."
@@ -53,36 +51,7 @@ def result_as_text(
     ``with_cpts`` adds the CPTs themselves, if the network is small; ``level`` their intervals.
     ``shown_by`` says how to see a CPT that is not shown.
     """
-    gaps = sum(result.missing.values())
-    partially = sum(count > 0 for count in result.missing.values())
-    cells = result.rows * len(result.missing)
-    weight = "" if result.total == result.rows else f", worth {result.total:,.0f} of equal weight"
-    lines = [
-        f"{counted(len(result.network.heads), 'CPT')}{_of_tied(result)} by {result.method} from "
-        f"{counted(result.rows, 'row')}"
-        f"{weight}, {pseudo_counts_in_words(result)}",
-        f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
-        f"in {partially} of {len(result.missing)} variables",
-    ]
-    lines += [result.why] if result.why else []
-    if result.assumption not in result.why:
-        lines += [f"It assumes that {result.assumption}."]
-    if result.ended is not None:
-        lines += [_ended(result.ended)] * (result.ended.reason != "converged")
-        lines += result.ended.notes
-    families = {name: result.families[name] for name in result.network.heads}
-    weakest = sorted(families, key=lambda name: _rests_on(families[name]))
-    shown = {*weakest[:FAMILIES]}
-    reports = [report for name, report in families.items() if name in shown]
-    both = next((r.effective for r in reports if " of " in r.effective), "")
-    of_more = OF_MORE.format(*both.split(" of ")) if both else ""
-    unknown = WITHOUT_INTERVALS if result.uncertainty is None else ""
-    lines += ["", _families(reports, result.network)]
-    if left := len(families) - len(reports):
-        lines.append(f"and {counted(left, 'CPT')} that {'rests' if left == 1 else 'rest'} on more")
-    lines.append(EFFECTIVE + of_more + unknown)
-    lines += [FELL_BACK] * any(report.fallback_mass for report in reports)
-    lines += [UNSUPPORTED] * any(report.unsupported for report in reports)
+    lines = [*_heading(result), "", *_reports(result)]
     if with_cpts:
         lines += _cpts(result, shown_by)
     hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
@@ -94,8 +63,54 @@ def result_as_text(
     warnings = result.warnings_by_kind
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
-    lines += ["", MORE.format(f", {counted(len(result.warnings), 'warning')}" * bool(warnings))]
+    lines += ["", MORE.format(f", {counted(len(result.warnings), 'warning')}" if warnings else "")]
     return "\n".join(lines)
+
+
+def _heading(result: Result) -> list[str]:
+    """What was learned from how many rows, why by this method, and how it ended."""
+    gaps = sum(result.missing.values())
+    partially = sum(count > 0 for count in result.missing.values())
+    cells = result.rows * len(result.missing)
+    weight = "" if result.total == result.rows else f", worth {result.total:,.0f} of equal weight"
+    lines = [
+        f"{counted(len(result.network.heads), 'CPT')}{_of_tied(result)} by {result.method} from "
+        f"{counted(result.rows, 'row')}"
+        f"{weight}, {pseudo_counts_in_words(result)}",
+        f"{gaps:,} of {cells:,} cells ({gaps / cells:.1%}) are missing, "
+        f"in {partially} of {len(result.missing)} variables",
+    ]
+    if result.why:
+        lines.append(result.why)
+    if result.assumption not in result.why:
+        lines.append(f"It assumes that {result.assumption}.")
+    if result.ended is not None:
+        if result.ended.reason != "converged":
+            lines.append(_ended(result.ended))
+        lines += result.ended.notes
+    return lines
+
+
+def _reports(result: Result) -> list[str]:
+    """What the CPTs rest on, of many the weakest, and what the columns mean."""
+    families = {name: result.families[name] for name in result.network.heads}
+    weakest = sorted(families, key=lambda name: _rests_on(families[name]))
+    shown = {*weakest[:FAMILIES]}
+    reports = [report for name, report in families.items() if name in shown]
+    lines = [_families(reports, result.network)]
+    if left := len(families) - len(reports):
+        lines.append(f"and {counted(left, 'CPT')} that {'rests' if left == 1 else 'rest'} on more")
+    effective = EFFECTIVE
+    if both := [report.effective for report in reports if " of " in report.effective]:
+        effective += OF_MORE.format(*both[0].split(" of "))
+    if any(report.effective == "-" for report in reports):
+        effective += WITHOUT_INTERVALS
+    lines.append(effective)
+    if any(report.fallback_mass for report in reports):
+        lines.append(FELL_BACK)
+    if any(report.unsupported for report in reports):
+        lines.append(UNSUPPORTED)
+    return lines
 
 
 TAKEN_AS_TRUE = (
@@ -121,18 +136,11 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     return lines
 
 
-def intervals_by(uncertainty: Uncertainty, level: float) -> str:
-    """The level of intervals, and how they were found."""
-    if uncertainty.is_credible:
-        return f"{100 * level:g}% credible intervals, with the experts as the prior"
-    return f"{100 * level:g}% intervals by {RECIPES.get(uncertainty.recipe, uncertainty.recipe)}"
-
-
 def _widest_intervals(result: Result, level: float) -> list[str]:
     """The intervals of the widest entries, and of how many entries they are."""
     uncertainty = uncertainty_of(result)
     lines = [uncertainty.chance] if uncertainty.chance else []
-    lines += [f"{intervals_by(uncertainty, level)}; the widest:"]
+    lines += [f"{uncertainty.words(level)}; the widest:"]
     widest = []
     for cpt in map(result.network.cpt, result.network.heads):
         both = result.interval(cpt.child, level)
@@ -191,20 +199,22 @@ def _with_tied(name: str, network: Network) -> str:
 
 
 def _families(reports: Sequence[FamilyReport], network: Network) -> str:
+    """A line for each CPT: what it rests on, and what it lacks."""
     has_fallback = any(report.fallback_mass for report in reports)
-    rows = [
-        [
-            _with_tied(report.variable, network),
-            ", ".join(report.parents) or "-",
-            f"{report.rows_shown:,}",
-            report.effective,
-            *([f"{report.fallback_mass:.1%}" if report.fallback_mass else "-"] * has_fallback),
-            f"{report.unsupported:,}" if report.unsupported else "-",
-        ]
-        for report in reports
-    ]
-    header = ["variable", "parents", "rows shown", "effective", *["fell back"] * has_fallback]
-    return str(TextTable([*header, "unsupported"], rows, left=2))
+    header = ["variable", "parents", "rows shown", "effective"]
+    if has_fallback:
+        header.append("fell back")
+    header.append("unsupported")
+    rows = []
+    for report in reports:
+        name = _with_tied(report.variable, network)
+        parents = ", ".join(report.parents) or "-"
+        row = [name, parents, f"{report.rows_shown:,}", report.effective]
+        if has_fallback:
+            row.append(f"{report.fallback_mass:.1%}" if report.fallback_mass else "-")
+        row.append(f"{report.unsupported:,}" if report.unsupported else "-")
+        rows.append(row)
+    return str(TextTable(header, rows, left=2))
 
 
 def _rests_on(report: FamilyReport) -> float:

@@ -8,6 +8,7 @@ from typing import Any
 
 from lacunet.data.data import as_data
 from lacunet.errors import as_level
+from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
@@ -18,8 +19,6 @@ from lacunet.show.pages.notebook import Page
 from lacunet.show.pages.numbers import Behind, rows_behind
 from lacunet.show.pages.provenance import Provenance, provenance
 from lacunet.show.results.result_page import page
-
-LEVEL = 0.95
 
 
 def result_page(result: Result, beside: Result | AnyNetwork | None = None) -> Page:
@@ -57,7 +56,7 @@ def write_report(
 
 
 def _level(result: Result) -> float | None:
-    return None if result.uncertainty is None else LEVEL
+    return None if result.uncertainty is None else DEFAULT_LEVEL
 
 
 def _labels(first: Result, second: Any) -> tuple[str, str]:

@@ -30,7 +30,7 @@ from lacunet.data.network_from_data import find_network
 from lacunet.data.proposals import skips_in
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
-from lacunet.inference.answer import Answer, notes_of
+from lacunet.inference.answer import DEFAULT_LEVEL, Answer, notes_of
 from lacunet.inference.query import query
 from lacunet.learning.methods import METHODS
 from lacunet.learning.result import Result, read_learned
@@ -70,7 +70,6 @@ MOST_BYTES = 2**20  # of a request
 MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
 MOST_DIGITS = 20  # of the length of a request
 PATIENCE = 60.0  # seconds that a connection may be silent
-USUAL_LEVEL = 0.95  # of intervals, where there are none to tell of
 MOST_ANSWERS = 12  # to one question
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
@@ -329,7 +328,7 @@ def _keep_graph(graph: str, level: float, folder: Path) -> None:
     if graph:
         MissingnessGraph.parse(graph, network).write(folder / "graph.txt")
     if isinstance(learned, Result):
-        text = learned.methods_text(level or USUAL_LEVEL)
+        text = learned.methods_text(level or DEFAULT_LEVEL)
         (folder / "methods.txt").write_text(text + "\n", encoding="utf-8")
 
 

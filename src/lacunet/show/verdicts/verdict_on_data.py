@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.learning.uncertainty.by_formula import recovered
 from lacunet.missingness.errors import AgainstGraphError, NotRecoverableError
@@ -100,7 +101,7 @@ def reported(
             estimate = verdict.estimate_with_report(table, population=population)
             return replace(bare, estimate=estimate)
         laws = verdict.population_laws(population)
-        both = recovered(verdict, table, population=laws)
+        both = recovered(verdict, Data(table), population=laws)
         return replace(bare, estimate=both.estimation, interval=both.spread.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)

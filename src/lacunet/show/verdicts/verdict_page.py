@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from lacunet.missingness.identified.identified_sets import NARROW
+from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.show.pages.kit import Tile, bullets, folded, named, paragraph, section, table
 from lacunet.show.pages.live_network import drawing, network_section, variables_as_data
@@ -13,12 +14,11 @@ from lacunet.show.pages.provenance import Provenance, report_page
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
 from lacunet.show.verdicts.verdict_text import (
     GENERIC,
-    LEVEL,
     SHOWN_CELLS,
     TEST_HEADER,
     TWO_MODELS,
+    answer_rows,
     caption_of,
-    cells_of,
     recovered_as_data,
     rests_on,
     tested_rows,
@@ -55,7 +55,7 @@ def page(report: GraphReport, source: Provenance) -> str:
     elif implied is not None:
         facts.append(Tile("testable implications", f"{len(implied.listed):,}"))
         if implied.tested is not None:
-            refuted = sum(test.adjusted < LEVEL for test in implied.tested)
+            refuted = sum(test.adjusted < SIGNIFICANCE for test in implied.tested)
             facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
     drawn = {
         **data,
@@ -120,14 +120,13 @@ def _answer(answer: Reported) -> list[str]:
         more = paragraph(f"{sentence(states)}." if states else "", "soft")
         parts.append(folded(TWO_MODELS, models, more))
     parts.append(paragraph(answer.refusal))
-    header, rows = cells_of(answer)
+    header, rows = answer_rows(answer)
     if rows:
+        parts.append(paragraph("" if answer.bounds is None else f"{caption_of(answer)}:"))
+        parts.append(table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)))
         more_cells = len(rows) - SHOWN_CELLS
-        parts += [
-            paragraph("" if answer.bounds is None else f"{caption_of(answer)}:"),
-            table(header, rows[:SHOWN_CELLS], len(verdict.asked.names)),
-            paragraph(f"and {more_cells:,} more cells, in what can be saved" * (more_cells > 0)),
-        ]
+        if more_cells > 0:
+            parts.append(paragraph(f"and {more_cells:,} more cells, in what can be saved"))
     if answer.is_narrow:
         parts.append(paragraph(f"The range of lowest and highest is {NARROW}.", "soft"))
     if estimate is not None:

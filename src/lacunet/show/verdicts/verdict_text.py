@@ -12,6 +12,7 @@ from lacunet.learning.uncertainty.by_formula import is_one_value
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.identified_sets import NARROW
 from lacunet.missingness.implications import TestedImplication
+from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
@@ -22,7 +23,6 @@ from lacunet.text_tables import TextTable
 
 SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
-LEVEL = 0.05
 TEST_HEADER = ("implication", "against", "statistic", "df", "p", "Holm", "effect", "rows", "at 5%")
 TWO_MODELS = "Two models that give the same data and different answers"
 GENERIC = (
@@ -135,7 +135,7 @@ def _answer_lines(answer: Reported) -> list[str]:
         lines += [f"  ({states})"] if states else []
     if answer.refusal:
         lines.append(f"  ! {answer.refusal}")
-    header, rows = cells_of(answer)
+    header, rows = answer_rows(answer)
     if rows:
         if answer.bounds is not None:
             hint = "" if answer.interval is not None else "; --intervals adds intervals"
@@ -214,7 +214,7 @@ def _implications_as_text(implied: Implied) -> str:
     return "\n".join(lines)
 
 
-def cells_of(answer: Reported) -> tuple[list[str], Rows]:
+def answer_rows(answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
     names, network = answer.verdict.asked.names, answer.verdict.graph.network
     if answer.estimate is not None:
@@ -276,7 +276,7 @@ def tested_rows(tested: Sequence[TestedImplication]) -> Rows:
             f"{test.adjusted:.3g}",
             f"{test.effect:.3f}",
             f"{test.rows:,}",
-            "REFUTED" if test.adjusted < LEVEL else "-",
+            "REFUTED" if test.adjusted < SIGNIFICANCE else "-",
         ]
         for test in tested
     ]
