@@ -42,6 +42,7 @@ from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.learning.learn import learn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
@@ -150,6 +151,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@clear_arguments
 class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc]
     """Classify by the posterior of a class variable in a network learned from incomplete data.
 
@@ -338,6 +340,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
 
+@clear_arguments
 class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
     """Fill in missing cells by the most probable completion of each row.
 

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import FloatArray
 from lacunet.text import counted
 from lacunet.text_tables import Displayed, TextTable
@@ -97,6 +98,7 @@ def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], k
         )
 
 
+@clear_arguments
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables, by Rubin's rules.
 

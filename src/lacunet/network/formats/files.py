@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from lacunet.atomic_files import replacing, where_instead
 from lacunet.errors import warn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.catalogue import example, names
 from lacunet.network.edge_texts import (
@@ -113,6 +114,7 @@ def names_network(name: str) -> bool:
     return suffix_of(name) in READABLE or name in names()
 
 
+@clear_arguments
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
     """Read a network from a file; the format follows the file's name.
 
