@@ -19,6 +19,7 @@ from lacunet.errors import LacunetError
 from lacunet.inference.answer import Answer
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_learned, as_network
 from lacunet.network.network import Cpt, FloatArray
 from lacunet.show.figures import charts
@@ -30,6 +31,7 @@ from lacunet.text import assigned
 MOST_ROWS = 64
 
 
+@clear_arguments
 def cpt_heatmap(network: AnyNetwork, variable: str) -> Picture:
     """The CPT of a variable: one line for each configuration of its parents, shaded.
 
@@ -67,6 +69,7 @@ def _drawable_rows(cpt: Cpt, way_out: str) -> FloatArray:
     return rows
 
 
+@clear_arguments
 def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Picture:
     """The commonest patterns of missing values, a column each, and how often each occurs.
 
@@ -85,6 +88,7 @@ def missing_patterns(network: NetworkOrEdges, data: Any, most: int = 14) -> Pict
         return charts.patterns(missing_in(rows, (), ReadReport()), most)
 
 
+@clear_arguments
 def em_trace(result: AnyNetwork) -> Picture:
     """The log-posterior at each iteration of EM."""
     result = _learned(result)
@@ -107,6 +111,7 @@ def _learned(result: AnyNetwork) -> Result:
     return learned
 
 
+@clear_arguments
 def learning_curves(
     values: Mapping[str, Mapping[int, Sequence[float]]], y_label: str = "KL divergence"
 ) -> Picture:
@@ -141,6 +146,7 @@ def learning_curves(
     return charts.lines(series, "rows", y_label, log_x=True, log_y=True)
 
 
+@clear_arguments
 def forest(answers: Mapping[str, Any], *, reference: float | None = None) -> Picture:
     """Answers below one another, each with its interval: queries, effects, any estimates.
 
@@ -192,6 +198,7 @@ def _of_numbers(label: str, given: Any) -> Estimate:
     return Estimate(label, value, low, high)
 
 
+@clear_arguments
 def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference") -> Picture:
     """The contrasts of one or more effects, each with its interval.
 
@@ -227,6 +234,7 @@ def _of_answer(label: str, answer: Answer) -> list[Estimate]:
     ]
 
 
+@clear_arguments
 def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Picture:
     """The entries of a CPT with their intervals, a group for each configuration of the parents.
 
@@ -253,6 +261,7 @@ def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Pictur
     return charts.forest(estimates, title)
 
 
+@clear_arguments
 def network_figure(
     network: AnyNetwork,
     *,

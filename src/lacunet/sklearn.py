@@ -1,10 +1,11 @@
 """Bayesian networks with the face of scikit-learn: a classifier and an imputer.
 
-Both take arrays and dataframes with missing values (NaN, None, pandas' NA and NaT, nothing else)
-and categories of any type (1 and "1" are one, as everywhere in lacunet), and learn from incomplete
-rows by any of lacunet's methods. Unless ``bins`` says otherwise, columns of numbers with many
-values are cut into intervals with equally many rows, and dates go by month, quarter or year
-(``bins="auto"``). What is learned is an ordinary network, ``network_``.
+Both take arrays and dataframes with missing values and categories of any type, and learn from
+incomplete rows by any of lacunet's methods. Rows are read as `lacunet.learn` reads them: the same
+values mean "missing", the same columns are refused or left out, and the same warnings say so. Only
+the default of ``bins`` differs: ``"auto"`` cuts columns of numbers with many values into intervals
+with equally many rows, and lets dates go by month, quarter or year. What is learned is an ordinary
+network, ``network_``.
 
 >>> import numpy as np
 >>> X = np.array([[0, np.nan], [0, 1], [1, 0], [np.nan, 0]])
@@ -15,9 +16,8 @@ array(['a'], dtype='<U1')
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from numbers import Integral
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,29 +27,33 @@ from scipy.special import logit, logsumexp, softmax
 from lacunet.ask.predict.completions import most_probable, refuse_impossible_rows
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.counts.distinct_rows import distinct_rows
+from lacunet.counts.open_rows import open_rows
 from lacunet.counts.passes import hash32
-from lacunet.data.bins import MOST_VALUES, cuts_found
 from lacunet.data.column_rules import source_from
 from lacunet.data.data import Data, in_row_order
-from lacunet.data.matching import is_null
-from lacunet.data.read import rows_with_codes
+from lacunet.data.errors import refuse_strangers
+from lacunet.data.fill import StateCells, cells_of_states
+from lacunet.data.network_from_data import warned_network_of_columns
+from lacunet.data.original_tables import filled
+from lacunet.data.read import ReadReport, rows_with_codes
 from lacunet.data.skipped_questions import ruled
-from lacunet.data.states import MOST_STATES, Seen, StatesError
-from lacunet.data.states import states_of as states_of_column
+from lacunet.data.spellings import SeenValues
+from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.learning.learn import learn
-from lacunet.network.dates import UNITS, periods_of, usual_unit
-from lacunet.network.dictionary import Meaning, by_spelling, parsed_rule, when_and_state
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
-from lacunet.network.interval_names import INTERVALS, labels_of
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.spelling import as_declared, spelled
+from lacunet.network.spelling import spelled
 from lacunet.structure.gains import Gains
 from lacunet.structure.indexed_rows import CodedRows
+from lacunet.structure.judge_by_em import rebuilt
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
+    from sklearn.utils import _safe_indexing
+    from sklearn.utils._set_output import _get_output_config
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
@@ -57,13 +61,11 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
-EMPTY = "''"  # the state of an empty text
-NUMBERS = {int, float, np.float64}
 FOLDS = 5  # of the rows, for calibration
 LEAST_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
 
-Columns = dict[str, NDArray[Any]]
+Columns = dict[str, Any]  # each an array, a series or a list
 Edges = Any
 
 
@@ -99,6 +101,48 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         self.codes = codes
         self.not_asked = not_asked
 
+    def _learned_from(
+        self, columns: Columns, weights: FloatArray, states: Mapping[str, Sequence[str]]
+    ) -> tuple[Network, EncodedTable]:
+        """The network of the columns, with no edges but those of rules, and the rows as codes.
+
+        Some columns have ``states`` that are given.
+        """
+        data = Data(
+            columns,
+            counts=weights,
+            codes=self.codes,
+            not_asked=self.not_asked,
+            bins=self.bins,
+            states=states,
+        )
+        try:
+            found, data = warned_network_of_columns(data)
+        except StatesError as error:
+            name = type(self).__name__
+            way = f"{name} takes bins= and codes= itself, and X.drop(columns=[...]) a column less."
+            raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
+        self._left_out = tuple(found.left_out)
+        opened = open_rows(type(self).__name__, found.network, replace(data, counts=None))
+        with opened.rows() as rows:
+            tables = [*rows.tables(ReadReport())]
+        table = EncodedTable.joined(opened.network.cardinality_of, tables)
+        return opened.network, _counted(table, weights)
+
+    def _rows_of(
+        self, columns: Columns, read_report: ReadReport | None = None, *, tell: bool = True
+    ) -> tuple[EncodedTable, EncodedTable]:
+        """Later rows as codes, and by what they show alone; what is not a state is missing."""
+        latent = [name for name in self.network_.variables if name not in columns]
+        data = Data(columns, unknown="missing", latent=latent, aside=self._left_out)
+        read = rows_with_codes(
+            source_from(data), data, self.network_, read_report=read_report, tell=tell
+        )
+        pieces = [tables for _, *tables in read]
+        sizes = self.network_.cardinality_of
+        table, shown = (EncodedTable.joined(sizes, parts) for parts in zip(*pieces, strict=True))
+        return table, shown
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
@@ -107,6 +151,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+@clear_arguments
 class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ignore[misc]
     """Classify by the posterior of a class variable in a network learned from incomplete data.
 
@@ -126,11 +171,13 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         How columns of numbers and dates are cut, as in `lacunet.Data`. The default here is
         ``"auto"``: more than ten different numbers are cut into five intervals with equally many
         rows, and as many dates go by month, quarter or year. A number for all columns, or a
-        mapping: ``{"Age": [0, 40, 65, 120], "Visit": "month", None: "auto"}``. Identifiers, free
-        text, and what is not cut of more than 50 different values are refused.
+        mapping: ``{"Age": [0, 40, 65, 120], "Visit": "month", None: "auto"}``. As in
+        `lacunet.learn`, identifiers, free text, and what is not cut of more than 50 different
+        values are refused.
     codes, not_asked
         What values of columns mean, and when a question was not asked, as in
-        `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
+        `lacunet.Data`: ``codes={"Smokes": {9: None, 1: "no"}}``; ``{"Answer": {"NA": "NA"}}`` keeps
+        a word that else means "missing".
     calibrate
         Make up for over-confidence: log-probabilities are stretched and shifted so that they fit
         rows that the network was not learned from (five folds). Without it `predict_proba` gives
@@ -176,35 +223,37 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         A pandas series of weights goes by its index.
         """
         sample_weight = in_row_order(sample_weight, X, "sample_weight")
-        X, y = _validated(self, X, y)  # noqa: N806
+        rows, y = _validated(self, X, y)
         check_classification_targets(y)
-        weights, X, y = _weighted(self, sample_weight, X, y)  # noqa: N806
+        weights, X, rows, y = _weighted(self, sample_weight, X, rows, y)  # noqa: N806
         self.classes_, codes = np.unique(y, return_inverse=True)
-        columns = _columns(self, X)
+        columns = _columns(self, X, rows)
         if self.target in columns:
             raise LacunetError(
                 f"the class and a column are both called {self.target!r}.", "rename target=..."
             )
-        states_of = _found_states(self, columns, weights)
-        states_of[self.target] = ColumnStates.of_classes(self.classes_.tolist())
-        columns[self.target] = np.array(states_of[self.target].states, dtype=object)[codes]
-        self._states_of, asked = states_of, _network(states_of, {})
-        table = _table(asked, columns, weights, is_strict=True)
-        bare = _network(states_of, self._parents(table.without_sets(), asked))
+        states = _states_of_classes(self.classes_.tolist())
+        columns[self.target] = [states[code] for code in codes]
+        asked, table = self._learned_from(columns, weights, {self.target: states})
+        bare = rebuilt(asked, asked.variables, self._parents(table.without_sets(), asked))
         self.network_ = _fitted(self, bare, table)
         self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
-            self._calibrate(bare, _table(bare, columns, weights, [self.target]))
+            data = Data(columns, aside=self._left_out)
+            unseen = [self.target]
+            pieces = rows_with_codes(source_from(data), data, bare, unseen=unseen, tell=False)
+            table = EncodedTable.joined(bare.cardinality_of, [codes for _, codes, _ in pieces])
+            self._calibrate(bare, _counted(table, weights))
         return self
 
     def _parents(self, table: EncodedTable, asked: Network) -> dict[str, list[str]]:
         """The parents of each variable, as the edges say."""
         if self.edges is not None and not _is_word(self.edges, "tan"):
-            return _parents_from(self.edges, table, asked, self.target)
+            return _parents_from(self.edges, table, asked, self._left_out, self.target)
         parents = _parents_of_rules(asked)
-        columns = [name for name in self._states_of if name != self.target]
+        columns = [name for name in asked.variables if name != self.target]
         if self.edges is not None:
             parents |= _tree(table, [name for name in columns if name not in parents], self.target)
         return {
@@ -224,7 +273,9 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
             if not tested.any() or not (left > 0).any():
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
-            network = _fitted(self, bare, ruled(bare, kept))
+            with warnings.catch_warnings():  # all rows gave them before
+                warnings.simplefilter("ignore", LacunetWarning)
+                network = _fitted(self, bare, ruled(bare, kept))
             logs.append(_log_posteriors(_predictor(network, self.target), rows.take(tested)))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(fold[tested])
@@ -232,7 +283,8 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
 
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: N803
         """The probability of each class for each row, given what the row shows."""
-        return self._probabilities(self._read(X))
+        columns, _ = self._read(X)
+        return self._probabilities(self._rows_of(columns)[0])
 
     def predict(self, X: Any) -> NDArray[Any]:  # noqa: N803
         """The most probable class of each row."""
@@ -261,32 +313,42 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         >>> column, str(value), round(weight, 3)
         ('x0', 'hot', 1.099)
         """
-        columns = self._read(X)
-        whole = self._probabilities(columns)
+        columns, rows = self._read(X)
+        table, shown = self._rows_of(columns)
+        whole = self._probabilities(table)
         predicted = whole.argmax(axis=1)
         odds = _log_odds(whole, predicted)
         reasons: list[list[Reason]] = [[] for _ in predicted]
-        for name, cells in columns.items():
-            hidden = {**columns, name: np.full(len(cells), None, dtype=object)}
+        for column, name in enumerate(columns):
+            if name in self._left_out:
+                continue
+            hidden, _ = self._rows_of({**columns, name: [None] * len(rows)}, tell=False)
             fall = odds - _log_odds(self._probabilities(hidden), predicted)
-            for row in np.flatnonzero([cell is not None for cell in _read(cells, {})]):
-                reasons[row].append(Reason(name, cells[row], float(fall[row])))
+            is_shown = shown.columns[name] != self.network_.cardinality(name)
+            for row in np.flatnonzero(is_shown):
+                reasons[row].append(Reason(name, rows[row, column], float(fall[row])))
         return [sorted(of_row, key=lambda reason: -abs(reason.weight))[:most] for of_row in reasons]
 
-    def _read(self, X: Any) -> Columns:  # noqa: N803
+    def _read(self, X: Any) -> tuple[Columns, NDArray[Any]]:  # noqa: N803
+        """The columns as they came, and the rows as scikit-learn checks them."""
         check_is_fitted(self)
-        return _columns(self, _validated(self, X, reset=False))
+        rows = _validated(self, X, reset=False)
+        return _columns(self, X, rows), rows
 
-    def _probabilities(self, columns: Columns) -> FloatArray:
-        table = _table(self.network_, columns, None)
+    def _probabilities(self, table: EncodedTable) -> FloatArray:
         logs = _log_posteriors(self._predictor, table)
         return softmax(self.slope_ * logs + self.offsets_, axis=1)
 
 
+@clear_arguments
 class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
     """Fill in missing cells by the most probable completion of each row.
 
     What is learned in `fit` fills in any later data, also in columns that were complete before.
+    Cells that are shown keep their values, also those that `fit` has not seen; the columns of a
+    dataframe keep their types as in `Network.impute`, where ``set_output(transform="pandas")`` or
+    ``"polars"`` asks for dataframes. Of a question that was not asked every cell says so, and its
+    column becomes one of objects or texts where it cannot.
 
     Parameters
     ----------
@@ -299,10 +361,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     bins
         How columns of numbers and dates are cut, as in `lacunet.Data` and
         `BayesianNetworkClassifier`; by default ``"auto"``. A missing cell gets the mean of the
-        numbers that were seen in its interval, or the first date that was seen in its period.
+        numbers that `fit` saw in its interval, or the first date that it saw in its period.
     codes, not_asked
         What values of columns mean, and when a question was not asked, as in
-        `lacunet.Network.from_data`: ``codes={"Smokes": {9: None, 1: "no"}}``.
+        `lacunet.Data`: ``codes={"Smokes": {9: None, 1: "no"}}``; ``{"Answer": {"NA": "NA"}}`` keeps
+        a word that else means "missing".
         A cell that is one of several states is filled in too.
 
     Attributes
@@ -317,245 +380,87 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         A pandas series of weights goes by its index.
         """
         sample_weight = in_row_order(sample_weight, X, "sample_weight")
-        X = _validated(self, X)  # noqa: N806
-        weights, X, _ = _weighted(self, sample_weight, X, None)  # noqa: N806
-        columns = _columns(self, X)
-        self._states_of = _found_states(self, columns, weights)
-        asked = _network(self._states_of, {})
-        table = _table(asked, columns, weights, is_strict=True)
+        rows = _validated(self, X)
+        weights, X, rows, _ = _weighted(self, sample_weight, X, rows, None)  # noqa: N806
+        columns = _columns(self, X, rows)
+        asked, table = self._learned_from(columns, weights, {})
         ruled, plain = _parents_of_rules(asked), table.without_sets()
         if self.edges is None:
-            parents_of = _tree(plain, [v for v in self._states_of if v not in ruled]) | ruled
+            parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
-            parents_of = _parents_from(self.edges, plain, asked)
-        self.network_ = _fitted(self, _network(self._states_of, parents_of), table)
+            parents_of = _parents_from(self.edges, plain, asked, self._left_out)
+        self.network_ = _fitted(self, rebuilt(asked, asked.variables, parents_of), table)
+        self._seen = self._values_in(columns, weights)
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:  # noqa: N803
+    def _values_in(self, columns: Columns, weights: FloatArray) -> SeenValues:
+        """How the rows write each state, and the numbers in each interval."""
+        data = Data(columns, aside=self._left_out)
+        seen, row = SeenValues(dict(self.network_.cuts_of)), 0
+        for piece, _, shown in rows_with_codes(source_from(data), data, self.network_, tell=False):
+            here = weights[row : row + piece.rows]
+            seen.add(piece.columns, shown, self.network_.variables, here)
+            row += piece.rows
+        return seen
+
+    def transform(self, X: Any) -> Any:  # noqa: N803
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
-        X = _validated(self, X, reset=False)  # noqa: N806
-        columns = _columns(self, X)
-        table = _table(self.network_, columns, None)
+        rows = _validated(self, X, reset=False)
+        columns, read_report = _columns(self, X, rows), ReadReport()
+        table, shown = self._rows_of(columns, read_report)
         refuse_impossible_rows(self.network_, table)
         completed = most_probable(self.network_, table)
-        whole: NDArray[Any] = X.copy() if not self.not_asked else X.astype(object)
-        for index, (name, cells) in enumerate(columns.items()):
-            column = self._states_of[name]
-            hidden = _is_hidden(_read(cells, column.meanings), column.meanings)
-            if hidden.any() and column.filling:
-                values = np.array(column.filling, dtype=object)
-                whole[hidden, index] = values[completed.columns[name][hidden]]
+        frame: Any = X
+        if not _is_frame(X):
+            frame = {name: list(cells) for name, cells in columns.items()}
+        fills, cells_of = {}, {}
+        for name in shown.partially_observed:
+            states, codes = self.network_.states(name), shown.columns[name]
+            odd = read_report.odd_in[name].refused
+            if odd:  # shown, though not a state: it stays
+                is_odd = [cell in odd for cell in _plain_cells(columns[name])]
+                codes = np.where(is_odd, 0, codes)
+            fills[name] = codes, (completed.columns[name], states)
+            cells_of[name] = self._cells(name, columns[name])
+        whole = filled(frame, fills, cells_of)
+        if not _is_frame(X):
+            return _as_array(rows, [*whole.values()], [*columns], {*fills})
+        if _get_output_config("transform", self)["dense"] == "default":
+            return np.asarray(whole)
         return whole
 
+    def _cells(self, name: str, column: Any) -> StateCells:
+        """What is filled in for each state of a column, by what `fit` saw."""
+        import pyarrow as pa
 
-@dataclass(frozen=True)
-class ColumnStates:
-    """The states of a column, found in its cells, and what each is filled in by.
-
-    ``filling`` has a value for each state: one that was seen, or the mean of its interval. A column
-    without any value has one state, which never occurs, and no filling. ``meanings`` are those of
-    the column's own codes, by their spelling; ``rule`` says when the question was not asked.
-    """
-
-    states: tuple[str, ...]
-    filling: tuple[Any, ...]
-    cuts: tuple[float, ...] | None
-    meanings: Mapping[str, Meaning]
-    rule: tuple[str, str] | None
-
-    @classmethod
-    def of(
-        cls,
-        cells: NDArray[Any],
-        weights: FloatArray,
-        bins: Any,
-        meanings: Mapping[str, Meaning],
-        rule: tuple[str, str] | None,
-    ) -> ColumnStates:
-        """The states that the cells of a column show, or its intervals."""
-        read, skip = _read(cells, meanings), () if rule is None else (rule[1],)
-        is_shown = ~_is_hidden(read, meanings)
-        is_shown &= [cell not in skip for cell in read]  # it comes by itself
-        shown = [read[row] for row in np.flatnonzero(is_shown)]
-        try:
-            values = {*shown}
-        except TypeError:
-            raise LacunetError("a column holds values that cannot be compared.") from None
-        asked = _bins_chosen(bins, values)
-        if isinstance(asked, str):
-            value_of_period = _by_period(shown, asked)
-            states = (*value_of_period, *skip)
-            return cls(states, (*value_of_period.values(), *skip), None, meanings, rule)
-        if asked is not None:
-            numbers, heavy = np.array(shown, dtype=np.float64), weights[is_shown]
-            cuts = _cut_points(numbers, heavy, asked)
-            code = np.searchsorted(cuts[1:-1], numbers, side="right")
-            sums, rows = (np.bincount(code, by, len(cuts) - 1) for by in (heavy * numbers, heavy))
-            # An interval that no row shows is never filled in: its CPT entries come from the prior.
-            means = np.divide(sums, rows, out=np.array(cuts[:-1]), where=rows > 0).tolist()
-            return cls((*labels_of(cuts), *skip), (*means, *skip), cuts, meanings, rule)
-        written = {
-            meaning: cell
-            for meaning, cell in zip(read, cells.tolist(), strict=True)
-            if isinstance(meaning, str) and meaning != cell
-        }
-        labels = [meaning for meaning in meanings.values() if isinstance(meaning, str)]
-        value_of: dict[str, Any] = {}
-        for value in [*sorted(values, key=_order), *labels]:
-            value_of.setdefault(spelled(value), written.get(value, value))
-        if "" in value_of:  # no state is called so
-            value_of = {text or EMPTY: value for text, value in value_of.items()}
-            meanings = {"": EMPTY, **meanings}
-        states = (*(value_of or ["no value"]), *skip)
-        filling = (*value_of.values(), *skip) if value_of else ()
-        return cls(states, filling, None, meanings, rule)
-
-    @classmethod
-    def of_classes(cls, classes: Sequence[Any]) -> ColumnStates:
-        """The states of the class variable; classes that are spelled alike are told apart."""
-        texts = [str(value) for value in classes]
-        states = [
-            text if text and texts.count(text) == 1 else repr(value)
-            for value, text in zip(classes, texts, strict=True)
-        ]
-        return cls(tuple(states), tuple(classes), None, {}, None)
+        (part,) = source_from({name: column}).parts
+        kinds = [getattr(piece.columns[name], "type", None) for piece in part.read([name])]
+        cells = cells_of_states(self.network_, name, self._seen, kinds[0])
+        rule = self.network_.not_asked_of.get(name)
+        states = self.network_.states(name)
+        if rule is not None and states.index(rule.state) not in cells.values:
+            values = {**cells.values, states.index(rule.state): rule.state}
+            kind = None
+            if type(column).__module__.startswith("polars"):
+                values = {code: spelled(value) for code, value in values.items()}
+                kind = pa.string()
+            cells = StateCells(values, kind)
+        return replace(cells, are_means=True)  # none is taken from the rows to be completed
 
 
-def _found_states(estimator: Any, columns: Columns, weights: FloatArray) -> dict[str, ColumnStates]:
-    """The states of each column, by what is said of its codes."""
-    data = Data({}, codes=estimator.codes, not_asked=estimator.not_asked, bins=estimator.bins)
-    for option in ("codes", "not_asked", "bins"):
-        names = [name for name in getattr(data, option) if name is not None]
-        _refuse_strangers(f"{option}={{...}} names", names, columns)
-    states_of = {}
-    for name, cells in columns.items():
-        codes = by_spelling(name, data.codes.get(name, {}))
-        meanings = {code: _meaning(given) for code, given in codes.items()}
-        rule = when_and_state(name, data.not_asked[name]) if name in data.not_asked else None
-        bins = data.bins.get(name, data.bins.get(None))
-        states_of[name] = ColumnStates.of(cells, weights, bins, meanings, rule)
-    _refuse_raw(states_of)
-    return states_of
-
-
-def _refuse_raw(states_of: Mapping[str, ColumnStates]) -> None:
-    """Refuse columns of too many different values, as `lacunet.learn` does."""
-    ways: dict[str, Any] = {}
-    dropped, problems = [], []
-    for name, column in states_of.items():
-        if column.cuts is not None or len(column.states) <= MOST_STATES:
-            continue
-        seen = Seen.of(name, Data({}))
-        seen.add([cell for cell in column.filling if cell is not None])
-        try:
-            states_of_column(name, seen)
-        except StatesError as error:
-            problems.append(error.message)
-            if "bins" in error.remedy and "missing" not in error.remedy:
-                ways[name] = error.remedy["bins"]
-            else:
-                dropped.append(name)
-    if problems:
-        hints = [f"leave columns out: X.drop(columns={dropped!r})"] * bool(dropped)
-        hints += [f"say how to cut: bins={ways!r}, or bins='auto'"] * bool(ways)
-        raise StatesError("\n".join(problems), f"{'; '.join(hints)}.")
-
-
-def _bins_chosen(bins: Any, values: Collection[Any]) -> Any:
-    """How the distinct values of a column are cut: points, a number, a unit of dates; or not."""
-    if isinstance(bins, str) and bins in UNITS:
-        return bins
-    is_of_all = isinstance(bins, str | Integral)
-    are_numbers = {*map(type, values)} <= NUMBERS
-    if bins is None or not is_of_all:
-        return bins
-    if are_numbers:
-        most, intervals = (MOST_VALUES, INTERVALS) if bins == "auto" else (int(bins), int(bins))
-        return intervals if len(values) > most else None
-    days = [periods_of(spelled(value)) for value in values]
-    if bins != "auto" or len(values) <= MOST_VALUES or None in days:
-        return None
-    return usual_unit({day["month"] for day in days if day is not None})
-
-
-def _by_period(cells: Sequence[Any], unit: str) -> dict[str, Any]:
-    """The first date that was seen in each period, in the order of periods."""
-    first: dict[str, Any] = {}
-    for cell in cells:
-        day = periods_of(spelled(cell))
-        if day is None:
-            raise LacunetError(
-                f"{cell!r} is not a date.", f"bins={unit!r} is for columns of dates."
-            )
-        first.setdefault(day[unit], cell)
-    return dict(sorted(first.items()))
-
-
-def _cut_points(numbers: FloatArray, weights: FloatArray, bins: Any) -> tuple[float, ...]:
-    """The cut points as given, or those that leave equally many rows between them."""
-    if isinstance(bins, Integral):
-        return (-np.inf, *_quantiles(numbers, weights, int(bins)), np.inf)
-    return cuts_found(source_from({"x": numbers}), {"x": bins}, Data({"x": numbers}))["x"]
-
-
-def _refuse_strangers(subject: str, names: Iterable[str], columns: Collection[str]) -> None:
-    if strangers := [name for name in names if name not in columns]:
-        raise LacunetError(
-            f"{subject} {strangers}, which are not columns.",
-            f"the columns are called {list(columns)}.",
-        )
-
-
-def _meaning(given: object) -> Meaning:
-    if isinstance(given, list | tuple | set | frozenset):
-        return tuple(sorted(str(state) for state in given))
-    return None if given is None else str(given)
-
-
-def _read(cells: NDArray[Any], meanings: Mapping[str, Meaning]) -> list[Any]:
-    """The cells, with None for missing ones and what codes mean in their place."""
-    if cells.dtype.kind == "f":
-        read: list[Any] = np.where(np.isnan(cells), np.array(None), cells).tolist()
-    elif cells.dtype.kind in "iub":  # which cannot be missing
-        read = cells.tolist()
-    elif cells.dtype.kind == "M":
-        read = cells.astype("datetime64[us]").tolist()
-    else:
-        read = [None if is_null(cell) else cell for cell in cells.tolist()]
-    if not meanings:
-        return read
-    return [
-        cell if cell is None else meanings.get(as_declared(spelled(cell), meanings), cell)
-        for cell in read
-    ]
-
-
-def _is_hidden(read: Sequence[Any], meanings: Mapping[str, Meaning]) -> NDArray[np.bool_]:
-    """Which cells are missing, or one of several states as codes say."""
-    several = tuple if meanings else ()
-    return np.array([cell is None or isinstance(cell, several) for cell in read], dtype=bool)
+def _states_of_classes(classes: Sequence[Any]) -> tuple[str, ...]:
+    """The states of the class variable; classes that are spelled alike are told apart."""
+    texts = [str(value) for value in classes]
+    return tuple(
+        text if text and texts.count(text) == 1 else repr(value)
+        for value, text in zip(classes, texts, strict=True)
+    )
 
 
 def _parents_of_rules(asked: Network) -> dict[str, list[str]]:
     """What the rules of columns look at, as a network without other parents has it."""
     return {name: list(parents) for name, parents in asked.parents_of.items() if parents}
-
-
-def _order(value: Hashable) -> tuple[str, Any]:
-    """Numbers by size, all else by type and spelling."""
-    if isinstance(value, int | float):
-        return "", value
-    return type(value).__name__, str(value)
-
-
-def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[float]:
-    """Numbers that leave equally many rows between them."""
-    values, index = np.unique(numbers, return_inverse=True)
-    counts = np.bincount(index, weights)
-    before = np.cumsum(counts) - counts
-    cuts = np.searchsorted(before, np.arange(1, count) / count * counts.sum() * (1 - 1e-12))
-    return list(map(float, values[np.unique(np.clip(cuts, 1, len(values) - 1))]))
 
 
 def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:
@@ -565,15 +470,34 @@ def _validated(estimator: Any, rows: Any, *y: Any, reset: bool = True) -> Any:
     )
 
 
-def _weighted(estimator: Any, given: Any, rows: Any, y: Any) -> tuple[FloatArray, Any, Any]:
-    """The weights, and the rows that have one."""
+def _weighted(
+    estimator: Any, given: Any, frame: Any, rows: Any, y: Any
+) -> tuple[FloatArray, Any, Any, Any]:
+    """The weights, and the rows that have one, as they came and as scikit-learn checks them."""
     if given is None:
-        return np.ones(len(rows)), rows, y
+        return np.ones(len(rows)), frame, rows, y
     weights = _check_sample_weight(given, rows, dtype=np.float64, ensure_non_negative=True)
     has = weights > 0
     if not has.any():
         raise LacunetError(f"{type(estimator).__name__}: all weights are zero.")
-    return weights[has], rows[has], None if y is None else np.asarray(y)[has]
+    if has.all():
+        return weights, frame, rows, y
+    frame = _safe_indexing(frame, np.flatnonzero(has)) if _is_frame(frame) else frame
+    return weights[has], frame, rows[has], None if y is None else np.asarray(y)[has]
+
+
+def _counted(table: EncodedTable, weights: FloatArray) -> EncodedTable:
+    """The rows, each of which counts as so many."""
+    table = replace(table, row_numbers=None)
+    if (weights == 1).all():
+        return table
+    return replace(table, weights=weights, copies=Copies(weights, weights))
+
+
+def _is_frame(rows: Any) -> bool:
+    """Whether rows are a dataframe in memory, of pandas or Polars."""
+    library = type(rows).__module__.partition(".")[0]
+    return library in ("pandas", "polars") and type(rows).__name__ == "DataFrame"
 
 
 def _plain(rows: Any) -> Any:
@@ -588,11 +512,38 @@ def _plain(rows: Any) -> Any:
     return rows.astype(kinds) if kinds else rows
 
 
-def _columns(estimator: Any, rows: NDArray[Any]) -> Columns:
+def _columns(estimator: Any, frame: Any, rows: NDArray[Any]) -> Columns:
     """The columns by name: those of the dataframe, or x0, x1, ..."""
     numbered = [f"x{index}" for index in range(rows.shape[1])]
-    names = getattr(estimator, "feature_names_in_", numbered)
-    return {str(name): rows[:, index] for index, name in enumerate(names)}
+    names = [str(name) for name in getattr(estimator, "feature_names_in_", numbered)]
+    if not _is_frame(frame):
+        if rows.dtype.kind == "f":
+            # A narrow float is the number that it is, not the shortest that rounds to it.
+            rows = rows.astype(np.float64)
+        return dict(zip(names, rows.T, strict=True))
+    series = (
+        frame.iloc[:, k] if hasattr(frame, "iloc") else frame[:, k] for k in range(len(names))
+    )
+    return dict(zip(names, series, strict=True))
+
+
+def _plain_cells(column: Any) -> list[Any]:
+    """The cells as Python objects."""
+    return list(column.tolist() if hasattr(column, "tolist") else column)
+
+
+def _as_array(
+    rows: NDArray[Any], columns: Sequence[Any], names: Sequence[str], changed: Collection[str]
+) -> NDArray[Any]:
+    """The rows with some columns changed; objects, where their type does not hold these."""
+    whole = rows.copy()
+    for index, name in enumerate(names):
+        if name not in changed:
+            continue
+        if whole.dtype != object and any(isinstance(cell, str) for cell in columns[index]):
+            whole = whole.astype(object)
+        whole[:, index] = columns[index]
+    return whole
 
 
 def _is_word(edges: Edges, word: str) -> bool:
@@ -600,7 +551,11 @@ def _is_word(edges: Edges, word: str) -> bool:
 
 
 def _parents_from(
-    given: Edges, table: EncodedTable, asked: Network, target: str | None = None
+    given: Edges,
+    table: EncodedTable,
+    asked: Network,
+    left_out: Collection[str],
+    target: str | None = None,
 ) -> dict[str, list[str]]:
     """The parents of each variable: learned, or as the edges say, which must name the class."""
     if _is_word(given, "learn"):
@@ -616,56 +571,17 @@ def _parents_from(
             f"the edges do not name the class, which is called {target!r}.",
             "name it in the edges, or say what it is called there with target='...'.",
         )
-    _refuse_strangers("the edges name", edges.variables, asked.states_of)
-    return {name: list(parents) for name, parents in edges.parents_of.items()}
-
-
-def _network(
-    states_of: Mapping[str, ColumnStates], parents_of: Mapping[str, Sequence[str]]
-) -> Network:
-    """The network of these columns; without any parents, with those that rules need."""
-    states = {name: column.states for name, column in states_of.items()}
-    cuts = {name: column.cuts for name, column in states_of.items() if column.cuts is not None}
-    codes = {name: column.meanings for name, column in states_of.items() if column.meanings}
-    rules = {name: column.rule for name, column in states_of.items() if column.rule is not None}
-    needed = {name: parsed_rule(when, states)[0] for name, (when, _) in rules.items()}
-    return Network(states, parents_of or needed, cuts=cuts, codes=codes, not_asked=rules)
-
-
-def _table(
-    network: Network,
-    columns: Columns,
-    weights: FloatArray | None,
-    unseen: Sequence[str] = (),
-    *,
-    is_strict: bool = False,
-) -> EncodedTable:
-    """The rows as codes; a row of weight two counts as two rows.
-
-    Rules take ``unseen`` variables as missing. A value that is no state and a cell that contradicts
-    a rule are refused if that ``is_strict``; else they are missing, and read as the rule says.
-    """
-    cells = {
-        # A narrow float is the number that it is, not the shortest that rounds to it.
-        name: column.astype(np.float64) if column.dtype.kind == "f" else column
-        for name, column in columns.items()
+    known = [*asked.variables, *left_out]
+    refuse_strangers("edges", edges.variables, known, "the rows")
+    return {
+        name: [parent for parent in parents if parent not in left_out]
+        for name, parents in edges.parents_of.items()
+        if name not in left_out
     }
-    latent = [name for name in network.variables if name not in columns]
-    data = Data(cells, unknown="error" if is_strict else "missing", latent=latent)
-    pieces = rows_with_codes(source_from(data), data, network, unseen=unseen, tell=False)
-    table = EncodedTable.joined(network.cardinality_of, [rows for _, rows, _ in pieces])
-    table = replace(table, row_numbers=None)
-    if weights is None or (weights == 1).all():
-        return table
-    return replace(table, weights=weights, copies=Copies(weights, weights))
 
 
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", LacunetWarning)
-        return learn(
-            network, table, estimator.method, pseudo_counts=estimator.pseudo_counts
-        ).network
+    return learn(network, table, estimator.method, pseudo_counts=estimator.pseudo_counts).network
 
 
 def _tree(

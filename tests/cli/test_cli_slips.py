@@ -421,3 +421,20 @@ def test_files_add_up_where_an_option_is_given_several_times() -> None:
     twice = ["--data", "a.csv", "--data", "b.csv", "c.csv"]
     assert parsed(["evaluate", "alarm", *twice]).data == ["a.csv", "b.csv", "c.csv"]
     assert parsed(["recover", "alarm", "R[CVP]", *twice]).data == ["a.csv", "b.csv", "c.csv"]
+
+
+@pytest.mark.parametrize("typed", [["--missing", "-9,no"], ["--missing=-9,no"]])
+def test_codes_may_begin_with_a_minus_sign(survey: Path, typed: list[str]) -> None:
+    (survey / "coded.csv").write_text("Smoker,xray\n" + "yes,-9\nyes,a\nno,b\nold,a\n" * 9)
+    assert run("learn", "Smoker -> xray", "coded.csv", *typed, "-o", "r.json") == 0
+    learned = lc.read_network("r.json").states_of
+    assert learned == {"Smoker": ("old", "yes"), "xray": ("a", "b")}
+    assert run("learn", "Smoker -> xray", "coded.csv", "--missing", "xray=-9", *typed) == 0
+
+
+def test_an_outcome_in_place_of_the_network_is_answered_with_what_is_expected(
+    survey: Path, capsys: Captured
+) -> None:
+    told = refused(capsys, "learn", "xray", "survey.csv")
+    assert "'xray' is not a network" in told
+    assert "'xray -> B'" in told

@@ -222,6 +222,8 @@ def test_missing_in_all_columns_is_doubted_where_it_is_a_number_among_others() -
         (["no", "yes", "Refused", "don't know"], ["Refused", "don't know"]),
         (["a", "--", "missing"], ["--", "missing"]),
         (["none", "some"], []),
+        (["no", "not recorded", "NR", "unk", "yes"], ["not recorded", "NR", "unk"]),
+        (["north", "runk"], []),
     ],
 )
 def test_states_that_look_like_codes_are_found(states: list[str], odd: list[str]) -> None:

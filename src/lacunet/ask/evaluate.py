@@ -40,6 +40,7 @@ from lacunet.inference.likelihood import impossible_row
 from lacunet.inference.sampling import sample
 from lacunet.limits import Memory, gibibytes, memory_budget
 from lacunet.network.alignment import matched
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_network
 from lacunet.network.network import FloatArray, Network, Scope
 
@@ -60,6 +61,7 @@ class Divergence:
     samples: int
 
 
+@clear_arguments
 def kl_divergence(
     truth: AnyNetwork,
     learned: AnyNetwork,

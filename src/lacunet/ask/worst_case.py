@@ -29,10 +29,10 @@ from lacunet.errors import LacunetError
 from lacunet.learning.uncertainty.jackknife import replicate_variance
 from lacunet.limits import Memory
 from lacunet.missingness.identified.set_intervals import covering
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.labelled_tables import probability
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.read_options import takes_data
 from lacunet.text import conditional, counted
 from lacunet.text_tables import Displayed, TextTable
 
@@ -76,7 +76,7 @@ class WorstCase(Displayed):
         return covering(self.low, self.high, *errors, level, self.degrees)
 
 
-@takes_data
+@clear_arguments
 def worst_case(
     network: NetworkOrEdges,
     data: Any,

@@ -96,6 +96,7 @@ class Parser(ArgumentParser):
 
         Options that stand in place of files are those of the default ``in_place``.
         """
+        words = self._with_values(words)
         self.refuse_unknown(words)
         self.words = words
         last = [action for action in self._actions if not action.option_strings][-1:]
@@ -108,6 +109,21 @@ class Parser(ArgumentParser):
             self.error(f"unrecognized arguments: {' '.join(left)}")
         setattr(options, last[0].dest, [*(getattr(options, last[0].dest) or ()), *left])
         return options
+
+    def _with_values(self, words: Sequence[str]) -> list[str]:
+        """The words, with values such as ``-9,unk`` joined to the option before them.
+
+        To argparse only a number alone may begin with a minus sign.
+        """
+        joined: list[str] = []
+        for word in words:
+            action = self._option_string_actions.get(joined[-1]) if joined else None
+            takes_value = action is not None and action.nargs is None
+            if takes_value and "--" not in joined and re.match(r"-[.\d]", word):
+                joined[-1] += f"={word}" if joined[-1].startswith("--") else word
+            else:
+                joined.append(word)
+        return joined
 
     def _end(self, message: str, hint: str) -> NoReturn:
         say_error(message, hint, f"{self.prog}: error: {message}\n{hint}")

@@ -27,6 +27,7 @@ from lacunet.data.original_tables import held, replaced
 from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.states import Seen, tokens_in
 from lacunet.errors import LacunetError, warn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.dates import UNITS, periods, periods_of, usual_unit
 from lacunet.network.interval_names import INTERVALS, labels_of
 from lacunet.network.network import FloatArray, Network
@@ -44,6 +45,7 @@ class BinsError(LacunetError):
     """Numbers cannot be cut as asked."""
 
 
+@clear_arguments
 def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     """The data with columns of numbers cut into labelled intervals.
 

@@ -19,6 +19,7 @@ from lacunet.data.copies_columns import COLUMNS, said_by
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped, short_list
 from lacunet.data.select import without_secrets
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.dictionary import by_spelling
 from lacunet.network.formats.files import as_network
 from lacunet.network.network import FloatArray, Network
@@ -30,6 +31,7 @@ Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
 
 
+@clear_arguments
 @dataclass(frozen=True, eq=False)
 class ReplicateWeights:
     """The replicate weights that come with a survey, and how a variance is made of them.
@@ -128,6 +130,7 @@ def _matrix(weights: ArrayLike) -> FloatArray:
     return matrix
 
 
+@clear_arguments
 @dataclass(frozen=True, eq=False, repr=False)
 class Data(Displayed):
     """Data, and how they are read: what every function that takes data takes.

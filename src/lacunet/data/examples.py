@@ -6,6 +6,7 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from lacunet.data.errors import DataError
+from lacunet.network.arguments import clear_arguments
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 NAMES = ("cholesterol", "muscatine", "nhanes", "screening")
 
 
+@clear_arguments
 def example_data(name: str) -> pa.Table:
     """A bundled table, as an Arrow table; ``.to_pandas()`` makes a pandas frame of it.
 

@@ -22,8 +22,9 @@ from lacunet.text import counted, in_shell, keyed
 ABOVE = frozenset(map(Decimal, (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 999, 7777, 8888, 9999)))
 BELOW = frozenset(map(Decimal, (-1, -2, -7, -8, -9, -77, -88, -99, -777, -888, -999, -9999)))
 WORDS = re.compile(
-    r"-+|refused|refusal|don'?t know|do not know|dk|d/k|unknown|missing|not (?:stated|available|"
-    r"answered|reported)|no (?:answer|response|data)|inapplicable|iap|n\.?k\.?|n\.?a\.?|nil",
+    r"-+|refused|refusal|don'?t know|do not know|dk|d/k|unk(?:nown)?|missing|not (?:stated|"
+    r"available|answered|reported|recorded|known)|no (?:answer|response|data)|inapplicable|iap|"
+    r"n\.?k\.?|n\.?a\.?|n\.?r\.?|nil",
     re.IGNORECASE,
 )
 READ_OTHERWISE = re.compile(r"\(|not\b", re.IGNORECASE)  # names of variables, in a rule
@@ -44,6 +45,8 @@ def suspicious(states: Sequence[str]) -> list[str]:
     (['7', '9'], [])
     >>> suspicious(["no", "yes", "Don't know", "-"]), suspicious(["-9", "0", "1"])
     (["Don't know", '-'], ['-9'])
+    >>> suspicious(["no", "not recorded", "NR", "unk", "yes"])
+    ['not recorded', 'NR', 'unk']
     >>> suspicious(["no", "yes", "9"]), suspicious(["7", "8", "9+"])
     (['9'], [])
     """

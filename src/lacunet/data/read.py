@@ -107,6 +107,7 @@ def rows_with_codes(
     *,
     columns: Sequence[str] = (),
     unseen: Collection[str] = (),
+    read_report: ReadReport | None = None,
     tell: bool = True,
 ) -> Iterator[tuple[Piece, EncodedTable, EncodedTable]]:
     """The rows of a source some at a time: as they came, as codes, and by what they show alone.
@@ -124,6 +125,8 @@ def rows_with_codes(
     unseen
         Variables that are missing to the rules of what was not asked: no cell is filled in by
         what a row shows of them.
+    read_report
+        An empty one, which then says what was met.
     tell
         Whether to warn of what was met, once all rows are read.
 
@@ -134,7 +137,7 @@ def rows_with_codes(
     """
     every = replace(data.every_row(), source=source, query=None, database=None)
     reading = plan_reading(replace(every, aside=(*every.aside, *columns)), network)
-    read_report, number = ReadReport(), 1
+    read_report, number = read_report or ReadReport(), 1
     for piece, *tables in Door(replace(reading, keep=columns), read_report, unseen).rows():
         numbers = np.arange(number, number + piece.rows)
         table, shown = (replace(rows, row_numbers=numbers) for rows in tables)

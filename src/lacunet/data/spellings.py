@@ -55,8 +55,17 @@ class SeenValues:
             self.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
             row += piece.rows
 
-    def add(self, columns: Mapping[str, Any], shown: EncodedTable, names: Iterable[str]) -> None:
-        """Take in some rows: columns as they came, Arrow arrays or lists, and their codes."""
+    def add(
+        self,
+        columns: Mapping[str, Any],
+        shown: EncodedTable,
+        names: Iterable[str],
+        weights: FloatArray | None = None,
+    ) -> None:
+        """Take in some rows: columns as they came, Arrow arrays or lists, and their codes.
+
+        Numbers are added up by the ``weights`` of rows, if these have any.
+        """
         key_of = keys_by_name(columns)
         for name in names:
             if name not in key_of:
@@ -69,13 +78,15 @@ class SeenValues:
                     if code < size and code not in values:
                         values[code] = cell_at(column, row)
             if name in self.cuts_of:
-                self._add_numbers(name, column, shown.columns[name])
+                self._add_numbers(name, column, shown.columns[name], weights)
             kind = getattr(column, "type", None)
             known = self.type_of.setdefault(name, kind)
             is_list = kind is None or known is None
             self.type_of[name] = None if is_list else common_type([known, kind])
 
-    def _add_numbers(self, name: str, column: Any, codes: NDArray[Any]) -> None:
+    def _add_numbers(
+        self, name: str, column: Any, codes: NDArray[Any], weights: FloatArray | None
+    ) -> None:
         """Add up the numbers that some rows show in each interval."""
         cuts = np.array(self.cuts_of[name])
         numbers = number_column(column, self.decimal)
@@ -83,10 +94,11 @@ class SeenValues:
         is_held = (codes == intervals) & np.isfinite(numbers)  # not a code of an interval
         held, size = intervals[is_held], len(cuts) - 1
         none = np.zeros(size)
+        rows = np.ones(len(held)) if weights is None else weights[is_held]
         self.sums_of[name] = self.sums_of.get(name, none) + np.bincount(
-            held, numbers[is_held], size
+            held, rows * numbers[is_held], size
         )
-        self.counts_of[name] = self.counts_of.get(name, none) + np.bincount(held, minlength=size)
+        self.counts_of[name] = self.counts_of.get(name, none) + np.bincount(held, rows, size)
 
     def _kind(self, name: str) -> str:
         if self.type_of[name] is not None:

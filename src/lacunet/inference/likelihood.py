@@ -27,15 +27,15 @@ from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.expectation.expect import log_likelihoods
 from lacunet.inference.expectation.expectation_plan import plan_of
 from lacunet.limits import Memory, memory_budget
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.read_options import takes_data
 from lacunet.text import assigned, first_of
 
 MOST_NAMED = 12  # states of a row that is impossible
 
 
-@takes_data
+@clear_arguments
 def log_likelihood(
     network: AnyNetwork,
     data: Any,

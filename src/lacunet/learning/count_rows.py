@@ -23,10 +23,10 @@ from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, Design, EncodedTable, Labels
 from lacunet.data.write import check_table_name, coded_texts, opened_file, texts_of_codes
 from lacunet.limits import Memory, gibibytes
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.dictionary import when_and_state
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import Network
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress, Progress, silent
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them
 TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
-@takes_data
+@clear_arguments
 def count(
     network: NetworkOrEdges,
     data: Any,

@@ -46,9 +46,9 @@ from lacunet.missingness.formulas.notation import TEXT
 from lacunet.missingness.formulas.samples import Writer, nested
 from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges, as_network
 from lacunet.network.network import Network, Scope
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
@@ -257,7 +257,7 @@ class Explanation(Displayed):
         }
 
 
-@takes_data
+@clear_arguments
 def explain(
     network: NetworkOrEdges,
     data: Any = None,
@@ -304,7 +304,7 @@ def explain(
     """
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
-    check_option_names(method, given)
+    check_option_names(explain, method, given)
     opened, budget = None, memory_budget(memory)
     latent: Scope = ()
     if data is None:

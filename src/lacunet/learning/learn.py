@@ -52,10 +52,10 @@ from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCount
 from lacunet.learning.result import Interrupted, Result
 from lacunet.limits import NEVER, Deadline, Memory, decoding_threads
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
+from lacunet.network.arguments import clear_arguments_or
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Network, Scope
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 
@@ -87,7 +87,7 @@ WITHOUT_INTERVALS = "the intervals were left out, because they take more than th
 SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
 
 
-@takes_data
+@clear_arguments_or("lacunet.learn_structure(data) learns edges and CPTs from data alone.")
 def learn(
     network: NetworkOrEdges,
     data: Any,
@@ -210,7 +210,7 @@ def learn(
         raise MethodError(message, WAY_TO_INTERVALS)
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
-    check_option_names(method, given)
+    check_option_names(learn, method, given)
     opened = open_rows("learn", network, data, memory, progress).with_shapes(tied, shapes or {})
     asked = asked_method(
         opened.network,

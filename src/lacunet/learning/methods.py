@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import Field, fields, replace
+from inspect import signature
 from typing import Any
 
 from lacunet.counts.look import Look
@@ -13,6 +14,7 @@ from lacunet.learning.em.em import LOOPY
 from lacunet.learning.mgraph import STAND_INS, MGraph
 from lacunet.learning.plan import Method, MethodError
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
+from lacunet.network.arguments import unknown_arguments
 from lacunet.network.network import Network
 from lacunet.text import did_you_mean, listed, question
 
@@ -116,14 +118,18 @@ def _of_methods(option: str) -> str:
     return f"{option!r} is an option of {', '.join(others)}: say method={name!r} (--method {name})."
 
 
-def check_option_names(method: str | Method, options: Mapping[str, Any]) -> None:
-    """Refuse options that no method takes, before any data are read."""
+def check_option_names(
+    function: Callable[..., Any], method: str | Method, options: Mapping[str, Any]
+) -> None:
+    """Refuse options of a function that no method takes, before any data are read."""
     given = [option for option, value in options.items() if value is not None]
     name = getattr(method, "name", method)
     if name == Auto.name and "missingness" in given:
         name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
-        raise _not_taken(str(name), unknown, options_of(name) if name in KINDS else ())
+        own = [each for each in signature(function).parameters if each != "options"]
+        known = [*own, *(options_of(name) if name in KINDS else ())]
+        raise unknown_arguments(function.__name__, unknown, list(dict.fromkeys(known)))
 
 
 def _not_taken(name: str, unknown: Sequence[str], known: Collection[str]) -> MethodError:

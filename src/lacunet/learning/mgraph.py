@@ -20,6 +20,7 @@ from lacunet.learning.method_options import graph_option, option
 from lacunet.learning.plan import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
 from lacunet.missingness.errors import NotRecoverableError
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network
 from lacunet.text import counted, listed
 
@@ -35,6 +36,7 @@ STAND_INS: dict[str, Method] = {
 }
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class MGraph:
     """Recover what the missingness graph lets recover.

@@ -17,6 +17,7 @@ from lacunet.learning.family_reports import GRAVEST_FIRST, FamilyReport, Warned,
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.plan import Ended, MethodError
 from lacunet.learning.pseudo_counts import UsedPseudoCounts
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.files import (
@@ -40,6 +41,7 @@ MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
 
 
+@clear_arguments
 @dataclass(frozen=True, repr=False, eq=False)
 class Result(Askable):
     """What was learned, and what it rests on.
@@ -351,6 +353,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
     return f"{kind}: {len(places):,} CPTs, {label}{', '.join(named)}"
 
 
+@clear_arguments
 def read_result(path: str | os.PathLike[str]) -> Result:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
 

@@ -40,6 +40,7 @@ from lacunet.missingness.separation.drawing import (
     mechanisms_in,
 )
 from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.edge_texts import is_edges
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.network.network import Network
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.verdict import Verdict, Verdicts
 
 
+@clear_arguments
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class MissingnessGraph(Drawing):
     """Why values are missing: what decides whether each variable is recorded.

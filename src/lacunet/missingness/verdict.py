@@ -39,10 +39,10 @@ from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.missingness.verdict_rows import gathered_rows
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism
-from lacunet.network.read_options import takes_data
 from lacunet.text import counted, listed, read_formula
 from lacunet.text_tables import Displayed, TextTable
 
@@ -124,6 +124,7 @@ class Estimation(Displayed, _WithEstimand):
         return self.asked.conditions
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class Verdict(_WithEstimand):
     """Whether P(target | given, do(do)) can be recovered, why, and by which estimand.
@@ -250,7 +251,6 @@ class Verdict(_WithEstimand):
             )
         return laws_over(self.graph.network, scopes, given)
 
-    @takes_data
     def identified_set(self, data: object, *, population: object = None) -> IdentifiedSet:
         """The lowest and highest values of the query over all models that fit the data best.
 
@@ -273,7 +273,6 @@ class Verdict(_WithEstimand):
         )
         return replace(ends_of(fit, self.asked), degrees=gathered.degrees, states=states)
 
-    @takes_data
     def assumptions(self, data: object, *, population: object = None) -> Assumptions:
         """What the graph assumes, edge by edge: if the data can refute it, and if the query moves.
 
@@ -291,7 +290,6 @@ class Verdict(_WithEstimand):
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(assumptions, is_designed=given.has_design)
 
-    @takes_data
     def estimate(
         self,
         data: object,
@@ -342,7 +340,6 @@ class Verdict(_WithEstimand):
             warn(f"{self.query}: {text}.")
         return answer
 
-    @takes_data
     def estimate_with_report(self, data: object, *, population: object = None) -> Estimation:
         """The estimate together with what it rests on; its ``warnings`` are not issued."""
         laws = self.population_laws(population)

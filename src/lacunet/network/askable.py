@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from lacunet.network.read_options import takes_data
+from lacunet.network.arguments import clear_arguments
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Evidence = Mapping[str, object]
 
 
+@clear_arguments
 class Askable:
     """What a network with CPTs answers, and so do a result and a learned structure.
 
@@ -213,7 +214,6 @@ class Askable:
         memory: Memory = ...,
     ) -> pa.Table: ...
 
-    @takes_data
     def predict(
         self,
         rows: Any,
@@ -341,7 +341,6 @@ class Askable:
         memory: Memory = ...,
     ) -> list[pa.Table]: ...
 
-    @takes_data
     def impute(
         self,
         rows: Any,
@@ -420,7 +419,6 @@ class Askable:
 
         return sample(self, rows, rng=rng, library=library)
 
-    @takes_data
     def log_likelihood(self, rows: Any, *, memory: Memory = None) -> float:
         """The natural logarithm of the probability of the rows: the sum of log P(x) over them.
 

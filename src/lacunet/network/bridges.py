@@ -13,6 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from lacunet.errors import LacunetError, warn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.draft import network_of
 from lacunet.network.formats.files import AnyNetwork, as_network, not_carried
 from lacunet.network.interval_names import labels_of
@@ -21,6 +22,7 @@ from lacunet.network.network import Network
 LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
 
+@clear_arguments
 def to_pgmpy(network: AnyNetwork) -> Any:
     """The same network as a ``pgmpy.models.DiscreteBayesianNetwork``.
 
@@ -41,6 +43,7 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     return model
 
 
+@clear_arguments
 def from_pgmpy(model: Any) -> Network:
     """The network of a discrete model of pgmpy; names and states become strings.
 
@@ -77,6 +80,7 @@ def _in_order(cpd: Any, states_of: Mapping[str, Sequence[str]]) -> Any:
     return values
 
 
+@clear_arguments
 def to_pyagrum(network: AnyNetwork) -> Any:
     """The same network as a ``pyagrum.BayesNet``.
 
@@ -134,6 +138,7 @@ def _say_lost(network: Network, library: str, *, has_cuts: bool) -> None:
         warn(f"{library} does not carry: {'; '.join(lost)}. A .json file does.")
 
 
+@clear_arguments
 def from_pyagrum(other: Any) -> Network:
     """The network of a ``pyagrum.BayesNet``.
 

@@ -12,6 +12,7 @@ from functools import cache
 from importlib.resources import as_file, files
 
 from lacunet.errors import LacunetError
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network
 from lacunet.text import did_you_mean
 
@@ -43,6 +44,7 @@ def catalogue() -> tuple[Entry, ...]:
     return _ENTRIES
 
 
+@clear_arguments
 @cache
 def example(name: str) -> Network:
     """A bundled network, with its CPTs.

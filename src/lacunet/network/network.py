@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, warn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
 from lacunet.network.labelled_tables import (
@@ -29,7 +30,6 @@ from lacunet.network.labelled_tables import (
     interval_columns,
     interval_legend,
 )
-from lacunet.network.read_options import takes_data
 from lacunet.text import (
     apart_from,
     assigned,
@@ -83,6 +83,7 @@ class NetworkError(LacunetError):
         )
 
 
+@clear_arguments
 @dataclass(frozen=True, repr=False)
 class Cpt:
     """The conditional distribution of ``child`` given ``parents``.
@@ -191,6 +192,7 @@ class Cpt:
         return (*self.parents, self.child)
 
 
+@clear_arguments
 @dataclass(frozen=True, init=False, repr=False)
 class Network(Askable):
     """Variables with ordered states, the parents of each and, if known, their CPTs.
@@ -287,7 +289,6 @@ class Network(Askable):
             self.__dict__[name] = MappingProxyType(value) if isinstance(value, dict) else value
 
     @staticmethod
-    @takes_data
     def from_data(
         data: Any,
         edges: Any,

@@ -21,6 +21,7 @@ import numpy as np
 from lacunet.inference.sampling import SimulationError, check_beta, check_share, check_whole
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network, Scope
 
 USUAL_RATE = 0.2  # of missing values
@@ -34,6 +35,7 @@ class Missing(Protocol):
         ...
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class MCAR:
     """Simulates values missing completely at random, for `simulate` and `hide`.
@@ -72,6 +74,7 @@ class MCAR:
         return Missingness(graph, mechanisms, separator=())
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class MAR:
     """Simulates values missing at random, for `simulate` and `hide`.

@@ -45,6 +45,7 @@ from lacunet.missingness.mechanism_cpts import (
     node_name,
 )
 from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.lacunet_json import no_key_twice
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import FloatArray, Network
@@ -52,6 +53,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, named
 from lacunet.text import first_of
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class MissingByGraph:
     """Simulates values missing as a graph says (MCAR, MAR or MNAR), for `simulate` and `hide`.

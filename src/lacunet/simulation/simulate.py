@@ -20,6 +20,7 @@ from lacunet.inference.sampling import SimulationError, draw_columns
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.from_rows import LearnedGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness, Parent, node_name
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.network.labelled_tables import Library, frame_of
 from lacunet.network.mechanisms import Mechanisms
@@ -201,6 +202,7 @@ def sample(
     return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
 
 
+@clear_arguments
 def simulate(
     network: AnyNetwork,
     rows: int,
@@ -254,6 +256,7 @@ def simulate(
     return Simulation(network, complete, table, missingness)
 
 
+@clear_arguments
 def hide(
     network: NetworkOrEdges,
     frame: Any,

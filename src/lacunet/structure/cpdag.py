@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.edge_texts import is_edges
 from lacunet.network.edges import edges_of
 from lacunet.network.formats.files import NetworkOrEdges, as_network, is_file_of_edges
@@ -204,6 +205,7 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
     return fixed
 
 
+@clear_arguments
 def compare_structures(a: Any, b: Any) -> StructureDifference:
     """How the structure ``b`` differs from ``a``, both as classes of equivalent DAGs (CPDAGs).
 

@@ -39,10 +39,10 @@ from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Interrupted
 from lacunet.limits import Deadline, Memory, OutOfTimeError, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.edges import tiers_of
 from lacunet.network.network import Cpt, Network
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.chained_completions import chained
@@ -91,6 +91,7 @@ class Round:
     seconds: float
 
 
+@clear_arguments
 @dataclass(frozen=True, repr=False)
 class LearnedStructure(Askable):
     """A network learned from data alone.
@@ -189,7 +190,7 @@ class Search:
         self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
 
 
-@takes_data
+@clear_arguments
 def learn_structure(
     data: Any,
     *,

@@ -40,9 +40,9 @@ from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.learned.from_rows import CANNOT_BE_SEEN, from_few_rows, observed_parents
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.missingness.separation.separator import separators
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import Network, Scope
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 from lacunet.text import assigned, counted, finite, first_of, sentence
@@ -118,7 +118,7 @@ class Diagnosis(Displayed):
         return data
 
 
-@takes_data
+@clear_arguments
 def diagnose(
     data: Any,
     network: NetworkOrEdges | None = None,

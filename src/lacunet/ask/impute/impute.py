@@ -38,9 +38,9 @@ from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.limits import Memory
 from lacunet.missingness.graph import kept_graph
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import Network
-from lacunet.network.read_options import takes_data
 from lacunet.randomness import generator
 from lacunet.text import listed
 
@@ -55,7 +55,7 @@ WITH_INTERVALS = (
 )
 
 
-@takes_data
+@clear_arguments
 def impute(
     network: AnyNetwork,
     data: Any,

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lacunet.errors import LacunetError, as_level
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.labelled_tables import interval_legend
 from lacunet.network.network import FloatArray
 from lacunet.text import counted
@@ -98,6 +99,7 @@ def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], k
         )
 
 
+@clear_arguments
 def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pooled:
     """Pool what was estimated from each of several completed tables, by Rubin's rules.
 

@@ -30,16 +30,16 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, warn
 from lacunet.inference.query import Unsupported, check_choice
 from lacunet.limits import Memory
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.read_options import takes_data
 from lacunet.text import beginning_with, close_to, counted, in_quotes, listed, question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
 
 
-@takes_data
+@clear_arguments
 def predict(
     network: AnyNetwork,
     data: Any,

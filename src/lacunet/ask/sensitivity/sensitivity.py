@@ -59,10 +59,10 @@ from lacunet.missingness.learned.from_rows import (
     shown_wherever_it_matters,
 )
 from lacunet.missingness.learned.not_asked import notes_on_rules
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import named
-from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
@@ -152,7 +152,7 @@ class Sensitivity(Displayed):
         return data
 
 
-@takes_data
+@clear_arguments
 def sensitivity(
     network: NetworkOrEdges,
     data: Any,

@@ -51,6 +51,7 @@ from lacunet.missingness.formulas.deletion import (
     factored_mcar_estimand,
     listwise_estimand,
 )
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import FloatArray, Network, Scope
 
 if TYPE_CHECKING:
@@ -107,6 +108,7 @@ FORMS = {  # by what is estimated, and whether it is within groups
 }
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class Deletion:
     """Deletion: closed forms, which count the rows that show what they need.

@@ -15,6 +15,7 @@ from lacunet.learning.em.start import starting_form
 from lacunet.learning.method_options import LIMIT, check_options, graph_option, option
 from lacunet.learning.plan import RATE_MATRIX, MethodError, Plan, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def parse_bool(text: str) -> bool:
     return text.lower() in ("yes", "true")
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class EM:
     """Maximum a posteriori by expectation maximisation; "em-bp" is ``EM(inference="bp")``.

@@ -14,11 +14,11 @@ from lacunet.missingness.learned.from_rows import (
     from_few_rows,
     learned_graph,
 )
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
-from lacunet.network.read_options import takes_data
 
 
-@takes_data
+@clear_arguments
 def learn_missingness(
     data: Any,
     network: NetworkOrEdges | None = None,

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from lacunet.atomic_files import replacing, where_instead
 from lacunet.errors import warn
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.catalogue import example, names
 from lacunet.network.edge_texts import (
@@ -113,6 +114,7 @@ def names_network(name: str) -> bool:
     return suffix_of(name) in READABLE or name in names()
 
 
+@clear_arguments
 def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
     """Read a network from a file; the format follows the file's name.
 
@@ -305,10 +307,15 @@ def _format_of(name: str) -> str:
         )
     if meant := with_arrows(name):
         raise FormatError(f"{name!r} is neither a network file nor edges.", meant)
+    column = name if name.isidentifier() else "A"
+    message = f"{name!r} is not a network: a network, or edges in its place, are expected here."
+    if os.path.exists(name):
+        message = f"{name}: the file name does not say which format it has."
     raise FormatError(
-        f"{name}: the file name does not say which format it has.",
-        f"edges in place of a network go in quotes, '{name if name.isidentifier() else 'A'} -> B'; "
-        f"a file ends with one of {', '.join(READABLE)}, each also with .gz.{near_bundled(name)}",
+        message,
+        f"edges between columns of the data go in quotes, '{column} -> B'; the file of a network "
+        f"ends with one of {', '.join(READABLE)}, each also with .gz; `lacunet show` lists the "
+        f"bundled networks.{near_bundled(name)}",
     )
 
 
