@@ -13,7 +13,8 @@ cell of :math:`K_g` differs from it in coordinate :math:`i` alone, and its estim
 zero. So the work is proportional to the rows, never to groups times cells.
 
 Each of the two methods is `lattice` with its own answer to the one question that the lattice
-asks: how many rows show some variables and agree with a cell on others?
+asks: how many rows show some variables and agree with a cell on others? Where a family has many
+variables, the same is done in batches (`lacunet.learning.closed_forms.batched_lattice`).
 
 The names of the formulas are in `lacunet.learning.closed_forms.direct`.
 """
@@ -30,6 +31,7 @@ from lacunet.counts.counts import Counts, Tally, added_up
 from lacunet.counts.distinct import LARGEST_KEY, Index, Keys, distinct, pack, placed
 from lacunet.counts.family_sums import Solved
 from lacunet.counts.groups import GroupedCounts
+from lacunet.learning.closed_forms import batched_lattice
 from lacunet.learning.closed_forms.lattice import Axes, lattice
 from lacunet.learning.plan import Aggregation
 from lacunet.network.network import FloatArray
@@ -60,7 +62,11 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     >>> (12 * factored_mcar(counts, "mean")).round(9).tolist()
     [[7.0, 0.0], [0.0, 5.0]]
     """
-    return lattice(counts.cardinalities, rows_in_table(counts), aggregation)
+    sizes = counts.cardinalities
+    configurations = prod(counts.radices)
+    if batched_lattice.pays(len(sizes), configurations, configurations):
+        return batched_lattice.table_of(counts, aggregation)
+    return lattice(sizes, rows_in_table(counts), aggregation)
 
 
 def rows_in_table(counts: Counts) -> Callable[[Axes, Axes], FloatArray]:
@@ -107,12 +113,19 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
     shown = cells.showing_all()  # the cells of all K_g
-    joint = lattice(cells.cardinalities, rows_in_groups(cells), aggregation)  # P_g(y_m) on K_g
+    joint = lattice_in_groups(cells, aggregation)  # P_g(y_m) on K_g
     group_weights = cells.groups.weights  # N Pr_D(y_o, x'_o), for each group
     terms = shown.weighing(group_weights[shown.group] * joint)
     if len(cells.scope) == 1:  # a group with any cell can estimate all
         return Solved(terms, reached=None)
     return Solved(terms, reached=_estimable(shown))
+
+
+def lattice_in_groups(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
+    """The merged estimate of each cell that some row of its group shows."""
+    if len(cells.scope) > 2 and batched_lattice.pays_in_groups(cells):
+        return batched_lattice.in_groups(cells, aggregation)
+    return lattice(cells.cardinalities, rows_in_groups(cells), aggregation)
 
 
 def rows_in_groups(cells: GroupedCounts) -> Callable[[Axes, Axes], FloatArray]:

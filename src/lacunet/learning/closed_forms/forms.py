@@ -60,7 +60,7 @@ if TYPE_CHECKING:
 # What is alive at once for each cell of the largest family, measured at 8 million cells:
 DIRECT_BYTES = 40  # the joint, its weighted copy and the CPT;
 FACTORED_BYTES = 144  # also the estimates of the lattice, their variances and their parts.
-MAX_LATTICE_CELLS = 3 * 10**7  # about half a minute; beyond, a family is estimated directly
+MAX_LATTICE_CELLS = 3 * 10**7  # about two seconds; beyond, a family is estimated directly
 
 Kind = Literal["listwise", "direct", "factored"]
 OBSERVED = "observed"  # rows are grouped by the variables that are never missing

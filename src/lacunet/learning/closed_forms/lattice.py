@@ -40,6 +40,7 @@ from itertools import combinations
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.counts.counts import quotient
 from lacunet.learning.plan import Aggregation
@@ -179,7 +180,9 @@ def subsets_of_axes(size: int) -> Iterator[Axes]:
         yield from combinations(range(size), length)
 
 
-def conditional(part: FloatArray, whole: FloatArray, states: int) -> MeanAndVariance:
+def conditional(
+    part: FloatArray, whole: FloatArray, states: int | NDArray[np.integer]
+) -> MeanAndVariance:
     r"""The share ``part / whole`` and the variance of that mean.
 
     .. math::
