@@ -564,15 +564,15 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
         "B": np.where(rng.random(1_000) < 0.9, a, 1 - a),
         "C": rng.integers(0, 2, 1_000),
     }
-    found = lc.learn_structure(rows, strengths=40)
+    found = lc.learn_structure(rows, strengths=400)
     assert found.strengths["A", "B"].adjacent == in_all_replicates(found)
     # either direction fits as well; a replicate that takes C by chance may tell one
     shares = [
         found.strengths[arc].directed / in_all_replicates(found) for arc in (("A", "B"), ("B", "A"))
     ]
-    assert max(shares) <= DIRECTED[0.05] + 1e-9
+    assert max(shares) <= DIRECTED[0.2] + 1e-9
     others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
-    assert max(others, default=0) <= 0.3
+    assert max(others) <= 0.37  # what is said of one in seven
 
 
 def test_what_is_said_beforehand_directs_edges() -> None:

@@ -17,7 +17,7 @@ from lacunet.structure import scored_parents, set_scores
 from lacunet.structure.cells import EXPECTED_ROWS
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.scored_parents import CandidateParents, parent_sets
-from lacunet.structure.set_scores import Configurations, Known, Score, ScoredSets, Wanted
+from lacunet.structure.set_scores import CountedSets, Score, ScoredSets, Wanted
 
 SIZES = (2, 3, 2, 4, 2)
 
@@ -73,13 +73,14 @@ KINDS = [(None, False), (None, True), (3.0, False)]
     st.booleans(),
 )
 def test_a_set_scores_what_its_definition_says(
-    seed: int, weighted: bool, kind: tuple[float | None, bool], one_by_one: bool, are_exact: bool
+    seed: int, weighted: bool, kind: tuple[float | None, bool], row_by_row: bool, are_exact: bool
 ) -> None:
     rows = random_rows(150, seed, weighted=weighted)
     scopes = [scope for size in range(6) for scope in combinations(range(5), size)]
     masks = {sum(1 << node for node in scope): scope for scope in scopes}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(set_scores, "ONE_BY_ONE", 0 if one_by_one else 2**11)
+        patch.setattr(set_scores, "ROW_BY_ROW", 0 if row_by_row else 2**11)
+        patch.setattr(set_scores, "BLOCK_ROWS", 64)
         patch.setattr(set_scores, "BATCH", 400)
         patch.setattr(set_scores, "EXACT_VARIABLES", 57 if are_exact else 0)
         scored = ScoredSets(rows, Score(rows.total, *kind))
@@ -92,12 +93,12 @@ def test_a_set_scores_what_its_definition_says(
 def count(scored: ScoredSets, masks: list[int], left_out: int = -1) -> None:
     number = len(masks)
     wanted = Wanted(np.zeros(number, np.int64), np.array(masks), np.full(number, left_out))
-    scored.count([scored.configurations(range(5))], wanted)
+    scored.counted.count([scored.counted.configurations(range(5))], wanted)
 
 
 def score_of(scored: ScoredSets, scope: tuple[int, ...]) -> float:
     [place] = scored.places(scored.numbers[list(scope)].sum(keepdims=True))
-    return float(scored.scores[place])
+    return float(scored.scored[place])
 
 
 @pytest.mark.parametrize("left_out", range(5))
@@ -117,19 +118,27 @@ def test_a_set_is_counted_once_for_all_families() -> None:
     ]
     scored = ScoredSets(rows, Score(rows.total))
     parent_sets(families, scored, 4)
-    assert len(scored.sets) == len(np.unique(scored.sets)) > 10
+    sets = scored.counted.sets
+    assert len(sets) == len(np.unique(sets)) > 10
 
 
-def test_configurations_are_the_same_with_other_weights() -> None:
+@pytest.mark.parametrize("row_by_row", [False, True])
+def test_sets_are_the_same_counted_in_several_samples_at_once(
+    row_by_row: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(set_scores, "ROW_BY_ROW", 0 if row_by_row else 2**11)
     rows = random_rows(200, 1, weighted=True)
-    known: Known = {}
-    for _ in range(2):
-        one = Configurations.of(range(4), rows, rows.total, known)
-        other = Configurations.of(range(4), rows, rows.total)
-        np.testing.assert_array_equal(one.columns, other.columns)
-        np.testing.assert_array_equal(one.weights, other.weights)
-        assert rows.weights is not None
-        rows = replace(rows, weights=rows.weights[::-1])
+    assert rows.weights is not None
+    samples = [rows, replace(rows, weights=rows.weights[::-1].copy())]
+    scores = [Score(rows.total, *KINDS[1]), Score(rows.total, *KINDS[2])]
+    together, masks = CountedSets(samples, scores), [0b11010, 0b00111]
+    count(ScoredSets(samples[0], scores[0], together), masks)
+    for sample, score in product(samples, scores):
+        alone = ScoredSets(sample, score)
+        count(alone, masks)
+        one = ScoredSets(sample, score, together)
+        np.testing.assert_allclose(one.fits, alone.fits, rtol=1e-12)
+        np.testing.assert_allclose(one.scored, alone.scored, rtol=1e-12)
 
 
 def test_families_in_several_groups_are_scored_as_together(

@@ -139,8 +139,13 @@ class CodedRows:
 
     def differ_in(self, scope: Sequence[int]) -> bool:
         """Whether most of a sample of the rows are different in some variables."""
-        some = self.thinned(SAMPLE)
+        some = self.sample
         return some is not self and len(some.distinct(scope)[0][0]) > some.rows / 2
+
+    @cached_property
+    def sample(self) -> CodedRows:
+        """Some of the rows, or all."""
+        return self.thinned(SAMPLE)
 
     def thinned(self, most: int) -> CodedRows:
         """At most so many rows, evenly spaced, that count for no more than themselves."""

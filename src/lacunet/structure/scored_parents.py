@@ -115,7 +115,7 @@ def parent_sets(
     for end, family in enumerate(families, start=1):
         deadline.check()
         if family.scope not in source_of:
-            source_of[family.scope] = sets.configurations(family.scope)
+            source_of[family.scope] = sets.counted.configurations(family.scope)
             held += len(source_of[family.scope]) * len(family.scope)
         held += 1 << len(family.candidates)
         if end == len(families) or held > MOST_HELD:
@@ -183,7 +183,7 @@ class _SideBySide:
         masks = (level.mask - faster << 1) + faster + (whole << before)
         left_out = np.where(whole & parents, before, -1)
         some = np.flatnonzero(whole | parents)
-        self.sets.count(self.sources, Wanted(level.row, masks, left_out).where(some))
+        self.sets.counted.count(self.sources, Wanted(level.row, masks, left_out).where(some))
 
     def _are_new(self, sets: Integers) -> Mask:
         """Which sets are not known, each only once."""
@@ -234,7 +234,7 @@ class _SideBySide:
         sets, index = self._sets(level), level.index
         whole, alone = map(self.sets.places, sets)
         self.bound[index] = self.sets.fits[whole] - self.sets.fits[alone]
-        reached = self.sets.scores[whole] - self.sets.scores[alone]
+        reached = self.sets.scored[whole] - self.sets.scored[alone]
         must = self.must[level.row]
         has_all = level.mask & must == must
         self.score[index[has_all]] = reached[has_all]

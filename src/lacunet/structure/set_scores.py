@@ -17,7 +17,7 @@ random numbers of 64 bits, where two sets of a million are the same with a proba
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -34,11 +34,9 @@ from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn
 
 BATCH = 2**19  # keys or cells that are counted at once
 EXACT_VARIABLES = 57  # whose sets have numbers of their own
-ONE_BY_ONE = 2**11  # with as many rows a set is counted by itself
-
-
-# The distinct configurations of some variables, and the index of each row's.
-Known = dict[tuple[int, ...], tuple[NDArray[Any], Integers]]
+ROW_BY_ROW = 2**11  # with as many configurations sets are counted so
+TOGETHER = 16  # sets that are counted row by row,
+BLOCK_ROWS = 2**14  # in so many rows at a time
 
 
 @dataclass(frozen=True)
@@ -131,42 +129,99 @@ def numbers_of(variables: int) -> Integers:
 
 
 class ScoredSets:
-    r"""The scores of sets in complete rows, each counted once.
-
-    Of each of ``sets``, sorted: :math:`\sum n \log n`, its score, and how many of its cells
-    do not occur but should. ``numbers`` are those of the variables.
+    """The scores of sets in one sample of complete rows, by one score, each counted once.
 
     Parameters
     ----------
-    known
-        Configurations of the same rows with other weights.
+    counted
+        Where its sets are counted, along with those of other samples and scores.
     """
 
-    def __init__(self, rows: CodedRows, score: Score, known: Known | None = None) -> None:
-        self.rows, self.score, self.known = rows, score, known
-        self.numbers = numbers_of(len(rows))
-        self.sets = self.impossible = np.zeros(0, np.int64)
-        self.fits = self.scores = np.zeros(0)
-        nothing = np.zeros((1, 0), np.int64)
-        self._keep(_Tables(nothing, np.array([score.total]), np.zeros(1, np.int64)))
+    def __init__(self, rows: CodedRows, score: Score, counted: CountedSets | None = None) -> None:
+        self.rows, self.score = rows, score
+        self.counted = CountedSets([rows], [score]) if counted is None else counted
+        self.sample = self.counted.samples.index(rows)
+        self.rank = self.counted.scores.index(score)
 
-    def configurations(self, scope: Sequence[int]) -> Configurations:
-        """What the sets of some variables are counted from."""
-        return Configurations.of(scope, self.rows, self.score.total, self.known)
+    @property
+    def numbers(self) -> Integers:
+        """The numbers of the variables."""
+        return self.counted.numbers
+
+    @property
+    def fits(self) -> FloatArray:
+        r""":math:`\sum n \log n` of each set."""
+        fits: FloatArray = self.counted.fits[self.sample]
+        return fits
+
+    @property
+    def impossible(self) -> Integers:
+        """How many cells of each set do not occur but should."""
+        impossible: Integers = self.counted.impossible[self.sample]
+        return impossible
+
+    @property
+    def scored(self) -> FloatArray:
+        """The score of each set."""
+        scored: FloatArray = self.counted.scored[self.rank, self.sample]
+        return scored
 
     def has(self, sets: Integers) -> Mask:
-        """Which sets are scored."""
-        return is_among(sets, self.sets)
+        """Which sets are counted."""
+        return is_among(sets, self.counted.sets)
 
     def places(self, sets: Integers) -> Integers:
-        """Where sets that are scored stand."""
-        return np.searchsorted(self.sets, sets)
+        """Where sets that are counted stand."""
+        return np.searchsorted(self.counted.sets, sets)
+
+
+class CountedSets:
+    """Sets counted in several samples at once: the same complete rows with other weights.
+
+    A set that is wanted in one sample is counted in all, and scored by all scores. ``sets`` are
+    their numbers, ascending; ``numbers`` are those of the variables. ``fits`` and ``impossible``
+    have a row for each sample, ``scored`` as many for each score (see `ScoredSets`).
+    """
+
+    def __init__(self, samples: Sequence[CodedRows], scores: Sequence[Score]) -> None:
+        self.samples, self.scores = samples, scores
+        self.rows, self.total = samples[0], scores[0].total
+        self.numbers = numbers_of(len(self.rows))
+        self.known: dict[tuple[int, ...], Configurations] = {}
+        self.sets = np.zeros(0, np.int64)
+        self.fits = np.zeros((len(samples), 0))
+        self.impossible = np.zeros((len(samples), 0), np.int64)
+        self.scored = np.zeros((len(scores), len(samples), 0))
+        counts, nothing = np.full((len(samples), 1), self.total), np.zeros((1, 0), np.int64)
+        self._keep([_Tables(nothing, counts, np.zeros(1, np.int64))])
+
+    @cached_property
+    def weights(self) -> FloatArray | None:
+        """The weights of the rows in each sample, side by side; None where all are the same."""
+        if len(self.samples) == 1 and self.rows.weigh_the_same:
+            return None
+        ones = np.ones(self.rows.rows)
+        weights = [ones if rows.weights is None else rows.weights for rows in self.samples]
+        return np.stack([own * (self.total / own.sum()) for own in weights], axis=1)
 
     @cached_property
     def shares(self) -> FloatArray:
         """How frequent the states of each variable are, and of one more that is none."""
-        counts = [*self.rows.frequencies, np.ones(1)]
-        return np.concatenate([of_states / of_states.sum() for of_states in counts])
+        of_samples = [
+            [of_states / of_states.sum() for of_states in (*rows.frequencies, np.ones(1))]
+            for rows in self.samples
+        ]
+        return np.stack([np.concatenate(shares) for shares in of_samples])
+
+    def configurations(self, scope: Sequence[int]) -> Configurations:
+        """What the sets of some variables are counted from."""
+        scope = tuple(scope)
+        if scope not in self.known:
+            configurations = Configurations.of(scope, self.rows, self.weights, self.total)
+            if len(self.samples) == 1:
+                return configurations
+            self.known[scope] = configurations
+        return self.known[scope]
 
     def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
         """Count sets of variables in configurations that have these."""
@@ -178,47 +233,55 @@ class ScoredSets:
         nodes = np.where(is_in, scopes[wanted.source], none)
         sizes = np.array([*self.rows.sizes, 1])[nodes]
         configurations = np.array([len(source) for source in sources])[wanted.source]
-        work = np.cumsum(np.maximum(sizes.prod(axis=1), configurations))
-        for batch in np.split(np.arange(len(work)), np.flatnonzero(np.diff(work // BATCH)) + 1):
-            if len(batch):
-                self._keep(_counted(sources, wanted.where(batch), nodes[batch], sizes[batch], none))
+        cells = sizes.prod(axis=1) * len(self.samples)
+        work = np.cumsum(np.maximum(cells, configurations))
+        self._keep(
+            _counted(
+                sources, wanted.where(batch), nodes[batch], sizes[batch], none, len(self.samples)
+            )
+            for batch in np.split(np.arange(len(work)), np.flatnonzero(np.diff(work // BATCH)) + 1)
+            if len(batch)
+        )
 
-    def _keep(self, tables: _Tables) -> None:
-        fits = np.add.reduceat(nlogn(tables.counts), tables.starts)
-        impossible = np.zeros(len(fits), np.int64)
-        if self.score.equivalent_size is not None:
-            scores = _bdeu(tables.counts, tables.starts, self.score.equivalent_size)
-        else:
-            scores = fits - (tables.cells - 1) * self.score.each
-            if self.score.is_sparse:
-                impossible = self._impossible(tables)
-                some = np.flatnonzero(impossible)
-                scores[some] = fits[some] - self._costs(tables.cells[some], impossible[some])
-        sets = np.concatenate([self.sets, self.numbers[tables.nodes].sum(axis=1)])
+    def _keep(self, tables: Iterable[_Tables]) -> None:
+        kept = [(self.sets, self.fits, self.impossible, self.scored)]
+        kept += [self._scored(some) for some in tables]
+        sets, *of_each = (np.concatenate(parts, axis=-1) for parts in zip(*kept, strict=True))
         order = np.argsort(sets, kind="stable")
         self.sets = sets[order]
-        self.fits = np.concatenate([self.fits, fits])[order]
-        self.scores = np.concatenate([self.scores, scores])[order]
-        self.impossible = np.concatenate([self.impossible, impossible])[order]
+        self.fits, self.impossible, self.scored = (part[..., order] for part in of_each)
 
-    def _costs(self, cells: Integers, impossible: Integers) -> FloatArray:
-        """What tables cost of which some cells do not occur; many are alike."""
-        both, which = np.unique(cells << 32 | impossible, return_inverse=True)
-        each = self.score.each
-        costs = [cost_of_cells(pair >> 32, pair & 2**32 - 1, each) for pair in both.tolist()]
-        return np.array(costs)[which]
+    def _scored(self, tables: _Tables) -> tuple[Integers, FloatArray, Integers, FloatArray]:
+        """The numbers of some sets, what they fit, their impossible cells and their scores."""
+        fits = np.add.reduceat(nlogn(tables.counts), tables.starts, axis=1)
+        impossible = np.zeros(fits.shape, np.int64)
+        if any(score.is_sparse and score.equivalent_size is None for score in self.scores):
+            impossible = self._impossible(tables)
+        scored = np.empty((len(self.scores), *fits.shape))
+        for own, score in zip(scored, self.scores, strict=True):
+            if score.equivalent_size is not None:
+                for into, counts in zip(own, tables.counts, strict=True):
+                    into[:] = _bdeu(counts, tables.starts, score.equivalent_size)
+                continue
+            own[:] = fits - (tables.cells - 1) * score.each
+            if score.is_sparse:
+                samples, some = np.nonzero(impossible)
+                costs = _costs(tables.cells[some], impossible[samples, some], score.each)
+                own[samples, some] = fits[samples, some] - costs
+        return self.numbers[tables.nodes].sum(axis=1), fits, impossible, scored
 
     def _impossible(self, tables: _Tables) -> Integers:
-        """How many cells of each table do not occur though they should."""
+        """How many cells of each table do not occur though they should, in each sample."""
         empty = tables.counts == 0
-        impossible = np.zeros(len(tables.nodes), np.int64)
-        has_empty = np.logical_or.reduceat(empty, tables.starts)
+        impossible = np.zeros((len(empty), len(tables.nodes)), np.int64)
+        has_empty = np.logical_or.reduceat(empty.any(axis=0), tables.starts)
         if not has_empty.any():
             return impossible
         cells = tables.cells[has_empty]
         expected = self._expected(tables.nodes[has_empty])
-        should_be = empty[np.repeat(has_empty, tables.cells)] & (expected >= EXPECTED_ROWS)
-        impossible[has_empty] = np.add.reduceat(should_be, np.cumsum(cells) - cells, dtype=np.int64)
+        should_be = empty[:, np.repeat(has_empty, tables.cells)] & (expected >= EXPECTED_ROWS)
+        starts = np.cumsum(cells) - cells
+        impossible[:, has_empty] = np.add.reduceat(should_be, starts, axis=1, dtype=np.int64)
         return impossible
 
     def _expected(self, nodes: Integers) -> FloatArray:
@@ -228,53 +291,60 @@ class ScoredSets:
         """
         sizes = np.array([*self.rows.sizes, 1])
         starts = np.cumsum(sizes) - sizes
-        expected = np.full(len(nodes), self.score.total)
+        expected = np.full((len(self.samples), len(nodes)), self.total)
         cells = np.ones(len(nodes), np.int64)
         for column in nodes.T:
             states = sizes[column]
             block = np.repeat(np.arange(len(nodes)), states)
             first = np.cumsum(states) - states
-            share = self.shares[np.arange(len(block)) + (starts[column] - first)[block]]
+            share = self.shares[:, np.arange(len(block)) + (starts[column] - first)[block]]
             length = cells[block]
             before = (np.cumsum(cells) - cells)[block] - (np.cumsum(length) - length)
             index = np.arange(length.sum()) + np.repeat(before, length)
-            expected = expected[index] * np.repeat(share, length)
+            expected = expected[:, index] * np.repeat(share, length, axis=1)
             cells = cells * states
         return expected
 
 
+def _costs(cells: Integers, impossible: Integers, each: float) -> FloatArray:
+    """What tables cost of which some cells do not occur; many are alike."""
+    both, which = np.unique(cells << 32 | impossible, return_inverse=True)
+    costs = [cost_of_cells(pair >> 32, pair & 2**32 - 1, each) for pair in both.tolist()]
+    return np.array(costs)[which]
+
+
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """The distinct configurations of some variables, with their weights."""
+    """The configurations of some variables: the distinct ones, or those of all rows.
+
+    ``columns`` are their codes, variable by variable. ``weights`` has a column for each sample; it
+    is a number where all weigh the same.
+    """
 
     scope: tuple[int, ...]  # ascending
-    columns: NDArray[Any]  # whole numbers far below 2^53, a row for each variable
+    columns: Sequence[NDArray[Any]]
     sizes: list[int]
-    weights: FloatArray | float  # a number where all weigh the same
+    weights: FloatArray | float
 
     @classmethod
     def of(
-        cls, scope: Sequence[int], rows: CodedRows, total: float, known: Known | None = None
+        cls, scope: tuple[int, ...], rows: CodedRows, weights: FloatArray | None, total: float
     ) -> Configurations:
         """The configurations of some rows, or the rows themselves where few are equal.
 
         Parameters
         ----------
-        known
-            Those of the same rows with other weights; what is not there is added.
+        weights
+            Those of the rows in each sample, or None where all are the same.
         """
-        scope, sizes = tuple(scope), [rows.sizes[node] for node in scope]
-        if rows.weigh_the_same and rows.differ_in(scope):
-            every = np.array([rows.columns[node] for node in scope], np.int64)
-            return cls(scope, every, sizes, total / rows.rows)
-        known = {} if known is None else known
-        if scope not in known:
-            distinct, index = rows.distinct(scope)
-            is_multiplied = len(distinct[0]) < ONE_BY_ONE  # which is fast with floats
-            known[scope] = np.array(distinct, float if is_multiplied else np.int64), index
-        columns, index = known[scope]
-        weights = np.bincount(index, rows.weights, columns.shape[1])
-        return cls(scope, columns, sizes, weights * (total / weights.sum()))
+        columns, sizes = [rows.columns[node] for node in scope], [rows.sizes[v] for v in scope]
+        if rows.differ_in(scope):
+            return cls(scope, columns, sizes, total / rows.rows if weights is None else weights)
+        columns, index = rows.distinct(scope)
+        if weights is None:
+            weights = np.full((rows.rows, 1), total / rows.rows)
+        of_samples = [np.bincount(index, own, len(columns[0])) for own in weights.T]
+        return cls(scope, columns, sizes, np.stack(of_samples, axis=1))
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -286,39 +356,47 @@ class Configurations:
         ----------
         strides
             How far apart the states of each variable are in each table, zero where it is not in it.
+        counts
+            A row for each sample.
         """
-        count = self._in_one if self.columns.dtype == np.float64 else self._one_by_one
-        count(strides[:, : len(self.scope)], ends, counts)
-        if isinstance(self.weights, float):
-            counts[ends[0] : ends[-1]] *= self.weights
+        strides = strides[:, : len(self.scope)]
+        if len(self) < ROW_BY_ROW:
+            self._in_one(strides, ends, counts)
+        else:
+            self._row_by_row(strides, ends, counts)
 
-    def _one_by_one(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
-        """Each set with the keys that it shares with the one before it."""
-        path: list[int] = []
-        known = [(np.zeros(len(self), np.int64), 1)]
-        weights = None if isinstance(self.weights, float) else self.weights
-        sets = [np.flatnonzero(stride).tolist() for stride in strides]
-        for places, begin in sorted(zip(sets, ends.tolist(), strict=False)):
-            shared = 0
-            while shared < min(len(path), len(places)) and path[shared] == places[shared]:
-                shared += 1
-            del known[shared + 1 :]
-            for index in places[shared:]:
-                before, cells = known[-1]
-                keys = self.columns[index] * cells
-                keys += before
-                known.append((keys, cells * self.sizes[index]))
-            path = places
-            keys, cells = known[-1]
-            counts[begin : begin + cells] = np.bincount(keys, weights, cells)
+    def _row_by_row(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
+        """Some sets at a time: each row is added to a cell of each of their tables."""
+        from scipy.sparse import csc_array
+
+        counts[:, ends[0] : ends[-1]] = 0.0
+        for start in range(0, len(self), BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            codes = np.stack([column[block] for column in self.columns], axis=1, dtype=np.float32)
+            number = len(codes)
+            weights = np.ones(number) if isinstance(self.weights, float) else self.weights[block]
+            for begin in range(0, len(strides), TOGETHER):
+                some = strides[begin : begin + TOGETHER]
+                first, *_, last = ends[begin : begin + TOGETHER + 1]
+                keys = codes @ some.T.astype(np.float32)  # whole numbers below 2^24
+                keys += (ends[begin : begin + len(some)] - first).astype(np.float32)
+                index = keys.astype(np.int32).ravel()
+                rows_of = np.arange(0, len(index) + 1, len(some), dtype=np.int32)
+                shape = int(last - first), number
+                has_cell = csc_array((np.ones(len(index)), index, rows_of), shape)
+                counts[:, first:last] += np.asarray(has_cell @ weights).T
+        if isinstance(self.weights, float):
+            counts[:, ends[0] : ends[-1]] *= self.weights
 
     def _in_one(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
-        """Many sets at once: most tables are small."""
-        keys = (strides @ self.columns).astype(np.int64) + (ends[:-1, None] - ends[0])
-        weights = None
-        if not isinstance(self.weights, float):
-            weights = np.broadcast_to(self.weights, keys.shape).ravel()
-        counts[ends[0] : ends[-1]] = np.bincount(keys.ravel(), weights, ends[-1] - ends[0])
+        """All sets at once: most tables are small."""
+        assert not isinstance(self.weights, float)
+        codes = np.array(self.columns, float)
+        keys = (strides @ codes).astype(np.int64) + (ends[:-1, None] - ends[0])
+        flat = keys.ravel()
+        for into, weights in zip(counts, self.weights.T, strict=True):
+            own = np.broadcast_to(weights, keys.shape).ravel()
+            into[ends[0] : ends[-1]] = np.bincount(flat, own, ends[-1] - ends[0])
 
 
 @dataclass(frozen=True)
@@ -342,6 +420,8 @@ class Wanted:
 class _Tables:
     """The counts of some sets, one after the other; ``starts`` is where each begins.
 
+    They have a row for each sample.
+
     ``nodes`` are the variables of each set, ascending, and then one beyond all that is none.
     """
 
@@ -352,17 +432,22 @@ class _Tables:
     @cached_property
     def cells(self) -> Integers:
         """How many cells each table has."""
-        return np.diff(self.starts, append=len(self.counts))
+        return np.diff(self.starts, append=self.counts.shape[1])
 
 
 def _counted(
-    sources: Sequence[Configurations], wanted: Wanted, nodes: Integers, sizes: Integers, none: int
+    sources: Sequence[Configurations],
+    wanted: Wanted,
+    nodes: Integers,
+    sizes: Integers,
+    none: int,
+    samples: int,
 ) -> _Tables:
     """The tables of sets, and of those with a variable less that are wanted as well."""
     slower = np.cumprod(sizes, axis=1)
     strides = np.where(nodes < none, slower // sizes, 0)
     ends = np.append(0, np.cumsum(slower[:, -1]))
-    counts = np.empty(ends[-1])
+    counts = np.empty((samples, ends[-1]))
     groups = np.flatnonzero(np.diff(wanted.source, prepend=-1, append=-1)).tolist()
     for begin, end in pairwise(groups):
         source = sources[wanted.source[begin]]
@@ -375,7 +460,7 @@ def _counted(
     nodes = np.sort(np.concatenate([nodes, less[some]]), axis=1)
     return _Tables(
         nodes[:, : (nodes < none).sum(axis=1).max()],
-        np.concatenate([counts, sums]),
+        np.concatenate([counts, sums], axis=1),
         np.concatenate([ends[:-1], ends[-1] + starts]),
     )
 
@@ -396,8 +481,8 @@ def _sums(
     stride, states = stride[table], states[table]
     cell = np.arange(len(table)) - begin[table]
     index = starts[table] + cell + cell // stride * stride * (states - 1)
-    sums = counts[index]
+    sums = counts[:, index]
     for state in range(1, states.max(initial=0)):
         has = np.flatnonzero(states > state)
-        sums[has] += counts[index[has] + state * stride[has]]
+        sums[:, has] += counts[:, index[has] + state * stride[has]]
     return sums, begin

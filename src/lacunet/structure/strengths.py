@@ -27,7 +27,7 @@ them too. Its CPTs are counted from the weighted rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 
@@ -39,14 +39,15 @@ from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.order_search import Ordered, Scores, search
-from lacunet.structure.scored_parents import MOST_HELD, CandidateParents, Far, parent_sets
+from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
-from lacunet.structure.set_scores import Known, Score, ScoredSets
+from lacunet.structure.set_scores import CountedSets, Score, ScoredSets
 
 JEFFREYS = 0.5
 AIC = 1.0  # that it takes for each free parameter
 KICKS = 5
 CANDIDATES = 8
+MOST_TOGETHER = 10  # replicates that are counted at once
 FOUND = {0: 0.33, 0.3: 0.36, 0.5: 0.44, 0.7: 0.47, 0.8: 0.57, 0.85: 0.64, 0.95: 0.77, 1: 0.95}
 NOT_FOUND = {0: 0, 0.05: 0.09, 0.1: 0.13, 0.25: 0.22, 0.5: 0.3, 1: 0.37}
 DIRECTED = {0: 0.5, 0.05: 0.61, 0.2: 0.66, 0.5: 0.69, 0.85: 0.75, 0.9: 0.84, 1: 0.91}
@@ -108,7 +109,7 @@ def bootstrap(
     Parameters
     ----------
     completions
-        Complete rows, several draws of what was missing; replicates take turns.
+        Complete rows, several draws of what was missing, each for as many replicates.
     dag
         What was found: replicates start from it.
     """
@@ -119,10 +120,7 @@ def bootstrap(
             CandidateParents(y, screen.candidates(y, dag, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
         ]
-        held = completions[0].rows * len(families) * len(completions)
-        known_of: list[Known | None] = [{} if held <= MOST_HELD else None for _ in completions]
         aic, far = replace(score, equivalent_size=None, price=AIC), Far()
-
         aside = deepcopy(rng)  # so that strengths are the same without the wider networks
 
         def found(
@@ -132,17 +130,29 @@ def bootstrap(
             scores = Scores(parent_sets(families, sets, *limits), constraints.required)
             return search(scores, start, KICKS, kicks, deadline)
 
-        for replicate in range(replicates):
-            completion = replicate % len(completions)
-            sample, known = _reweighted(completions[completion], rng), known_of[completion]
-            best = found(ScoredSets(sample, score, known), order, screen.far, rng)
-            compelled = compelled_arcs(best.parents, constraints.contradicted)
-            wider = found(ScoredSets(sample, aic, known), best.order, far, aside)
-            learned.append(Replicate(best.parents, compelled, wider.parents, sample))
-            progress("edge strengths", len(learned), replicates)
+        for group in _groups(completions, replicates):
+            samples = [_reweighted(rows, rng) for rows in group]
+            counted = CountedSets(samples, [score, aic])  # nearly the same sets are wanted in all
+            for sample in samples:
+                best = found(ScoredSets(sample, score, counted), order, screen.far, rng)
+                compelled = compelled_arcs(best.parents, constraints.contradicted)
+                wider = found(ScoredSets(sample, aic, counted), best.order, far, aside)
+                learned.append(Replicate(best.parents, compelled, wider.parents, sample))
+                progress("edge strengths", len(learned), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
         pass
     return learned
+
+
+def _groups(completions: Sequence[CodedRows], replicates: int) -> Iterator[list[CodedRows]]:
+    """The completion of each replicate; those of one group have the same and are counted together.
+
+    Completions are shared out evenly.
+    """
+    for first, completion in enumerate(completions):
+        own = len(range(first, replicates, len(completions)))
+        for begin in range(0, own, MOST_TOGETHER):
+            yield [completion] * min(MOST_TOGETHER, own - begin)
 
 
 def strengths_of(
