@@ -1,10 +1,10 @@
 """What an expectation will cost, and its plan.
 
-Components are taken in runs, smallest first: what eliminates small ones is often a part of
-what eliminates others of their size. Each run is laid out in shards of bounded size, which are
-evaluated one by one, or one on each core. A component whose cliques are beyond the budget is
-not planned but left to loopy propagation; so are those that would make an expectation too long, the
-largest first, by a number of cells that does not depend on the machine.
+Components are taken in runs, next to each other those that have the same variables: what
+eliminates one is often a part of what eliminates the other. Each run is laid out in shards of
+bounded size, which are evaluated one by one, or one on each core. A component whose cliques are
+beyond the budget is not planned but left to loopy propagation; so are those that would make an
+expectation too long, the largest first, by a number of cells that does not depend on the machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
-from lacunet.counts.em_problems.ragged import Integers, in_runs
+from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs
+from lacunet.inference.expectation import fused
 from lacunet.inference.expectation.messages import messages_of
 from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of
@@ -29,6 +30,8 @@ from lacunet.progress import Progress, silent
 
 STEPS_OF_A_RUN = 2**17  # of all its components; a run is laid out by operations on whole arrays
 CELLS_OF_A_SHARD = 2**24  # of its cliques, whose products are alive at once
+CELLS_OF_A_COMPILED_SHARD = 2**21  # there may be more of them: a call of each costs little
+MANY_VARIABLES = 20  # of a component
 BYTES_OF_A_CELL = 16  # its product, and its share of temporary arrays
 BYTES_OF_AN_INDEX = 8
 BYTES_OF_A_LEAN_CELL = 16  # of a message: its value and its mass
@@ -78,9 +81,9 @@ class ComponentRun:
 
 
 def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[ComponentRun]:
-    """The components in runs, smallest first, ordered for elimination."""
+    """The components in runs, ordered for elimination."""
     lengths = problems.members.lengths
-    order = np.argsort(lengths, kind="stable")
+    order = _in_order(problems.members, len(problems.factors.layout.cardinalities))
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     by_rank = stable_order(rank[problems.component], len(order))  # problems by their components
@@ -93,6 +96,31 @@ def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[Componen
         boundaries = problems.boundaries.take(chosen)
         structure = structure_of(problems.factors.layout, members, boundaries, deadline)
         yield ComponentRun(structure, by_rank[start:stop], ranks[start:stop] - components[0])
+
+
+def _in_order(members: Ragged, variables: int) -> Integers:
+    """The components in an order where those next to each other have many messages in common.
+
+    That is by their variables, the last first; those of many variables, which may not be planned at
+    all, come behind, smallest first.
+    """
+    lengths = members.lengths
+    is_large = lengths > MANY_VARIABLES
+    small = np.flatnonzero(~is_large)
+    digits = min(MANY_VARIABLES, int(62 / np.log2(variables + 1)))  # that a key has room for
+    keys = np.zeros(len(small), dtype=np.int64)
+    for digit in range(digits):
+        has_one = np.flatnonzero(lengths[small] > digit)
+        items = members.items[members.starts[1:][small[has_one]] - 1 - digit]  # ascending
+        keys *= variables + 1
+        keys[has_one] += items + 1
+    large = np.flatnonzero(is_large)
+    return np.concatenate(
+        [
+            small[np.argsort(keys, kind="stable")],
+            large[np.argsort(lengths[large], kind="stable")],
+        ]
+    )
 
 
 def cells_within(memory: float) -> float:
@@ -123,7 +151,9 @@ def plan_of(
     reads = 0.0
     kept = 0.0
     room = most_cells
-    shard_cells = min(CELLS_OF_A_SHARD, memory / (8 * BYTES_OF_A_CELL))
+    is_compiled = _pays_to_compile(problems)
+    most = CELLS_OF_A_COMPILED_SHARD if is_compiled else CELLS_OF_A_SHARD
+    shard_cells = min(most, memory / (8 * BYTES_OF_A_CELL))
     for run in runs_of(problems, deadline):
         # What is too large for all its products to be kept may still fit without them.
         is_lean = run.cells > cells_within(memory)
@@ -136,7 +166,7 @@ def plan_of(
         for part in in_runs(chosen, cells // shard_cells):
             deadline.check()
             lean = bool(is_lean[run.component[part]].any())
-            laid_out = _lay_out(problems, run, part, memory / 2 - kept, lean)
+            laid_out = _lay_out(problems, run, part, memory / 2 - kept, lean, is_compiled)
             shards.append(laid_out.shard)
             states += laid_out.states
             reads += laid_out.reads
@@ -146,6 +176,12 @@ def plan_of(
     return EvaluationPlan(
         problems, tuple(shards), np.concatenate([none, *left_out]), states, reads, kept
     )
+
+
+def _pays_to_compile(problems: Problems) -> bool:
+    """Whether there is so much to do that compiled loops are worth their compilation."""
+    steps = int(problems.members.lengths[problems.component].sum())
+    return steps >= fused.PAYS_FROM and fused.loops() is not None
 
 
 def _too_dear(
@@ -172,7 +208,12 @@ class _LaidOut(NamedTuple):
 
 
 def _lay_out(
-    problems: Problems, run: ComponentRun, part: Integers, spare: float, is_lean: bool
+    problems: Problems,
+    run: ComponentRun,
+    part: Integers,
+    spare: float,
+    is_lean: bool,
+    is_compiled: bool,
 ) -> _LaidOut:
     """The shard of some problems of a run; indices are kept where they fit into spare bytes."""
     structure = run.structure
@@ -185,6 +226,8 @@ def _lay_out(
     index_bytes = indices.sum() * BYTES_OF_AN_INDEX
     keep = bool(index_bytes <= spare) and not is_lean
     cells_of_cpts = problems.factors.layout.cells
-    shard = shard_of(messages, structure, run.problems[part], cells_of_cpts, keep, is_lean)
+    shard = shard_of(
+        messages, structure, run.problems[part], cells_of_cpts, keep, is_lean, is_compiled
+    )
     kept = float(index_bytes) if keep else 0.0
     return _LaidOut(shard, float(cells.sum()), float(reads.sum()), kept)

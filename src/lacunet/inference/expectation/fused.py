@@ -1,9 +1,15 @@
-"""The two loops of an E-step compiled by Numba, where it is installed and where that pays.
+r"""Messages computed by one compiled loop, where Numba is installed and where that pays.
 
-NumPy reads all values of an input, then multiplies, then sums: three passes over memory. Compiled,
-each value is read once. Sums and products are made in the same order, so that results are the
-same bits. To load Numba and to compile takes a second or two: as long as reading `PAYS_FROM`
-values by NumPy, after which it is done.
+NumPy reads all values of an input, then multiplies, then sums: three passes over memory for each
+group of messages, products kept until the way back. Compiled, a cell of a message is finished
+before the next is looked at: the places of its inputs lie side by side, state after state, and on
+the way back its products are made again from values that are in the cache still. All messages
+between two groups of matrices are one call, which holds no lock of the interpreter: threads that
+work on other shards go on.
+
+To load Numba and to compile takes about a second, which only many problems repay
+(`PAYS_FROM`). Which loop is used depends on the problems alone: so results are the same bits
+whatever was computed before.
 """
 
 from __future__ import annotations
@@ -11,63 +17,73 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from types import SimpleNamespace
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.ragged import Integers
 from lacunet.network.network import FloatArray
 
-PAYS_FROM = 3e8  # values read or written in this process, some 5 ns each
+PAYS_FROM = 2**20  # steps of all problems: an expectation of some 25 ms by NumPy
+MOST_CELLS = 2**31  # of a shard, so that its places are narrow integers
+
+# The columns of a table of blocks.
+START, MESSAGES, LENGTH, STATES, INPUTS, PLACE, SCALE = range(7)
+SMALLEST_SUM = float(np.finfo(np.float64).tiny)  # of a message: dividing by less may overflow
+
+Narrow = NDArray[np.uint32]
 
 
 @dataclass(frozen=True)
-class CompiledLoops:
-    """The compiled loops: `multiplied` and `scattered`."""
+class Loops:
+    """The compiled loops of `lacunet.inference.expectation.compiled_loops`."""
 
-    multiply: Callable[[FloatArray, Integers, FloatArray, FloatArray], None]
-    scatter: Callable[[FloatArray, Integers, FloatArray, FloatArray], None]
-
-
-READ = SimpleNamespace(values=0.0)  # in this process so far: the one thing here that changes
-
-
-def kernels(values: int) -> CompiledLoops | None:
-    """The compiled loops for reading so many more values; None if they do not pay, or not yet."""
-    READ.values += values
-    return _compiled() if READ.values >= PAYS_FROM else None
+    forward: Callable[[FloatArray, Integers, Narrow, FloatArray, FloatArray], None]
+    backward: Callable[[FloatArray, FloatArray, Integers, Narrow, FloatArray], None]
 
 
 @cache
-def _compiled() -> CompiledLoops | None:
+def loops() -> Loops | None:
+    """The compiled loops; None where there is no Numba."""
     try:
-        import numba
+        from lacunet.inference.expectation.compiled_loops import backward, forward
 
-        compiled: Any = numba.njit
-        return CompiledLoops(compiled(multiplied), compiled(scattered))
+        return Loops(forward, backward)
     except Exception:  # not there, or not fit for this NumPy: which does the same
         return None
 
 
-def multiplied(
-    values: FloatArray, index: Integers, product: FloatArray, message: FloatArray
-) -> None:
-    """The products of the inputs, and their sums over the first axis."""
-    inputs, states, cells = index.shape
-    for state in range(states):
-        for cell in range(cells):
-            term = values[index[0, state, cell]]
-            for number in range(1, inputs):
-                term *= values[index[number, state, cell]]
-            product[state, cell] = term
-            message[cell] = term if state == 0 else message[cell] + term
+@dataclass(frozen=True)
+class Fused:
+    """Messages computed one after the other by a compiled loop.
 
+    They are in blocks of one shape, whose cells are side by side from ``START`` on: so many
+    ``MESSAGES`` of a ``LENGTH``, with as many ``INPUTS`` for each of the ``STATES`` of what is
+    eliminated. Where the values of these are begins at ``PLACE``: cell, then state, then input.
+    Those that are divided by their sums have these from ``SCALE`` on, one after every few inputs;
+    others, where it is -1, count as one message.
+    """
 
-def scattered(mass: FloatArray, index: Integers, product: FloatArray, share: FloatArray) -> None:
-    """Add each product's share of the mass to what it was made of, one input after the other."""
-    inputs, states, cells = index.shape
-    for number in range(inputs):
-        for state in range(states):
-            for cell in range(cells):
-                if number == 0:
-                    product[state, cell] *= share[cell]
-                mass[index[number, state, cell]] += product[state, cell]
+    blocks: Integers
+    places: Narrow
+    mass: FloatArray  # the weights of the problems that each sum serves, a column for each part
+    scratch: int  # cells of the largest clique whose product is scaled on the way
+
+    def forward(self, values: FloatArray, logs: FloatArray) -> list[FloatArray]:
+        """Write the messages and add to the log-likelihoods; gives what they were multiplied by."""
+        compiled = loops()
+        assert compiled is not None
+        sums = np.ones(len(self.mass))
+        compiled.forward(values, self.blocks, self.places, sums, np.empty(self.scratch))
+        is_possible = sums > 0
+        found = np.log(np.where(is_possible, sums, 1.0))
+        logs += (found[:, None] * self.mass).sum(axis=0)
+        if not is_possible.all():
+            logs[(self.mass[~is_possible] > 0).any(axis=0)] = -np.inf
+        return [is_possible / np.where(is_possible, sums, 1.0)]
+
+    def backward(self, products: list[FloatArray], values: FloatArray, mass: FloatArray) -> None:
+        """Pass the mass of the messages on to what they were made of."""
+        compiled = loops()
+        assert compiled is not None
+        compiled.backward(values, mass, self.blocks, self.places, products[0])

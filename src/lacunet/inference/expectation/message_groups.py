@@ -29,11 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.ragged import Integers
-from lacunet.inference.expectation.fused import kernels
+from lacunet.inference.expectation.fused import SMALLEST_SUM
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-SMALLEST_SUM = float(np.finfo(np.float64).tiny)  # of a message: dividing by less may overflow
 BYTES = np.dtype(np.float64).itemsize  # of a cell
 MAX_INPUTS_DIVIDED = 8  # of so many inputs all divisions in two sides are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
@@ -127,11 +126,6 @@ class Gathered:
     widths: tuple[int, ...]  # only the first so many cells have input `q`: most inputs come first
     scaling: Scaling | None  # of all messages, if one of them is to be scaled
 
-    @property
-    def is_even(self) -> bool:
-        """Whether all messages have as many inputs."""
-        return self.widths[-1] == self.stop - self.start
-
     def index(self) -> Integers:
         """Where the values of the inputs are."""
         return self.source.index() if isinstance(self.source, Recipe) else self.source
@@ -140,22 +134,15 @@ class Gathered:
         """Write the messages and add to the log-likelihoods; the products behind them."""
         index = self.index()
         message = values[self.start : self.stop]
-        # The compiled loop knows neither shorter messages nor scaling on the way.
-        is_plain = self.is_even and len(index) <= INPUTS_BEFORE_SCALING
-        compiled = kernels(index.size) if is_plain else None
-        if compiled is not None:
-            product = np.empty(index.shape[1:])
-            compiled.multiply(values, index, product, message)
-        else:
-            # One row for each state of the eliminated variable.
-            product = values.take(index[0])
-            for done, places in enumerate(index[1:], start=1):
-                if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
-                    logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
-                width = self.widths[done]
-                part = product[:, :width]
-                part *= values.take(places[:, :width])
-            np.add.reduce(product, axis=0, out=message)
+        # One row for each state of the eliminated variable.
+        product = values.take(index[0])
+        for done, places in enumerate(index[1:], start=1):
+            if done % INPUTS_BEFORE_SCALING == 0 and self.scaling is not None:
+                logs += self.scaling.scale(product, np.add.reduce(product, axis=0))
+            width = self.widths[done]
+            part = product[:, :width]
+            part *= values.take(places[:, :width])
+        np.add.reduce(product, axis=0, out=message)
         if self.scaling is not None:
             logs += self.scaling.scale(product, message)
         return [product]
@@ -165,10 +152,6 @@ class Gathered:
         (product,) = products
         share = shares(values[self.start : self.stop], mass[self.start : self.stop])
         index = self.index()
-        compiled = kernels(index.size) if self.is_even else None
-        if compiled is not None:
-            compiled.scatter(mass, index, product, share)
-            return
         product *= share  # B(v, s) of each cell of the cliques
         for width, places in zip(self.widths, index, strict=True):
             np.add.at(mass, places[:, :width].reshape(-1), product[:, :width].reshape(-1))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.distinct import begins_of, ordered_keys, stable_order
 from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.inference.expectation.fused import MOST_CELLS, Fused, Narrow
 from lacunet.inference.expectation.message_groups import Dense, Gathered, Recipe, Scaling, dense_of
 from lacunet.inference.expectation.messages import Messages
-from lacunet.inference.expectation.steps import Structure
+from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING, Structure
 from lacunet.network.network import FloatArray
 
 CELLS_OF_A_GROUP = 2**17  # larger groups are cut, so that their arrays stay in the cache
@@ -27,7 +29,7 @@ DENSE_GROUP = 2**13  # cells of the cliques of one shape
 class Shard:
     """All groups of some problems, in the order of computation."""
 
-    groups: tuple[Gathered | Dense, ...]
+    groups: tuple[Gathered | Dense | Fused, ...]
     cells: int  # of the CPTs and of all messages
     problems: Integers  # their numbers
     roots: Integers  # the cells that hold their probabilities
@@ -40,6 +42,7 @@ def shard_of(
     cpt_cells: int,
     keep: bool,
     is_lean: bool = False,
+    is_compiled: bool = False,
 ) -> Shard:
     """Lay out the messages of some problems for evaluation.
 
@@ -53,14 +56,13 @@ def shard_of(
         Whether indices are kept, or made anew each time.
     is_lean
         Whether the products over large cliques are made twice, and not kept.
+    is_compiled
+        Whether all else is computed by compiled loops, if indices are kept.
     """
     step = messages.step
     kind = _dense_kinds(structure, step, DENSE_CLIQUE if keep else DENSE_GROUP)
     order, alike = _ordered_alike(messages, structure, kind, keep)
     step = step[order]
-    shape = structure.shape[step]
-    mass = messages.mass[order]
-    is_dense = kind[order] >= 0
 
     # Where each message begins, behind the CPTs, and where each input does.
     size = structure.message_size[step].astype(np.int64)
@@ -70,52 +72,118 @@ def shard_of(
     begins = messages.inputs.take(order)
     is_message = begins.items < 0
     begins.items[is_message] = start_of[~begins.items[is_message]]
-    kinds = structure.kinds.take(step)  # of the inputs
-    turns = (1 + np.flatnonzero(np.diff(shape))).tolist()  # to another shape
+    laid_out = _InOrder(
+        structure,
+        step,
+        starts,
+        begins,
+        kinds=structure.kinds.take(step),
+        mass=messages.mass[order],
+        is_dense=kind[order] >= 0,
+        turns=(1 + np.flatnonzero(np.diff(structure.shape[step]))).tolist(),
+    )
+    bounds = _bounds(alike, structure.cells[step])
+    groups: list[Gathered | Dense | Fused] = []
+    for is_dense, together in groupby(bounds, lambda bound: bool(laid_out.is_dense[bound[0]])):
+        between = list(together)
+        if is_compiled and keep and not is_dense and starts[-1] < MOST_CELLS:
+            groups.append(laid_out.fused(between[0][0], between[-1][1]))
+        elif is_dense:
+            groups += [laid_out.dense(start, stop, keep, is_lean) for start, stop in between]
+        else:
+            groups += [laid_out.gathered(start, stop, keep) for start, stop in between]
+    return Shard(tuple(groups), int(starts[-1]), problems, start_of[messages.last])
 
-    def recipe(start: int, stop: int) -> Recipe:
+
+@dataclass(frozen=True)
+class _InOrder:
+    """The messages of a shard in the order in which they are computed."""
+
+    structure: Structure
+    step: Integers  # of each
+    starts: Integers  # where its cells begin; one more at the end
+    begins: Ragged  # where those of its inputs do
+    kinds: Ragged  # of the inputs
+    mass: FloatArray  # the weights of the problems that it serves
+    is_dense: NDArray[np.bool_]  # whether it is a product of matrices
+    turns: list[int]  # where messages have another shape than those before
+
+    def recipe(self, start: int, stop: int) -> Recipe:
         """The recipe of a run of messages of one shape."""
-        sizes = _sizes(structure, int(step[start]))
-        strides = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
-        return Recipe(begins.matrix(start, stop), strides, sizes)
+        sizes = _sizes(self.structure, int(self.step[start]))
+        strides = self.structure.strides[self.kinds.matrix(start, stop)][..., : len(sizes)]
+        return Recipe(self.begins.matrix(start, stop), strides, sizes)
 
-    def index_of(start: int, stop: int) -> Integers:
+    def runs(self, start: int, stop: int) -> Iterator[tuple[int, int]]:
+        """The runs of messages of one shape, from one message to before another."""
+        inside = self.turns[bisect_right(self.turns, start) : bisect_left(self.turns, stop)]
+        return pairwise([start, *inside, stop])
+
+    def index(self, start: int, stop: int) -> Integers:
         """The index of a group: input, eliminated state, cell of message; a run of each shape.
 
         Where a message has no such input it holds anything.
         """
-        begin = int(starts[start])
-        length = int(starts[stop] - starts[start])
-        inputs = len(begins.row(start))  # the first message has most
-        states = int(structure.size[step[start]])
+        begin = int(self.starts[start])
+        length = int(self.starts[stop] - self.starts[start])
+        inputs = len(self.begins.row(start))  # the first message has most
+        states = int(self.structure.size[self.step[start]])
         index = np.empty((inputs, states, length), dtype=np.int64)
-        inside = turns[bisect_right(turns, start) : bisect_left(turns, stop)]
-        for left, right in pairwise([start, *inside, stop]):
-            cells = recipe(left, right).index()
-            here = slice(int(starts[left]) - begin, int(starts[right]) - begin)
+        for left, right in self.runs(start, stop):
+            cells = self.recipe(left, right).index()
+            here = slice(int(self.starts[left]) - begin, int(self.starts[right]) - begin)
             index[: len(cells), :, here] = cells
         return index
 
-    def group(start: int, stop: int) -> Gathered | Dense:
-        """Some of the messages, to be computed together."""
-        begin = int(starts[start])
-        end = int(starts[stop])
-        scaling = None
-        if structure.is_scaled[step[start:stop]].any():
-            inside = starts[start : stop + 1] - begin
-            scaling = Scaling(inside[:-1], np.diff(inside), mass[start:stop])
-        if is_dense[start]:
-            return dense_of(begin, end, recipe(start, stop), scaling, keep, is_lean)
-        source = index_of(start, stop) if keep else recipe(start, stop)
-        # Where the messages with at most so many inputs begin: 0, 1, ...
-        negative_inputs = -np.diff(begins.starts[start : stop + 1])  # ascending
-        first = np.searchsorted(negative_inputs, -np.arange(-negative_inputs[0]))
-        widths = tuple((starts[start + first] - begin).tolist())
-        return Gathered(begin, end, source, widths, scaling)
+    def scaling(self, start: int, stop: int) -> Scaling | None:
+        """How the messages of a group are scaled: all of them, if one is."""
+        if not self.structure.is_scaled[self.step[start:stop]].any():
+            return None
+        inside = self.starts[start : stop + 1] - int(self.starts[start])
+        return Scaling(inside[:-1], np.diff(inside), self.mass[start:stop])
 
-    bounds = _bounds(alike, structure.cells[step])
-    groups = tuple(group(start, stop) for start, stop in bounds)
-    return Shard(groups, int(starts[-1]), problems, start_of[messages.last])
+    def dense(self, start: int, stop: int, keep: bool, is_lean: bool) -> Dense:
+        """Some messages that are products of matrices."""
+        begin, end = int(self.starts[start]), int(self.starts[stop])
+        scaling = self.scaling(start, stop)
+        return dense_of(begin, end, self.recipe(start, stop), scaling, keep, is_lean)
+
+    def gathered(self, start: int, stop: int, keep: bool) -> Gathered:
+        """Some messages that NumPy computes together through an index."""
+        source = self.index(start, stop) if keep else self.recipe(start, stop)
+        # Where the messages with at most so many inputs begin: 0, 1, ...
+        negative_inputs = -np.diff(self.begins.starts[start : stop + 1])  # ascending
+        first = np.searchsorted(negative_inputs, -np.arange(-negative_inputs[0]))
+        begin, end = int(self.starts[start]), int(self.starts[stop])
+        widths = tuple((self.starts[start + first] - begin).tolist())
+        return Gathered(begin, end, source, widths, self.scaling(start, stop))
+
+    def fused(self, start: int, stop: int) -> Fused:
+        """Some messages that a compiled loop computes one after the other."""
+        blocks: list[list[int]] = []
+        places: list[Narrow] = []
+        served = [self.mass[:0]]  # by each sum
+        place = slot = scratch = 0
+        for left, right in self.runs(start, stop):
+            index = self.recipe(left, right).index()
+            places.append(index.transpose(2, 1, 0).astype(np.uint32).reshape(-1))
+            inputs, states, _ = index.shape
+            sums = -(-inputs // INPUTS_BEFORE_SCALING)
+            is_scaled = self.structure.is_scaled[self.step[left:right]]
+            turns = left + 1 + np.flatnonzero(np.diff(is_scaled))
+            for first, last in pairwise([left, *turns.tolist(), right]):
+                cells = int(self.starts[last] - self.starts[first])
+                messages, scale = 1, -1
+                if is_scaled[first - left]:
+                    messages, scale = last - first, slot
+                    served.append(np.repeat(self.mass[first:last], sums, axis=0))
+                    slot += sums * messages
+                    scratch = max(scratch, cells // messages * states)
+                begin = int(self.starts[first])
+                length = cells // messages
+                blocks.append([begin, messages, length, states, inputs, place, scale])
+                place += cells * states * inputs
+        return Fused(np.array(blocks), np.concatenate(places), np.concatenate(served), scratch)
 
 
 def _ordered_alike(

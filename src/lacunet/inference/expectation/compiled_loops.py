@@ -1,0 +1,225 @@
+"""The loops of an E-step that Numba compiles; imported only where it is installed.
+
+What they work on is a `lacunet.inference.expectation.fused.Fused`. Loops over a few inputs are
+written out: their places are read once, and nothing is counted.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+
+from lacunet.counts.em_problems.ragged import Integers
+from lacunet.inference.expectation.fused import (
+    INPUTS,
+    SCALE,
+    SMALLEST_SUM,
+    Narrow,
+)
+from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
+from lacunet.network.network import FloatArray
+
+compiled: Any = numba.njit(nogil=True)
+
+
+def write_messages(
+    values: FloatArray, blocks: Integers, places: Narrow, sums: FloatArray, scratch: FloatArray
+) -> None:
+    """The messages of all blocks, and the sums that they were divided by (0: too small for it)."""
+    for block in range(len(blocks)):
+        if blocks[block, SCALE] < 0 or blocks[block, INPUTS] <= INPUTS_BEFORE_SCALING:
+            multiply(values, blocks[block], places, sums)
+        else:
+            multiply_many(values, blocks[block], places, sums, scratch)
+
+
+def multiplied(values: FloatArray, block: Integers, places: Narrow, sums: FloatArray) -> None:
+    """The messages of a block, divided by their sums at the end if that is asked."""
+    cell, messages, length, states, inputs, place, scale = block
+    for message in range(messages):
+        whole = 0.0
+        for _ in range(length):
+            value = 0.0
+            for _ in range(states):
+                term = values[places[place]]
+                for number in range(1, inputs):
+                    term *= values[places[place + number]]
+                place += inputs
+                value += term
+            values[cell] = value
+            whole += value
+            cell += 1
+        if scale >= 0:
+            sums[scale + message] = whole if whole >= SMALLEST_SUM else 0.0
+            inverse = 1.0 / whole if whole >= SMALLEST_SUM else 0.0
+            for back in range(1, length + 1):
+                values[cell - back] *= inverse
+
+
+def multiplied_many(
+    values: FloatArray, block: Integers, places: Narrow, sums: FloatArray, scratch: FloatArray
+) -> None:
+    """Messages of many inputs, whose product is divided by its sum after every few of them."""
+    cell, messages, length, states, inputs, place, scale = block
+    terms = length * states
+    for _ in range(messages):
+        scratch[:terms] = 1.0
+        for first in range(0, inputs, INPUTS_BEFORE_SCALING):
+            last = min(first + INPUTS_BEFORE_SCALING, inputs)
+            whole = 0.0
+            for term in range(terms):
+                product = scratch[term]
+                for number in range(first, last):
+                    product *= values[places[place + term * inputs + number]]
+                scratch[term] = product
+                whole += product
+            sums[scale] = whole if whole >= SMALLEST_SUM else 0.0
+            inverse = 1.0 / whole if whole >= SMALLEST_SUM else 0.0
+            scale += 1
+            for term in range(terms):
+                scratch[term] *= inverse
+        place += terms * inputs
+        for first in range(0, terms, states):
+            value = 0.0
+            for state in range(states):
+                value += scratch[first + state]
+            values[cell] = value
+            cell += 1
+
+
+def pass_mass_on(
+    values: FloatArray, mass: FloatArray, blocks: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """Pass the mass of the messages of all blocks on to their inputs, the last block first."""
+    for block in range(len(blocks) - 1, -1, -1):
+        inputs = blocks[block, INPUTS]
+        scale = blocks[block, SCALE]
+        if scale >= 0 and inputs > INPUTS_BEFORE_SCALING:
+            share_scaled(values, mass, blocks[block], places, inverses)
+            continue
+        if inputs == 1:
+            share_one(values, mass, blocks[block], places, inverses)
+        elif inputs == 2:
+            share_two(values, mass, blocks[block], places, inverses)
+        elif inputs == 3:
+            share_three(values, mass, blocks[block], places, inverses)
+        else:
+            share_many(values, mass, blocks[block], places, inverses)
+
+
+def of_one(
+    values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """Share the mass of a block out, each cell to one input for each state."""
+    cell, messages, length, states, _, place, scale = block
+    for message in range(messages):
+        inverse = inverses[scale + message] if scale >= 0 else 1.0
+        for _ in range(length):
+            if values[cell] > 0:  # a cell of probability zero has no mass
+                share = mass[cell] / values[cell] * inverse
+                for state in range(states):
+                    left = places[place + state]
+                    mass[left] += values[left] * share
+            place += states
+            cell += 1
+
+
+def of_two(
+    values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """The same of two inputs."""
+    cell, messages, length, states, _, place, scale = block
+    for message in range(messages):
+        inverse = inverses[scale + message] if scale >= 0 else 1.0
+        for _ in range(length):
+            if values[cell] > 0:
+                share = mass[cell] / values[cell] * inverse
+                for state in range(states):
+                    left = places[place + 2 * state]
+                    right = places[place + 2 * state + 1]
+                    term = values[left] * values[right] * share
+                    mass[left] += term
+                    mass[right] += term
+            place += 2 * states
+            cell += 1
+
+
+def of_three(
+    values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """The same of three inputs."""
+    cell, messages, length, states, _, place, scale = block
+    for message in range(messages):
+        inverse = inverses[scale + message] if scale >= 0 else 1.0
+        for _ in range(length):
+            if values[cell] > 0:
+                share = mass[cell] / values[cell] * inverse
+                for state in range(states):
+                    left = places[place + 3 * state]
+                    middle = places[place + 3 * state + 1]
+                    right = places[place + 3 * state + 2]
+                    term = values[left] * values[middle] * values[right] * share
+                    mass[left] += term
+                    mass[middle] += term
+                    mass[right] += term
+            place += 3 * states
+            cell += 1
+
+
+def of_many(
+    values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """The same of any number of inputs."""
+    cell, messages, length, states, inputs, place, scale = block
+    for message in range(messages):
+        inverse = inverses[scale + message] if scale >= 0 else 1.0
+        for _ in range(length):
+            share = 0.0
+            if values[cell] > 0:
+                share = mass[cell] / values[cell] * inverse
+            for _ in range(states):
+                term = values[places[place]]
+                for number in range(1, inputs):
+                    term *= values[places[place + number]]
+                term *= share
+                for number in range(inputs):
+                    mass[places[place + number]] += term
+                place += inputs
+            cell += 1
+
+
+def of_scaled(
+    values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
+) -> None:
+    """The same where the product was divided by its sum after every few inputs."""
+    cell, messages, length, states, inputs, place, scale = block
+    sums_each = -(-inputs // INPUTS_BEFORE_SCALING)
+    for message in range(messages):
+        for _ in range(length):
+            share = 0.0
+            if values[cell] > 0:
+                share = mass[cell] / values[cell]
+            for _ in range(states):
+                term = share
+                sums = scale + message * sums_each
+                for first in range(0, inputs, INPUTS_BEFORE_SCALING):
+                    for number in range(first, min(first + INPUTS_BEFORE_SCALING, inputs)):
+                        term *= values[places[place + number]]
+                    term *= inverses[sums]
+                    sums += 1
+                for number in range(inputs):
+                    mass[places[place + number]] += term
+                place += inputs
+            cell += 1
+
+
+multiply = compiled(multiplied)
+multiply_many = compiled(multiplied_many)
+share_one = compiled(of_one)
+share_two = compiled(of_two)
+share_three = compiled(of_three)
+share_many = compiled(of_many)
+share_scaled = compiled(of_scaled)
+forward = compiled(write_messages)
+backward = compiled(pass_mass_on)
