@@ -27,7 +27,7 @@ from lacunet.learning.closed_forms.lattice import (
     MeanAndVariance,
     candidate,
     conditional,
-    merged,
+    merge_candidates,
 )
 from lacunet.learning.plan import Aggregation
 from lacunet.network.network import FloatArray
@@ -221,7 +221,7 @@ class Nodes:
                 factor = conditional(part, whole, states)
                 candidates = candidate(factor, MeanAndVariance(mean[rest], variance[rest]))
                 pairs = zip(candidates.mean, candidates.variance, strict=True)
-                estimate = merged((MeanAndVariance(*pair) for pair in pairs), aggregation)
+                estimate = merge_candidates((MeanAndVariance(*pair) for pair in pairs), aggregation)
                 mean[some] = estimate.mean
                 variance[some] = estimate.variance
         return mean[self.place_of[asked]]
