@@ -1,0 +1,361 @@
+"""What a CPT gains by its right shape: divergence from the truth, beside tables and fits by hand.
+
+    python benchmarks/shapes.py [--seeds 10] [panels links steps dropout items time]
+
+Each problem is drawn anew for each seed, CPTs included. "by hand" is an estimate that shares no
+code with lacunet: EM with messages along the chain for panels, the likelihood in closed form given
+to SciPy for a noisy-OR of independent causes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Mapping
+from time import process_time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+import lacunet as lc
+from lacunet.network.shapes.shape import Shape
+from lacunet.network.shapes.shape_names import shape_named
+from lacunet.text_tables import TextTable
+
+FloatArray = NDArray[np.float64]
+PEOPLE, WAVES = 300, 8
+UNTIED = {"H": False, "S": False}
+TEMPLATE = "H[t-1] -> H[t]; H[t] -> S[t]"
+
+
+def hidden(codes: NDArray[np.int64], labels: str, shown: NDArray[np.bool_]) -> list[str | None]:
+    """Codes as labels, None where they are not shown."""
+    return [labels[c] if s else None for c, s in zip(codes.tolist(), shown.tolist(), strict=True)]
+
+
+def drawn_by(table: FloatArray, given: NDArray[np.int64], rng: np.random.Generator) -> Any:
+    """A state for each row, by the row of the table that is given."""
+    rows = table[given]
+    return (rng.random((len(given), 1)) > rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+
+def panel(seed: int) -> tuple[dict[str, list[Any]], Mapping[str, FloatArray]]:
+    """People whose health is seen for some waves, with gaps; then they drop out."""
+    rng = np.random.default_rng(seed)
+    cpts = {
+        "first": rng.dirichlet(np.ones(3)),
+        "step": rng.dirichlet(np.ones(3), 3),
+        "sign": rng.dirichlet(np.ones(2), 3),
+    }
+    health = np.zeros((PEOPLE, WAVES), np.int64)
+    health[:, 0] = drawn_by(cpts["first"][None], np.zeros(PEOPLE, np.int64), rng)
+    for t in range(1, WAVES):
+        health[:, t] = drawn_by(cpts["step"], health[:, t - 1], rng)
+    sign = drawn_by(cpts["sign"], health.ravel(), rng).reshape(health.shape)
+    stays = rng.random((PEOPLE, WAVES)) > 0.05
+    stays[:, 0] = True
+    there = np.logical_and.accumulate(stays, axis=1)
+    rows: dict[str, list[Any]] = {
+        "who": np.repeat(np.arange(PEOPLE), WAVES).tolist(),
+        "wave": np.tile(np.arange(WAVES), PEOPLE).tolist(),
+    }
+    for name, codes, labels in (("H", health, "abc"), ("S", sign, "ny")):
+        shown = there & (rng.random(codes.shape) > 0.13)
+        rows[name] = hidden(codes.ravel(), labels, shown.ravel())
+    return rows, cpts
+
+
+def unrolled(network: lc.Network, cpts: Mapping[str, FloatArray]) -> lc.Network:
+    """A panel's network with these CPTs."""
+    table_of = {"H": cpts["step"], "S": cpts["sign"]}
+    tables = {name: table_of[name[0]] for name in network.variables}
+    return network.with_tables({**tables, "H[0]": cpts["first"]})
+
+
+def panel_by_hand(rows: Mapping[str, list[Any]]) -> dict[str, FloatArray]:
+    """EM along the chain, with one pseudo-count per cell."""
+    health = np.array([-1 if h is None else "abc".index(h) for h in rows["H"]])
+    sign = np.array([-1 if s is None else "ny".index(s) for s in rows["S"]])
+    health, sign = (codes.reshape(PEOPLE, WAVES) for codes in (health, sign))
+    first, step = np.full(3, 1 / 3), np.full((3, 3), 1 / 3) + 0.1 * np.eye(3)
+    step /= step.sum(axis=1, keepdims=True)
+    emit = np.array([[0.6, 0.4], [0.5, 0.5], [0.4, 0.6]])
+    for _ in range(500):
+        of_sign = np.where(sign[..., None] < 0, 1.0, emit.T[sign])
+        of = of_sign * np.where(health[..., None] < 0, 1.0, np.eye(3)[health])
+        forward, backward = np.zeros(of.shape), np.ones(of.shape)
+        forward[:, 0] = first * of[:, 0]
+        for t in range(1, WAVES):
+            forward[:, t] = forward[:, t - 1] @ step * of[:, t]
+        for t in range(WAVES - 2, -1, -1):
+            backward[:, t] = (of[:, t + 1] * backward[:, t + 1]) @ step.T
+        total = forward[:, -1].sum(axis=1)[:, None]
+        belief = forward * backward / total[:, None]
+        steps = np.ones((3, 3))
+        for t in range(1, WAVES):
+            after = of[:, t] * backward[:, t] / total
+            steps += step * (forward[:, t - 1].T @ after)
+        seen = np.where(sign[..., None] < 0, 0.0, np.eye(2)[sign])
+        signs = 1 + np.einsum("itk,itj->kj", belief, seen)
+        signs += np.einsum("itk,it->k", belief, sign < 0)[:, None] * emit
+        first = 1 + belief[:, 0].sum(axis=0)
+        first, step, emit = (n / n.sum(axis=-1, keepdims=True) for n in (first, steps, signs))
+    return {"first": first, "step": step, "sign": emit}
+
+
+def panels(seed: int) -> dict[str, float]:
+    """Divergence of a panel: a CPT for each wave, tied CPTs, tied EM by hand."""
+    rows, cpts = panel(seed)
+    data = lc.Data(rows, unit="who", time="wave")
+    tied = lc.learn(TEMPLATE, data)
+    truth = unrolled(tied.network, cpts)
+    untied = lc.learn(TEMPLATE, data, tied=UNTIED)
+    by_hand = unrolled(tied.network, panel_by_hand(rows))
+    return {
+        "tables": lc.kl_divergence(truth, untied),
+        "right shape": lc.kl_divergence(truth, tied),
+        "by hand": lc.kl_divergence(truth, by_hand),
+    }
+
+
+def links(seed: int, causes: int, rows: int) -> dict[str, float]:
+    """Divergence of a noisy-OR of independent causes: a table, the shape, the likelihood's fit."""
+    rng = np.random.default_rng(seed)
+    names = [f"C{k}" for k in range(causes)]
+    present = rng.uniform(0.1, 0.5, causes)
+    link, leak = rng.uniform(0.1, 0.9, causes), rng.uniform(0.01, 0.1)
+    states = {name: ["no", "yes"] for name in (*names, "E")}
+    network = lc.Network(states, {"E": names})
+    truth = network.with_tables(
+        {
+            **{name: [1 - p, p] for name, p in zip(names, present, strict=True)},
+            "E": noisy_or_table(link, leak),
+        }
+    )
+    data = hidden_rows(truth, rows, 0.2, seed)
+    table = lc.learn(network, data)
+    shaped = lc.learn(network, data, shapes={"E": "noisy-or"})
+    cells = np.array([[{None: -1, "no": 0, "yes": 1}[cell] for cell in data[v]] for v in states]).T
+    present_by_hand, link_by_hand, leak_by_hand = noisy_or_by_hand(cells)
+    by_hand = network.with_tables(
+        {
+            **{v: [1 - p, p] for v, p in zip(names, present_by_hand, strict=True)},
+            "E": noisy_or_table(link_by_hand, leak_by_hand),
+        }
+    )
+    return {
+        "tables": lc.kl_divergence(truth, table),
+        "right shape": lc.kl_divergence(truth, shaped),
+        "by hand": lc.kl_divergence(truth, by_hand),
+    }
+
+
+def noisy_or_table(link: FloatArray, leak: float) -> FloatArray:
+    """The CPT, an axis for each cause."""
+    absent = np.array(1 - leak)
+    for p in link:
+        absent = np.stack([absent, absent * (1 - p)], axis=-1)
+    return np.stack([absent, 1 - absent], axis=-1)
+
+
+def noisy_or_by_hand(cells: NDArray[np.int64]) -> tuple[FloatArray, FloatArray, float]:
+    """The likelihood of incomplete rows: a cause that is not seen adds a factor by itself.
+
+    One pseudo-count of each kind keeps the parameters inside their bounds.
+    """
+    seen, effect = cells[:, :-1], cells[:, -1]
+    causes = seen.shape[1]
+
+    def loss(parameters: FloatArray) -> float:
+        chance = 1 / (1 + np.exp(-parameters))
+        present, link, leak = chance[:causes], chance[causes:-1], chance[-1]
+        of_seen = np.where(seen == 1, present, np.where(seen == 0, 1 - present, 1.0))
+        spared = np.where(seen == 1, 1 - link, np.where(seen == 0, 1.0, 1 - present * link))
+        absent = (1 - leak) * spared.prod(axis=1)
+        of_effect = np.where(effect == 0, absent, np.where(effect == 1, 1 - absent, 1.0))
+        prior = np.log(chance).sum() + np.log1p(-chance).sum()
+        return -float(np.log(of_seen).sum() + np.log(of_effect).sum() + prior)
+
+    solved = minimize(loss, np.full(2 * causes + 1, -0.5), method="L-BFGS-B")
+    chance = 1 / (1 + np.exp(-solved.x))
+    return chance[:causes], chance[causes:-1], float(chance[-1])
+
+
+def hidden_rows(
+    truth: lc.Network, rows: int, missing: float, seed: int
+) -> dict[str, list[str | None]]:
+    """Rows of a network, of which so many cells are missing completely at random."""
+    drawn = lc.simulate(truth, rows, lc.MCAR(missing, share=1.0), rng=np.random.default_rng(seed))
+    frame = drawn.frame("pyarrow")
+    return {name: frame[name].to_pylist() for name in truth.variables}
+
+
+def of_shape(shape: str, parents: int, states: int, rng: np.random.Generator) -> lc.Network:
+    """A network of roots and a child whose CPT has the shape, at random."""
+    names = [f"P{k}" for k in range(parents)]
+    labels = ["no", "yes"] if states == 2 else ["low", "middle", "high"]
+    network = lc.Network(dict.fromkeys((*names, "Y"), labels), {"Y": names})
+    asked: Shape = shape_named(shape)
+    shaped = asked.of("Y", tuple(names), (tuple(labels),) * (parents + 1))
+    counts = np.ones(shaped.shape)
+    near = shaped.fit(counts)
+    parameters = shaped.parameters(near)
+    parameters = parameters + rng.normal(0, 0.8, parameters.shape)
+    if shape == "ordinal":
+        parameters = shaped.parameters(
+            shaped.fit(rng.dirichlet(np.ones(states), counts.shape[:-1]))
+        )
+        parameters[states - 1 :] += rng.normal(0, 0.8, len(parameters) - states + 1)
+    tables = {v: rng.dirichlet(np.full(states, 5.0)) for v in names}
+    return network.with_tables({**tables, "Y": shaped.table(parameters)})
+
+
+def steps(seed: int, shape: str) -> dict[str, float]:
+    """Divergence of six parents of three states: a table, and the shape."""
+    truth = of_shape(shape, 6, 3, np.random.default_rng(seed))
+    data = hidden_rows(truth, 1000, 0.2, seed)
+    network = truth.with_tables(None)
+    return {
+        "tables": lc.kl_divergence(truth, lc.learn(network, data)),
+        "right shape": lc.kl_divergence(truth, lc.learn(network, data, shapes={"Y": shape})),
+    }
+
+
+def dropout(seed: int) -> dict[str, float]:
+    """Divergence where the ill drop out: EM on the graph, a CPT for each wave and tied."""
+    rng = np.random.default_rng(seed)
+    people, waves = 1000, 5
+    cpts = {
+        "first": rng.dirichlet(np.full(2, 5.0)),
+        "step": np.array([rng.dirichlet([8, 2]), rng.dirichlet([3, 7])]),
+        "sign": np.array([[0.85, 0.15], [0.2, 0.8]]),
+    }
+    ill = np.zeros((people, waves), np.int64)
+    ill[:, 0] = drawn_by(cpts["first"][None], np.zeros(people, np.int64), rng)
+    for t in range(1, waves):
+        ill[:, t] = drawn_by(cpts["step"], ill[:, t - 1], rng)
+    sign = drawn_by(cpts["sign"], ill.ravel(), rng)
+    stays = rng.random(ill.shape) > np.where(ill == 1, 0.3, 0.05)
+    stays[:, 0] = True
+    there = np.logical_and.accumulate(stays, axis=1)
+    rows: dict[str, list[Any]] = {
+        "who": np.repeat(np.arange(people), waves).tolist(),
+        "wave": np.tile(np.arange(waves), people).tolist(),
+        "H": hidden(ill.ravel(), "ny", there.ravel()),
+        "S": hidden(sign, "ny", np.ones(sign.shape, bool)),
+    }
+    data = lc.Data(rows, unit="who", time="wave")
+    graph = "H[t] -> R[H[t]]; R[H[t]] <= R[H[t-1]]"
+    tied = lc.learn(TEMPLATE, data, "em", missingness=graph)
+    untied = lc.learn(TEMPLATE, data, "em", missingness=graph, tied=UNTIED)
+    truth = unrolled(tied.network, cpts)
+    return {
+        "tables": lc.kl_divergence(truth, untied),
+        "right shape": lc.kl_divergence(truth, tied),
+    }
+
+
+def items(seed: int) -> dict[str, float]:
+    """Divergence of three items of the same four causes: tables, and one noisy-OR for all."""
+    rng = np.random.default_rng(seed)
+    names = [f"C{k}" for k in range(4)]
+    item = [f"I{k}" for k in range(3)]
+    states = {name: ["no", "yes"] for name in (*names, *item)}
+    network = lc.Network(states, dict.fromkeys(item, names))
+    table = noisy_or_table(rng.uniform(0.1, 0.9, 4), 0.05)
+    roots = {name: rng.dirichlet(np.array([7.0, 3.0])) for name in names}
+    truth = network.with_tables({**roots, **dict.fromkeys(item, table)})
+    data = hidden_rows(truth, 200, 0.3, seed)
+    right = lc.learn(network, data, tied=[item], shapes={"I0": "noisy-or"})
+    return {
+        "tables": lc.kl_divergence(truth, lc.learn(network, data)),
+        "right shape": lc.kl_divergence(truth, right),
+    }
+
+
+PROBLEMS: dict[str, list[tuple[str, Callable[[int], dict[str, float]]]]] = {
+    "panels": [("panel, 8 waves, 300 people", panels)],
+    "links": [
+        ("noisy-OR, 5 causes, 1,000 rows", lambda seed: links(seed, 5, 1000)),
+        ("noisy-OR, 8 causes, 1,000 rows", lambda seed: links(seed, 8, 1000)),
+        ("noisy-OR, 12 causes, 500 rows", lambda seed: links(seed, 12, 500)),
+    ],
+    "steps": [
+        ("logistic, 6 parents of 3 states", lambda seed: steps(seed, "logistic")),
+        ("ordinal, 6 parents of 3 states", lambda seed: steps(seed, "ordinal")),
+    ],
+    "dropout": [("MNAR dropout, 5 waves, EM on the graph", dropout)],
+    "items": [("3 items of 4 causes, one noisy-OR", items)],
+}
+
+
+def processor(work: Callable[[], object], repeats: int = 3) -> float:
+    """The least processor time of several runs."""
+    times = []
+    for _ in range(repeats):
+        begin = process_time()
+        work()
+        times.append(process_time() - begin)
+    return min(times)
+
+
+def times() -> None:
+    """EM's time with ties and with shapes, as a share of that with tables."""
+    rows, _ = panel(0)
+    many = {**rows, "who": [*rows["who"]]}
+    for copy in range(1, 10):
+        more, _ = panel(copy)
+        many = {v: [*many[v], *more[v]] for v in many if v != "who"} | {
+            "who": [*many["who"], *(who + copy * PEOPLE for who in more["who"])]
+        }
+    data = lc.Data(many, unit="who", time="wave")
+    tied = processor(lambda: lc.learn(TEMPLATE, data, "em"))
+    untied = processor(lambda: lc.learn(TEMPLATE, data, "em", tied=UNTIED))
+    lines = [["EM, panel of 3,000 people, tied", f"{tied / untied:.2f}"]]
+    for causes in (5, 8, 12):
+        truth = of_noisy_or(causes)
+        cells = hidden_rows(truth, 5000, 0.2, causes)
+        bare = truth.with_tables(None)
+        plain = processor(lambda bare=bare, cells=cells: lc.learn(bare, cells, "em"))
+        shaped = processor(
+            lambda bare=bare, cells=cells: lc.learn(bare, cells, "em", shapes={"E": "noisy-or"})
+        )
+        lines.append([f"EM, 5,000 rows, noisy-OR of {causes} causes", f"{shaped / plain:.2f}"])
+    print(TextTable(["time beside tables", "ratio"], lines, left=1))
+
+
+def of_noisy_or(causes: int) -> lc.Network:
+    """A noisy-OR of independent causes."""
+    rng = np.random.default_rng(causes)
+    names = [f"C{k}" for k in range(causes)]
+    network = lc.Network({v: ["no", "yes"] for v in (*names, "E")}, {"E": names})
+    tables: dict[str, Any] = {name: [0.7, 0.3] for name in names}
+    table = noisy_or_table(rng.uniform(0.1, 0.9, causes), 0.05)
+    return network.with_tables({**tables, "E": table})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "time"])
+    parser.add_argument("--seeds", type=int, default=10)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore", lc.LacunetWarning)
+    lines = []
+    for name in (name for name in options.problems if name in PROBLEMS):
+        for title, problem in PROBLEMS[name]:
+            runs = [problem(seed) for seed in range(options.seeds)]
+            median = {key: float(np.median([run[key] for run in runs])) for key in runs[0]}
+            by_hand = f"{median['by hand']:.4f}" if "by hand" in median else "-"
+            gain = median["tables"] / median["right shape"]
+            figures = [f"{median['tables']:.4f}", f"{median['right shape']:.4f}", by_hand]
+            lines.append([title, *figures, f"{gain:.1f}"])
+            print(lines[-1], flush=True)
+    print(TextTable(["median KL", "tables", "right shape", "by hand", "gain"], lines, left=1))
+    if "time" in options.problems:
+        times()
+
+
+if __name__ == "__main__":
+    main()
