@@ -103,6 +103,10 @@ class KnownTable:
         """Nothing moves it."""
         return np.zeros((0, *self.shape))
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """There are none."""
+        return parameters
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """There are no parameters."""
         return np.ones(len(parameters), dtype=bool)

@@ -81,6 +81,10 @@ class FullTable:
             moved[row, :, row] = np.eye(len(rates))[1:] * rates - np.outer(rates[1:], rates)
         return moved.reshape(-1, *self.shape)
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, -LARGEST, LARGEST)
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
         return np.asarray(np.abs(parameters) < LARGEST)

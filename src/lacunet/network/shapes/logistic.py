@@ -113,6 +113,10 @@ class MultinomialLogit:
             moved += [(column[:, None] * by_sum).reshape(self.shape) for column in columns]
         return np.stack(moved) if moved else np.zeros((0, *self.shape))
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, -LARGEST, LARGEST)
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
         return np.asarray(np.abs(parameters) < LARGEST)

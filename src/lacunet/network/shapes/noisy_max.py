@@ -182,6 +182,10 @@ class IndependentCauses:
             moved += [self._states(column[:, None] * by_sum) for column in matrix.T]
         return np.stack(moved)
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, 0.0, CERTAIN)
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each increment whether it is neither zero nor certain."""
         return np.asarray((parameters > 0) & (parameters < CERTAIN))

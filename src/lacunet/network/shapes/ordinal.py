@@ -154,6 +154,13 @@ class CumulativeLogit:
         moved = np.concatenate([by_score, by_effect])
         return np.ascontiguousarray(moved.swapaxes(1, 2)).reshape(-1, *self.shape)
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """Parameters within their bounds, and thresholds that ascend."""
+        within = np.clip(parameters, -LARGEST, LARGEST)
+        steps = self.thresholds
+        within[:steps] = np.maximum.accumulate(within[:steps])
+        return within
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each threshold and effect whether it is not at a bound, nor at the next threshold."""
         inside = np.abs(parameters) < LARGEST

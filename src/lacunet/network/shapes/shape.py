@@ -70,6 +70,10 @@ class Shaped(Protocol):
         """How each parameter moves the table: an axis for the parameters, then the table's."""
         ...
 
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        ...
+
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each parameter whether it is inside its bounds, and not at one."""
         ...
