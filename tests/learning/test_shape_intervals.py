@@ -15,14 +15,15 @@ from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import engine_of
 from lacunet.learning.em.em_uncertainty import em_curvature, em_uncertainty
 from lacunet.learning.pseudo_counts import pseudo_tables
+from lacunet.learning.result import uncertainty_of
 from lacunet.learning.uncertainty.rate_matrix import information, parts_of
 from lacunet.learning.uncertainty.score_information import score_information
+from lacunet.learning.uncertainty.shape_parameters import shape_parameters
 from lacunet.network.network import FloatArray, Network
 from lacunet.progress import silent
 
 TWO, THREE = ("no", "yes"), ("none", "some", "much")
 LINKS = np.array([0.1, 0.7, 0.4, 0.6])
-SIZES = {"A": 2, "B": 2, "C": 2}
 
 
 def noisy_or() -> Network:
@@ -170,3 +171,39 @@ def test_imputations_draw_tables_of_the_shape(name: str, method: str) -> None:
         moved = drawn.cpt("Y").table
         np.testing.assert_allclose(shaped.table(shaped.parameters(moved)), moved, atol=1e-9)
         assert np.abs(moved - learned).max() > 1e-3
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mar"])
+def test_links_and_odds_ratios_have_intervals(method: str) -> None:
+    expected = {
+        "noisy-or": LINKS,
+        "ordinal": np.exp([-0.7, 0.8, 0.5, 1.2, -0.9]),
+        "logistic": np.exp([0.2, 0.5, 1.0, -0.6, -0.3, 0.8, 1.5, 0.4]),
+    }
+    for name, network in NETWORKS.items():
+        table = encoded(network, 1_000, 0.2, 7)
+        result = lc.learn(network.with_tables(None), table, method, intervals=True)
+        covariance = uncertainty_of(result).covariance
+        told = shape_parameters(result.network, "Y", covariance, 0.999)
+        assert tuple(one.name for one in told) == network.shaped_of["Y"].parameter_names
+        for one, truth in zip(told, expected[name], strict=True):
+            assert one.interval is not None
+            assert 0 < one.interval[0] < one.value < one.interval[1]
+            assert one.interval[0] < truth < one.interval[1]
+        by_value = [one.value for one in shape_parameters(result.network, "Y", None)]
+        assert by_value == [one.value for one in told]
+
+
+def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
+    counts = np.array([[30, 10], [20, 40]])
+    cells = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts.ravel(), axis=0)
+    states = {"A": TWO, "Y": TWO}
+    network = Network(states, {"Y": ["A"]}).with_shapes({"Y": "logistic"})
+    table = EncodedTable({"A": 2, "Y": 2}, dict(zip("AY", cells.T.astype(np.uint8), strict=True)))
+    result = lc.learn(network, table, "em", intervals=True, pseudo_counts=0)
+    ratio = shape_parameters(result.network, "Y", uncertainty_of(result).covariance)[1]
+    error = np.sqrt((1 / counts).sum())  # Woolf (1955)
+    assert ratio.value == pytest.approx(6.0, rel=1e-6)
+    assert ratio.interval is not None
+    ends = 6.0 * np.exp(np.array([-1.959964, 1.959964]) * error)
+    np.testing.assert_allclose(ratio.interval, ends, rtol=1e-5)

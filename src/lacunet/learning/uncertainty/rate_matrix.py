@@ -212,10 +212,10 @@ class Curvature:
         of_tables = move[: len(free.cell)]
         in_row = np.bincount(free.row, of_tables, len(self.begins))[free.row]
         scaled = of_tables / self.cells[free.cell] + in_row / self.cells[free.reference]
-        told = [self.totals[free.cell] * scaled]
+        terms = [self.totals[free.cell] * scaled]
         for part, square in zip(free.parts, self.squares, strict=True):
-            told.append(square @ move[part])
-        return np.concatenate(told)
+            terms.append(square @ move[part])
+        return np.concatenate(terms)
 
     @cached_property
     def squares(self) -> list[FloatArray]:
@@ -485,8 +485,8 @@ def _weak_directions(
     in_reference = pseudo[free.reference] / squares[free.reference]
     prior_part[of_tables, of_tables] += same_row * in_reference[:, None]
     for shape, part in zip(free.shapes, free.parts, strict=True):
-        told = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
-        prior_part[part, part] = told @ shape.jacobian.T
+        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
+        prior_part[part, part] = terms @ shape.jacobian.T
         complete[part, part] += SINGULAR * np.diag(np.diag(complete[part, part]))
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)

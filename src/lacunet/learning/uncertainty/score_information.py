@@ -64,12 +64,12 @@ def score(curvature: Curvature, move: FloatArray) -> FloatArray:
         cells[shape.cells] = np.ravel(shaped.table(parameters))
         moved_to.append(parameters)
     slopes = quotient(curvature.expect(cells) + curvature.pseudo, cells)  # by each cell
-    told = [slopes[free.cell] - slopes[free.reference]]
+    terms = [slopes[free.cell] - slopes[free.reference]]
     for shape, parameters in zip(free.shapes, moved_to, strict=True):
         shaped = network.shaped_of[shape.variable]
         jacobian = shaped.derivative(parameters).reshape(len(parameters), slopes[shape.cells].size)
-        told.append(jacobian[shape.is_free] @ slopes[shape.cells])
-    return np.concatenate(told)
+        terms.append(jacobian[shape.is_free] @ slopes[shape.cells])
+    return np.concatenate(terms)
 
 
 def rooms(curvature: Curvature) -> FloatArray:

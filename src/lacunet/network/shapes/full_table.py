@@ -34,7 +34,7 @@ class TableShape:
         for configuration in product(*states[:-1]):
             given = ", ".join(map("=".join, zip(parents, configuration, strict=True)))
             for state in others:
-                names.append(f"log odds of {state} against {first}, {given}".removesuffix(", "))
+                names.append(f"odds of {state} against {first}, {given}".removesuffix(", "))
         return FullTable(tuple(map(len, states)), tuple(names))
 
     def __str__(self) -> str:
@@ -64,6 +64,15 @@ class FullTable:
         logs = np.log(np.maximum(table, np.finfo(float).tiny))
         odds: FloatArray = np.clip(logs[..., 1:] - logs[..., :1], -LARGEST, LARGEST).ravel()
         return odds
+
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give odds and odds ratios."""
+        return False
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Odds, and odds ratios."""
+        return np.asarray(np.exp(parameters))
 
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some log odds."""

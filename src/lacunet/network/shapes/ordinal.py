@@ -44,9 +44,9 @@ class Ordinal:
         check_size(self.name, variable, states)
         sizes = tuple(map(len, states))
         baselines = [0] * len(parents)
-        names = [f"log odds of at most {state}" for state in states[-1][:-1]]
+        names = [f"odds of at most {state}" for state in states[-1][:-1]]
         for effect in effect_names(parents, states, baselines):
-            names.append(f"log odds ratio of more, {effect}")
+            names.append(f"odds ratio of more, {effect}")
         pseudo = np.full(sizes, len(names) / np.prod(sizes))
         return CumulativeLogit(sizes, tuple(names), pseudo, MainEffects.of(sizes[:-1], baselines))
 
@@ -129,6 +129,15 @@ class CumulativeLogit:
         effects = scores[0, middle] - scores[1:][np.arange(len(middle)), middle]
         thresholds = np.maximum.accumulate(np.clip(scores[0], -LARGEST, LARGEST))
         return np.concatenate([thresholds, np.clip(effects, -LARGEST, LARGEST)])
+
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give odds and odds ratios."""
+        return False
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Odds, and odds ratios."""
+        return np.asarray(np.exp(parameters))
 
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some thresholds and effects."""

@@ -62,6 +62,15 @@ class Shaped(Protocol):
         """The parameters of a table of this shape, unconstrained where they can be."""
         ...
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Whether a report gives parameters as probabilities; else as odds and odds ratios."""
+        ...
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """The parameters as a report gives them, each by itself."""
+        ...
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some parameters."""
         ...
