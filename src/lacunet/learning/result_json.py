@@ -31,7 +31,7 @@ from lacunet.learning.uncertainty.cpt_intervals import Spread
 from lacunet.learning.uncertainty.frequencies import Uncorrelated
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior, PosteriorSpread
-from lacunet.learning.uncertainty.rate_matrix import Direction, EmSpreads, Free
+from lacunet.learning.uncertainty.rate_matrix import Direction, EmSpreads, Free, FreeShape
 from lacunet.missingness.formulas.notation import LATEX, MATHML, TEXT, Notation
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.lacunet_json import parse, render
@@ -65,6 +65,7 @@ SPREADS = (
     EmSpreads,
     Estimated,
     Free,
+    FreeShape,
     PosteriorSpread,
     Replicates,
     RowInfluence,

@@ -105,6 +105,8 @@ def _drawn(
 def _are_thin(uncertainty: Uncertainty, name: str, few: float) -> NDArray[np.bool_]:
     """Which rows of a CPT have fewer rows for an entry, on an axis of length one for the child."""
     spread, possible = uncertainty.spread_of[name], uncertainty.network.possible(name)
+    if name in uncertainty.network.shaped_of:  # its rows are known from one another
+        return np.zeros((*spread.table.shape[:-1], 1), dtype=bool)
     is_sure = np.isinf(spread.sizes)
     lacks = ~is_sure & (spread.rates * np.where(is_sure, 0.0, spread.sizes) < few)
     return np.asarray((lacks & possible).any(axis=-1, keepdims=True))
@@ -148,15 +150,25 @@ def by_covariance(
     free, cells = em.free, em.layout.flat(dict(network.tables_of or {}))
     theta, reference = cells[free.cell], cells[free.reference]
     # d log(theta_x / theta_0) = d theta_x / theta_x + (sum of the row's d theta) / theta_0
-    slopes = np.diag(1 / theta) + (free.row[:, None] == free.row) / reference[:, None]
+    number_of_cells = len(theta)
+    slopes = np.eye(free.number)  # parameters of shapes are drawn as they are
+    slopes[:number_of_cells, :number_of_cells] = (
+        np.diag(1 / theta) + (free.row[:, None] == free.row) / reference[:, None]
+    )
     spread = slopes @ em.covariance @ slopes.T
     values, vectors = np.linalg.eigh((spread + spread.T) / 2)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
     draws: list[Tables] = []
-    for step in rng.standard_normal((number, len(theta))) @ root.T:
+    for step in rng.standard_normal((number, free.number)) @ root.T:
         logs = np.full(len(cells), -np.inf)
         np.log(cells, out=logs, where=cells > 0)
-        logs[free.cell] += step
+        logs[free.cell] += step[:number_of_cells]
+        for shape, part in zip(free.shapes, free.parts, strict=True):
+            shaped = em.layout.network.shaped_of[shape.variable]
+            parameters = shaped.parameters(cells[shape.cells].reshape(shaped.shape))
+            parameters[shape.is_free] += step[part]
+            with np.errstate(divide="ignore"):
+                logs[shape.cells] = np.log(np.ravel(shaped.table(shaped.within(parameters))))
         draws.append({name: softmax(log, axis=-1) for name, log in em.layout.tables(logs).items()})
     return draws
 
@@ -171,6 +183,14 @@ def by_replicates(
     draws: list[dict[str, FloatArray]] = [{} for _ in range(number)]
     for cpt in network.cpts:
         tables = np.stack([refit.cpt(cpt.child).table for refit in replicates.networks])
+        if cpt.child in network.shaped_of:
+            shaped = network.shaped_of[cpt.child]
+            parameters = np.stack([shaped.parameters(table) for table in tables])
+            moves = steps @ (parameters - parameters.mean(axis=0))
+            around = shaped.parameters(cpt.table)
+            for drawn, move in zip(draws, moves, strict=True):
+                drawn[cpt.child] = shaped.table(shaped.within(around + move))
+            continue
         is_free = (tables > 0).all(axis=0) & (cpt.table > 0)
         logs = np.log(np.where(is_free, tables, 1.0))
         apart = np.where(is_free, logs - logs.mean(axis=0), 0.0)

@@ -17,8 +17,10 @@ from lacunet.learning.uncertainty.rate_matrix import (
     Curvature,
     EmSpreads,
     em_spreads,
+    information,
     parts_of,
 )
+from lacunet.learning.uncertainty.score_information import score_information
 from lacunet.limits import memory_budget
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -50,11 +52,14 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
     layout = engine.problems.layout
     rows = CptRows.of(layout)
 
-    def step(start: FloatArray) -> FloatArray:
-        return maximise(engine.expect(start).counts, rows, pseudo, start)
+    def expect(start: FloatArray) -> FloatArray:
+        return engine.expect(start).counts
 
-    expected = engine.expect(cells).counts + pseudo
-    return Curvature(layout, step, cells, pseudo, expected, rows.begins, rows.lengths)
+    def step(start: FloatArray) -> FloatArray:
+        return maximise(expect(start), rows, pseudo, start)
+
+    expected = expect(cells) + pseudo
+    return Curvature(layout, step, expect, cells, pseudo, expected, rows.begins, rows.lengths)
 
 
 def em_uncertainty(
@@ -74,7 +79,7 @@ def em_uncertainty(
     doubts: tuple[str, ...] = ()
     if spreads.is_at_maximum:
         moved = np.abs(end - cells)
-        errors = ARRIVED * np.sqrt(np.diag(spreads.covariance))
+        errors = ARRIVED * np.sqrt(np.diag(spreads.covariance))[: len(spreads.free.cell)]
         if (moved[spreads.free.cell] > errors).any():
             doubts = (NOT_ARRIVED.format(float(moved.max())),)
     else:
@@ -94,7 +99,9 @@ def _spreads_at(
     """The spreads as if EM had arrived."""
     curvature = em_curvature(engine, cells, pseudo)
     parts = parts_of(engine.problems, curvature)
-    return em_spreads(curvature, parts, progress, row_information(engine, cells))
+    find = score_information if curvature.free.shapes else information
+    observed = find(curvature, parts, progress)
+    return em_spreads(curvature, observed, row_information(engine, cells))
 
 
 def row_information(engine: Engine, cells: FloatArray) -> Callable[[FloatArray], FloatArray] | None:

@@ -147,9 +147,11 @@ class EmPosterior:
         """
         free, layout = em.free, em.layout
         number = np.arange(len(free.cell))
-        moves = np.zeros((len(cells), len(number)))  # of all cells by those that are free
+        moves = np.zeros((len(cells), free.number))  # of all cells by those that are free
         moves[free.cell, number] = 1.0
         moves[free.reference, number] = -1.0
+        for shape, part in zip(free.shapes, free.parts, strict=True):
+            moves[shape.cells, part] = shape.jacobian.T
         variance = np.einsum("ij,jk,ik->i", moves, em.covariance, moves)
         is_lost = (np.abs(moves @ em.lost) > SINGULAR).any(axis=1)
         pseudo_of = layout.tables(em.pseudo)
@@ -158,6 +160,8 @@ class EmPosterior:
             for name, pseudo in pseudo_of.items()
         }
         whole = em.rows + layout.flat(in_row)
+        for shape in free.shapes:  # each row is known from others too
+            whole[shape.cells] = np.inf
         sizes = np.divide(cells * (1 - cells), variance, out=whole.copy(), where=variance > 0)
         sizes = np.where(is_lost, 0.0, np.minimum(sizes, whole))  # complete rows tell no more
         return cls(
@@ -186,7 +190,7 @@ class EmPosterior:
         variances = np.zeros(len(asked.gradients))
         for index, gradient_of in enumerate(asked.gradients):
             cells = self.layout.added({**nothing, **gradient_of})
-            moved = cells[self.free.cell] - cells[self.free.reference]
+            moved = self.free.gathered(cells)
             variances[index] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 variances[index] = np.inf

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
@@ -50,6 +51,7 @@ MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 Step = Callable[[FloatArray], FloatArray]
 RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
+SMALLEST_ROOM = 1e-6  # for a parameter of a shape: less is at a bound
 MOVE = 1e-5  # how far a parameter is moved, relative to itself and its row's reference state
 ARRIVED = 0.2  # standard errors from the maximum
 DOWNWARD = 1e-5  # of the complete rows' information: less is rounding where there is a ridge
@@ -79,23 +81,65 @@ class Direction:
 
 
 @dataclass(frozen=True)
+class FreeShape:
+    """The free parameters of a CPT that is no full table.
+
+    ``begin`` is where its cells begin, ``is_free`` says it of each of its parameters, and
+    ``jacobian`` has a row for each that is free: how it moves the cells.
+    """
+
+    variable: str
+    begin: int
+    is_free: NDArray[np.bool_]
+    jacobian: FloatArray
+
+    @property
+    def cells(self) -> slice:
+        """Where its cells are."""
+        return slice(self.begin, self.begin + self.jacobian.shape[1])
+
+
+@dataclass(frozen=True)
 class Free:
     """The free parameters: every cell but one reference, the likeliest, in each CPT row.
 
     Cells of probability zero, or on their way there, are not free: EM never moves them away; nor
     are rows about which nothing is expected. ``cell`` is where each free parameter lies,
-    ``reference`` the cell that makes up for it, ``row`` its CPT row.
+    ``reference`` the cell that makes up for it, ``row`` its CPT row. Those of ``shapes``, which
+    are of CPTs that are no full tables, come after these.
     """
 
     cell: Integers
     reference: Integers
     row: Integers
+    shapes: tuple[FreeShape, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.cell) + sum(len(shape.jacobian) for shape in self.shapes)
+
+    @property
+    def parts(self) -> tuple[slice, ...]:
+        """Where the parameters of each of the ``shapes`` are."""
+        ends = np.cumsum([len(self.cell), *(len(shape.jacobian) for shape in self.shapes)])
+        return tuple(slice(int(begin), int(end)) for begin, end in pairwise(ends))
 
     def spread_out(self, move: FloatArray, size: int) -> FloatArray:
         """A move of the free parameters as a move of all cells."""
-        return (
-            np.bincount(self.cell, move, size) - np.bincount(self.reference, move, size)
+        of_tables = move[: len(self.cell)]
+        cells = (
+            np.bincount(self.cell, of_tables, size) - np.bincount(self.reference, of_tables, size)
         ).astype(np.float64)
+        for shape, part in zip(self.shapes, self.parts, strict=True):
+            cells[shape.cells] += move[part] @ shape.jacobian
+        return cells
+
+    def gathered(self, slopes: FloatArray) -> FloatArray:
+        """Derivatives by all cells as derivatives by the free parameters."""
+        of_tables = slopes[self.cell] - slopes[self.reference]
+        of_shapes = [shape.jacobian @ slopes[shape.cells] for shape in self.shapes]
+        return np.concatenate([of_tables, *of_shapes])
 
 
 @dataclass(frozen=True)
@@ -108,6 +152,7 @@ class Curvature:
 
     layout: Layout
     step: Step
+    expect: Step  # the expected counts at some cells, without pseudo-counts
     cells: FloatArray
     pseudo: FloatArray
     expected: FloatArray
@@ -120,8 +165,38 @@ class Curvature:
         row = np.repeat(np.arange(len(self.begins)), self.lengths)
         reference = np.lexsort((-self.cells, row))[self.begins][row]
         is_free = (np.arange(len(row)) != reference) & (self.expected > FEWEST)
+        shapes = []
+        for name, cells in self.shaped.items():
+            is_free[cells] = False
+            shapes.append(self._free_shape(name, cells))
         free = np.flatnonzero(is_free)
-        return Free(free, reference[free], row[free])
+        return Free(free, reference[free], row[free], tuple(shapes))
+
+    @cached_property
+    def shaped(self) -> Mapping[str, slice]:
+        """The CPTs that are no full tables, each tied group by its head, and where they are."""
+        layout = self.layout
+        where = {}
+        for head in layout.heads.tolist():
+            name = layout.network.variables[head]
+            if name in layout.network.shaped_of:
+                begin = int(layout.offsets[head])
+                where[name] = slice(begin, begin + int(layout.sizes[head]))
+        return where
+
+    def _free_shape(self, name: str, cells: slice) -> FreeShape:
+        """The free parameters of a shape: those that move what is expected at all, and smoothly.
+
+        A link that is zero is free beside a leak: the rows would move it, if they could.
+        """
+        shaped = self.layout.network.shaped_of[name]
+        parameters = shaped.parameters(self.cells[cells].reshape(shaped.shape))
+        jacobian = shaped.derivative(parameters).reshape(len(parameters), len(self.cells[cells]))
+        of_logs = np.abs(quotient(jacobian, self.cells[cells], np.inf))
+        of_logs = np.where(jacobian == 0, 0.0, of_logs).max(axis=1, initial=0.0)
+        tells = np.square(jacobian) @ quotient(self.totals[cells], self.cells[cells])
+        is_free = (of_logs < 1 / SMALLEST_ROOM) & (tells > FEWEST)
+        return FreeShape(name, cells.start, is_free, jacobian[is_free])
 
     @cached_property
     def totals(self) -> FloatArray:
@@ -134,9 +209,19 @@ class Curvature:
         :math:`\delta` is what the whole row moves by, :math:`\theta_0` its reference.
         """
         free = self.free
-        in_row = np.bincount(free.row, move, len(self.begins))[free.row]
-        scaled = move / self.cells[free.cell] + in_row / self.cells[free.reference]
-        return np.asarray(self.totals[free.cell] * scaled)
+        of_tables = move[: len(free.cell)]
+        in_row = np.bincount(free.row, of_tables, len(self.begins))[free.row]
+        scaled = of_tables / self.cells[free.cell] + in_row / self.cells[free.reference]
+        terms = [self.totals[free.cell] * scaled]
+        for part, square in zip(free.parts, self.squares, strict=True):
+            terms.append(square @ move[part])
+        return np.concatenate(terms)
+
+    @cached_property
+    def squares(self) -> list[FloatArray]:
+        r"""What complete rows tell of the parameters of each shape: :math:`J n_u / \theta J'`."""
+        weights = quotient(self.totals, self.cells)
+        return [(s.jacobian * weights[s.cells]) @ s.jacobian.T for s in self.free.shapes]
 
     def in_row(self, values: FloatArray) -> FloatArray:
         """For every cell, the sum over its CPT row."""
@@ -146,8 +231,11 @@ class Curvature:
     def family(self) -> Integers:
         """The family of each free parameter; of those that are tied, the head."""
         layout = self.layout
-        head = np.searchsorted(layout.offsets[layout.heads], self.free.cell, side="right") - 1
-        return layout.heads[head]
+        begins = [shape.begin for shape in self.free.shapes]
+        repeats = [len(shape.jacobian) for shape in self.free.shapes]
+        cell = np.concatenate([self.free.cell, np.repeat(begins, repeats).astype(np.int64)])
+        family = np.searchsorted(layout.offsets[layout.heads], cell, side="right") - 1
+        return layout.heads[family]
 
     def moved(self, direction: FloatArray, parts: Integers) -> FloatArray:
         r"""How a step moves along a direction: :math:`\partial M \, \delta`, for the free cells.
@@ -242,42 +330,48 @@ class EmSpreads:
         variances = np.zeros(len(asked.gradients))
         for index, gradient_of in enumerate(asked.gradients):
             cells = self.layout.added({**nothing, **gradient_of})
-            moved = cells[self.free.cell] - cells[self.free.reference]
+            moved = self.free.gathered(cells)
             variances[index] = moved @ self.covariance @ moved
             if (np.abs(moved @ self.lost) > SINGULAR).any():
                 variances[index] = np.inf
         rows_of = {v: table[..., :1] for v, table in self.layout.tables(self.rows).items()}
         pseudo_of = self.layout.tables(self.pseudo)
+        shaped = self.layout.network.shaped_of
+        for name in shaped:  # no row of their CPTs is by itself
+            rows_of[name] = np.full_like(rows_of[name], np.inf)
+            pseudo_of[name] = np.zeros_like(pseudo_of[name])
         lacks_of = lacking(asked.network, pseudo_of, rows_of)
         if self.pseudo.any():
             lacks_of = {name: lacks * (rows_of[name] > 0) for name, lacks in lacks_of.items()}
         variances = variances + pseudo_variances(asked, rows_of, lacks_of)
         if not self.pseudo.any():  # only where there are no rows, something else is known
             rows_of = {name: np.where(rows > 0, np.inf, 0.0) for name, rows in rows_of.items()}
-        half = {name: np.maximum(pseudo, JEFFREYS) for name, pseudo in pseudo_of.items()}
+        half = {
+            name: pseudo if name in shaped else np.maximum(pseudo, JEFFREYS)
+            for name, pseudo in pseudo_of.items()
+        }
         return without_prior(asked, variances, rows_of, half)
 
 
 def em_spreads(
-    curvature: Curvature,
-    parts: Integers,
-    progress: Progress,
-    row_information: RowInformation | None,
+    curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
 ) -> EmSpreads:
-    r"""The spread of every CPT from the whole rate matrix.
+    r"""The spread of every CPT from the observed information.
 
     The prior's pseudo-counts of a CPT row are taken off the effective size, so that it tells what
     the rows know.
 
     Parameters
     ----------
+    observed
+        The information of the free parameters, prior included.
     row_information
         What single rows say about each of some moves of all cells, :math:`\sum_r w_r (\partial \log
         \Pr(r))^2`; None where that cannot be had.
     """
-    observed = information(curvature, parts, progress)
     cells, free = curvature.cells, curvature.free
     of_complete = curvature.totals[free.cell] * (1 / cells[free.cell] + 1 / cells[free.reference])
+    of_complete = np.concatenate([of_complete, *map(np.diag, curvature.squares)])
     root = np.sqrt(np.maximum(np.diag(observed), SINGULAR * of_complete))
     values, vectors = np.linalg.eigh(observed / root / root[:, None])
     known = values > SINGULAR
@@ -312,10 +406,27 @@ def _curves_down(curvature: Curvature, values: FloatArray, moves: FloatArray) ->
 def _has_arrived(curvature: Curvature, covariance: FloatArray, lost: NDArray[np.bool_]) -> bool:
     """Whether a Newton step is short, and no entry surer than complete rows would make it."""
     free, cells = curvature.free, curvature.cells
-    slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
-    theta, variance = cells[free.cell], np.diag(covariance)
+    if free.shapes:
+        slope = free.gathered(quotient(curvature.expected, cells))
+        slope = np.where(_is_held(curvature, slope), 0.0, slope)
+    else:
+        slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
+    number = len(free.cell)
+    theta, variance = cells[free.cell], np.diag(covariance)[:number]
     surest = theta * (1 - theta) / (SURER * curvature.totals[free.cell])
-    return bool(slope @ covariance @ slope < ARRIVED**2 and (variance >= surest)[~lost].all())
+    is_sure = (variance < surest)[~lost[:number]]
+    return bool(slope @ covariance @ slope < ARRIVED**2 and not is_sure.any())
+
+
+def _is_held(curvature: Curvature, slope: FloatArray) -> NDArray[np.bool_]:
+    """Whether each free parameter is at a bound of its shape, and would go on beyond."""
+    free = curvature.free
+    is_held = np.zeros(free.number, dtype=bool)
+    for shape, part in zip(free.shapes, free.parts, strict=True):
+        shaped = curvature.layout.network.shaped_of[shape.variable]
+        cells = curvature.cells[shape.cells].reshape(shaped.shape)
+        is_held[part] = ~shaped.is_inside(shaped.parameters(cells))[shape.is_free]
+    return np.asarray(is_held & (slope != 0))
 
 
 def _spreads(
@@ -327,7 +438,8 @@ def _spreads(
     """
     theta, pseudo, free = curvature.cells, curvature.pseudo, curvature.free
     variance = np.zeros(len(theta))
-    variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))
+    number = len(free.cell)
+    variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))[:number]
     for row in np.unique(free.row):
         members = np.flatnonzero(free.row == row)
         total = np.inf if lost[members].any() else covariance[np.ix_(members, members)].sum()
@@ -338,6 +450,20 @@ def _spreads(
     rates = np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 1e-9)
     sizes = np.divide(theta * (1 - theta), variance, out=totals + in_row, where=variance > 0)
     sizes = np.clip(sizes - in_row, 0.0, totals.clip(0.0))  # complete rows would tell no more
+    for shape, part in zip(free.shapes, free.parts, strict=True):
+        where = shape.cells
+        shaped = curvature.layout.network.shaped_of[shape.variable]
+        known = np.where(lost[part], 0.0, 1.0)[:, None] * shape.jacobian
+        of_cells = ((covariance[part, part] @ known) * known).sum(axis=0)
+        unknown = (np.abs(shape.jacobian[lost[part]]) > SINGULAR).any(axis=0)
+        of_cells = np.where(unknown, np.inf, of_cells)
+        size = quotient(theta[where] * (1 - theta[where]), of_cells, np.inf)
+        sizes[where] = np.maximum(size - in_row[where], 0.0)
+        by_rows = shaped.fit(
+            np.maximum(counts[where], 0.0).reshape(shaped.shape),
+            theta[where].reshape(shaped.shape),
+        )
+        rates[where] = np.ravel(by_rows)
     tables, rates_of, sizes_of = map(curvature.layout.tables, (theta, np.clip(rates, 0, 1), sizes))
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
@@ -347,15 +473,21 @@ def _weak_directions(
 ) -> tuple[Direction, ...]:
     """The directions about which the prior knows more than the rows, the weakest first."""
     free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
-    number = len(free.cell)
+    number = free.number
     if not number:
         return ()
     complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
     squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
-    prior_part = np.diag(pseudo[free.cell] / squares[free.cell])
+    prior_part = np.zeros((number, number))
+    of_tables = slice(len(free.cell))
+    prior_part[of_tables, of_tables] = np.diag(pseudo[free.cell] / squares[free.cell])
     same_row = free.row[:, None] == free.row
     in_reference = pseudo[free.reference] / squares[free.reference]
-    prior_part += same_row * in_reference[:, None]
+    prior_part[of_tables, of_tables] += same_row * in_reference[:, None]
+    for shape, part in zip(free.shapes, free.parts, strict=True):
+        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
+        prior_part[part, part] = terms @ shape.jacobian.T
+        complete[part, part] += SINGULAR * np.diag(np.diag(complete[part, part]))
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)
     values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)

@@ -95,6 +95,15 @@ class KnownTable:
         """There are none."""
         return np.zeros(0)
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """There are no parameters."""
+        return True
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """There are none."""
+        return parameters
+
     def table(self, parameters: FloatArray) -> FloatArray:  # noqa: ARG002
         """The table."""
         return self.known.copy()
@@ -102,6 +111,10 @@ class KnownTable:
     def derivative(self, parameters: FloatArray) -> FloatArray:  # noqa: ARG002
         """Nothing moves it."""
         return np.zeros((0, *self.shape))
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """There are none."""
+        return parameters
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """There are no parameters."""

@@ -34,7 +34,7 @@ class TableShape:
         for configuration in product(*states[:-1]):
             given = ", ".join(map("=".join, zip(parents, configuration, strict=True)))
             for state in others:
-                names.append(f"log odds of {state} against {first}, {given}".removesuffix(", "))
+                names.append(f"odds of {state} against {first}, {given}".removesuffix(", "))
         return FullTable(tuple(map(len, states)), tuple(names))
 
     def __str__(self) -> str:
@@ -65,6 +65,15 @@ class FullTable:
         odds: FloatArray = np.clip(logs[..., 1:] - logs[..., :1], -LARGEST, LARGEST).ravel()
         return odds
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give odds and odds ratios."""
+        return False
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Odds, and odds ratios."""
+        return np.asarray(np.exp(parameters))
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some log odds."""
         odds = np.zeros(self.shape)
@@ -80,6 +89,10 @@ class FullTable:
         for row, rates in enumerate(rows):
             moved[row, :, row] = np.eye(len(rates))[1:] * rates - np.outer(rates[1:], rates)
         return moved.reshape(-1, *self.shape)
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, -LARGEST, LARGEST)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""

@@ -40,9 +40,9 @@ class Logistic:
         first, *others = states[-1]
         names = []
         for state in others:
-            names.append(f"log odds of {state} against {first}")
+            names.append(f"odds of {state} against {first}")
             for effect in effect_names(parents, states, baselines):
-                names.append(f"log odds ratio of {state} against {first}, {effect}")
+                names.append(f"odds ratio of {state} against {first}, {effect}")
         pseudo = np.full(sizes, len(names) / np.prod(sizes))
         return MultinomialLogit(sizes, tuple(names), pseudo, effects)
 
@@ -98,6 +98,15 @@ class MultinomialLogit:
         parameters[1:] -= parameters[0]
         return np.asarray(np.clip(parameters.T.ravel(), -LARGEST, LARGEST))
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give odds and odds ratios."""
+        return False
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Odds, and odds ratios."""
+        return np.asarray(np.exp(parameters))
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some log odds."""
         return np.ascontiguousarray(np.exp(self._logs(parameters)).T).reshape(self.shape)
@@ -112,6 +121,10 @@ class MultinomialLogit:
             by_sum[:, state] += rows[:, state]
             moved += [(column[:, None] * by_sum).reshape(self.shape) for column in columns]
         return np.stack(moved) if moved else np.zeros((0, *self.shape))
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, -LARGEST, LARGEST)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""

@@ -158,6 +158,15 @@ class IndependentCauses:
         alone = np.where(alone < ROUNDING, 0.0, np.minimum(alone, CERTAIN))
         return np.asarray(alone.T.ravel())
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give links and leak as probabilities."""
+        return True
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Link probabilities, and the leak's."""
+        return np.asarray(-np.expm1(-parameters))
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some increments."""
         increments = parameters.reshape(-1, self.effects.columns)
@@ -181,6 +190,10 @@ class IndependentCauses:
             by_sum[:, level + 1] = cumulative[:, level]
             moved += [self._states(column[:, None] * by_sum) for column in matrix.T]
         return np.stack(moved)
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
+        return np.clip(parameters, 0.0, CERTAIN)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each increment whether it is neither zero nor certain."""

@@ -44,9 +44,9 @@ class Ordinal:
         check_size(self.name, variable, states)
         sizes = tuple(map(len, states))
         baselines = [0] * len(parents)
-        names = [f"log odds of at most {state}" for state in states[-1][:-1]]
+        names = [f"odds of at most {state}" for state in states[-1][:-1]]
         for effect in effect_names(parents, states, baselines):
-            names.append(f"log odds ratio of more, {effect}")
+            names.append(f"odds ratio of more, {effect}")
         pseudo = np.full(sizes, len(names) / np.prod(sizes))
         return CumulativeLogit(sizes, tuple(names), pseudo, MainEffects.of(sizes[:-1], baselines))
 
@@ -130,6 +130,15 @@ class CumulativeLogit:
         thresholds = np.maximum.accumulate(np.clip(scores[0], -LARGEST, LARGEST))
         return np.concatenate([thresholds, np.clip(effects, -LARGEST, LARGEST)])
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Reports give odds and odds ratios."""
+        return False
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """Odds, and odds ratios."""
+        return np.asarray(np.exp(parameters))
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some thresholds and effects."""
         if self.thresholds == 0:
@@ -153,6 +162,13 @@ class CumulativeLogit:
         by_effect = -by_score.sum(axis=0) * self.effects.matrix.T[1:, None]
         moved = np.concatenate([by_score, by_effect])
         return np.ascontiguousarray(moved.swapaxes(1, 2)).reshape(-1, *self.shape)
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """Parameters within their bounds, and thresholds that ascend."""
+        within = np.clip(parameters, -LARGEST, LARGEST)
+        steps = self.thresholds
+        within[:steps] = np.maximum.accumulate(within[:steps])
+        return within
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each threshold and effect whether it is not at a bound, nor at the next threshold."""

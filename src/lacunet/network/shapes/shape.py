@@ -62,12 +62,25 @@ class Shaped(Protocol):
         """The parameters of a table of this shape, unconstrained where they can be."""
         ...
 
+    @property
+    def reports_probabilities(self) -> bool:
+        """Whether a report gives parameters as probabilities; else as odds and odds ratios."""
+        ...
+
+    def reported(self, parameters: FloatArray) -> FloatArray:
+        """The parameters as a report gives them, each by itself."""
+        ...
+
     def table(self, parameters: FloatArray) -> FloatArray:
         """The table of some parameters."""
         ...
 
     def derivative(self, parameters: FloatArray) -> FloatArray:
         """How each parameter moves the table: an axis for the parameters, then the table's."""
+        ...
+
+    def within(self, parameters: FloatArray) -> FloatArray:
+        """The nearest parameters within their bounds."""
         ...
 
     def is_inside(self, parameters: FloatArray) -> Mask:
