@@ -185,6 +185,22 @@ def test_every_public_name_can_be_used() -> None:
         assert name in dir(lacunet)
 
 
+def test_modules_are_attributes_that_nothing_imports_before_they_are_asked_for() -> None:
+    code = (
+        "import sys, lacunet; from lacunet import *; "
+        "assert not {'lacunet.plots', 'lacunet.sklearn', 'sklearn'} & sys.modules.keys(); "
+        "assert {'plots', 'sklearn'} <= {*dir(lacunet)}; "
+        "print(lacunet.plots.forest.__name__, lacunet.sklearn.BayesianNetworkImputer.__name__)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["forest", "BayesianNetworkImputer"]
+
+
+def test_the_path_of_a_network_is_answered_with_what_reads_it() -> None:
+    with pytest.raises(lacunet.LacunetError, match="read_network"):
+        lacunet.Network("x.bif")  # type: ignore[arg-type]
+
+
 # of the standard library, numpy, PyArrow and networkx
 ELSEWHERE = {"Self", "Mask", "Scope", "FloatArray", "Table", "DiGraph"}
 

@@ -14,8 +14,10 @@ import lazy_loader
 
 __version__ = "0.3.0"
 
-# __init__.pyi has the names. They are fetched when they are first used.
-_fetched, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+# __init__.pyi has the names. They are fetched when they are first used, as are two modules that
+# ``from lacunet import *`` leaves alone: one of them needs scikit-learn.
+_fetched, __dir__, _names = lazy_loader.attach_stub(__name__, __file__)
+__all__ = [name for name in _names if name not in ("plots", "sklearn")]
 
 
 def __getattr__(name: str) -> object:

@@ -1,5 +1,7 @@
 """The public names and where they live; `lacunet.__getattr__` reads them here."""
 
+from . import plots as plots
+from . import sklearn as sklearn
 from .ask.diagnose.diagnosis import diagnose as diagnose
 from .ask.evaluate import kl_divergence as kl_divergence
 from .ask.impute.pool import pool as pool

@@ -961,7 +961,8 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     if not isinstance(states, Mapping):
         raise NetworkError(
             f"the states of a network are a dict, not {type(states).__name__}.",
-            "Network.from_data(data, edges) makes a network from edges and data; by hand: "
+            "lacunet.read_network('alarm.bif') reads a file, Network.from_data(data, edges) makes "
+            "one of edges and data; by hand: "
             "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
         )
     if not states:
