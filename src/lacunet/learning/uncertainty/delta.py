@@ -54,20 +54,18 @@ NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class AnsweredQuery:
-    """A query, its answer, and the derivative of each answer by the CPTs it depends on.
+    """A query, its answer, and the derivative of each answer by the CPTs it depends on."""
 
-    ``network`` is the one after ``do``, and ``evidence`` holds what was done as well.
-    ``gradients`` has one mapping from variables to tables like their CPTs for each cell of the
-    answer, the last axis fastest; what was done has no gradient. The CPT rows of ``known`` are
-    taken as they are in the network, whatever the data say: they have no gradient either.
-    """
-
-    network: Network
+    network: Network  # the one after `do`
     scope: Scope
-    evidence: Mapping[str, object]
+    evidence: Mapping[str, object]  # with what was done
     answer: FloatArray
+    # For each cell of the answer, the last axis fastest: tables like the CPTs, by variable; what
+    # was done has none.
     gradients: tuple[Tables, ...]
     do: Mapping[str, object] = field(default_factory=dict)
+    # CPT rows that are taken as they are in the network, whatever the data say: no gradient
+    # either.
     known: Mapping[str, Mask] = field(default_factory=dict)
 
     @classmethod
