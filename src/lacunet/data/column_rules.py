@@ -84,7 +84,9 @@ def plan_reading(data: Data, network: Network) -> Reading:
     source = source_of_data(data)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
-    data = replace(data, fully_observed=checked_promise(network, data))
+    promised = checked_promise(network, data)
+    if promised != data.fully_observed:  # as the network orders its variables
+        data = replace(data, fully_observed=promised)
     column_of, notes = _matched_columns(source, network, data.latent)
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
