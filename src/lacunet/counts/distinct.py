@@ -39,10 +39,15 @@ def distinct(keys: Keys, bound: int) -> tuple[Keys, Index]:
     """
     if bound <= 8 * len(keys) + 2**16:
         return _by_address(keys, bound)
-    if all((some[1:] >= some[:-1]).all() for some in (keys[:LOOKED_AT], keys)):
+    # Few of the keys tell of most arrays that they are not in order; then all need not be read.
+    if _ascend(keys[:LOOKED_AT]) and _ascend(keys):
         is_new = begins_of(keys)
         return keys[is_new], np.cumsum(is_new) - 1
     return _by_hash(keys)
+
+
+def _ascend(keys: Keys) -> bool:
+    return bool((keys[1:] >= keys[:-1]).all())
 
 
 def are_places(bound: int, length: int, most: int = 4) -> bool:

@@ -154,11 +154,11 @@ class Rows:
 class EqualRows:
     """Distinct rows of a sample, which stand for their copies: equal ones agree in its design too.
 
-    In strata and clusters, and in replicate weights; then, or where they are told apart
-    ``by_weight``, also in what each copy weighs.
+    In strata and clusters, and in replicate weights.
     """
 
-    table: EncodedTable
+    table: EncodedTable  # one row for each that differs from all others
+    # Whether rows are told apart by what each copy weighs, too: as with replicate weights.
     by_weight: bool = False
 
     @classmethod

@@ -18,18 +18,14 @@ WEIGHTS_ROUNDING = 1e-9  # of weights: those of ten rows may add up to a little 
 
 @dataclass(frozen=True)
 class Look:
-    """What one glance at the data tells.
+    """What one glance at the data tells."""
 
-    ``partially`` are the variables that some row does not show; None without data: then all
-    may have missing values. ``tally`` adds up all rows, as far as they are known. ``some_rows``
-    gives at least so many rows, if there are, to learn from them what decides on being missing.
-    ``units`` are those of a survey, if it is one.
-    """
-
+    # The variables that some row does not show; None without data: all may have missing values.
     partially: Scope | None = None
-    tally: Tally | None = None
+    tally: Tally | None = None  # adds up all rows, as far as they are known
+    # Gives at least so many rows, if there are, to learn from them what decides on being missing.
     some_rows: Callable[[int, ReadReport], EncodedTable] | None = None
-    units: Units | None = None
+    units: Units | None = None  # those of a survey, if it is one
 
     @property
     def rows(self) -> int | None:

@@ -126,13 +126,11 @@ def _bit(names: Scope, index: int) -> np.uint64:
 
 @dataclass(frozen=True)
 class MissingSummary:
-    """The patterns of missing values with their rows, and the counts of each family.
+    """The patterns of missing values with their rows, and the counts of each family."""
 
-    ``shown`` counts each family over all rows, ``complete`` over the rows that show every variable.
-    """
-
-    patterns: PatternCounts
-    shown: Mapping[Scope, Counts]
+    patterns: PatternCounts  # which variables rows miss together
+    shown: Mapping[Scope, Counts]  # counts of each family, over all rows
+    # Counts of each family, over the rows that show every variable.
     complete: Mapping[Scope, Counts]
 
     def __add__(self, other: MissingSummary) -> MissingSummary:

@@ -84,13 +84,10 @@ class Observations(Protocol):
 
 @dataclass(frozen=True)
 class Held:
-    """Rows that are held in memory.
-
-    ``promised`` are the variables that alone count as fully observed, if any are.
-    """
+    """Rows that are held in memory."""
 
     table: EncodedTable
-    promised: Scope = ()
+    promised: Scope = ()  # the variables that alone count as fully observed, if any are
 
     def look(self) -> Look:
         """All that there is to know."""
@@ -272,15 +269,11 @@ def _all_but(names: Scope, others: Sequence[str]) -> Scope:
 
 
 class ReplicateSamples(NamedTuple):
-    """The samples whose estimates say how sure one is.
+    """The samples whose estimates say how sure one is."""
 
-    Their squared distances, times ``scales``, add up to a variance with so many ``degrees`` of
-    freedom.
-    """
-
-    samples: Iterator[Statistics]
-    scales: FloatArray
-    degrees: float
+    samples: Iterator[Statistics]  # their squared distances ...
+    scales: FloatArray  # ... times these add up to a variance ...
+    degrees: float  # ... with so many degrees of freedom
 
 
 def replicates(

@@ -67,18 +67,14 @@ Answer = tuple[Statistics | None, ReadReport]
 
 @dataclass(frozen=True)
 class OnSpark:
-    """Rows of a Spark data frame, once they have been read for the first time.
-
-    ``counts`` is what that gave: the counts of all families; ``read_report`` is what was met.
-    ``sizes`` are those of one task.
-    """
+    """Rows of a Spark data frame, once they have been read for the first time."""
 
     frame: Any
     reading: Reading
-    counts: Statistics
-    read_report: ReadReport
-    sizes: Sizes
-    warned: set[str] = field(default_factory=set)
+    counts: Statistics  # what the first reading gave: the counts of all families
+    read_report: ReadReport  # what was met in it
+    sizes: Sizes  # of one task
+    warned: set[str] = field(default_factory=set)  # the notes that were given as warnings already
 
     def look(self) -> Look:
         """What the first reading told."""
@@ -183,15 +179,12 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
 
 @dataclass(frozen=True)
 class Task:
-    """What every task does with its rows; it travels to the executors.
-
-    ``left`` are the seconds until problems are not compiled any more: clocks do not travel.
-    """
+    """What every task does with its rows; it travels to the executors."""
 
     reading: Reading
     asked: Gathering
     sizes: Sizes
-    left: float = inf
+    left: float = inf  # seconds until problems are not compiled any more: clocks do not travel
 
     @property
     def coded(self) -> str:

@@ -45,13 +45,10 @@ STUCK = 0.9  # of the rows in one part again: they agree on the key
 
 @dataclass(frozen=True)
 class Sizes:
-    """How many rows are taken at once.
+    """How many rows are taken at once."""
 
-    ``memory`` are the bytes that may be used, ``row_bytes`` what one row takes as codes.
-    """
-
-    memory: float
-    row_bytes: int
+    memory: float  # the bytes that may be used
+    row_bytes: int  # what one row takes as codes
 
     @property
     def most(self) -> int:
@@ -69,22 +66,18 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Streamed:
-    """Rows that are read when they are counted.
-
-    ``rows`` is their number as far as it is known, ``sizes`` how many of them are taken at once;
-    ``folder`` gives a scratch folder. ``notes`` says what the user should know of how they were
-    read; ``is_designed`` if rows have weights, clusters or strata. ``read_report`` is what was met
-    when they were turned into codes in that folder, if they were.
-    """
+    """Rows that are read when they are counted."""
 
     network: Network
     stretches: Sequence[Stretch]
     partially_observed: Scope
-    rows: int
-    sizes: Sizes
-    folder: Callable[[], Path]
+    rows: int  # how many there are, as far as it is known
+    sizes: Sizes  # how many of them are taken at once
+    folder: Callable[[], Path]  # gives a scratch folder
+    # What the user should know of how the rows were read.
     notes: Callable[[ReadReport], tuple[str, ...]]
-    is_designed: bool = False
+    is_designed: bool = False  # whether rows have weights, clusters or strata
+    # What was met when the rows were turned into codes in that folder, if they were.
     read_report: ReadReport | None = None
 
     def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:

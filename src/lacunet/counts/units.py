@@ -41,16 +41,14 @@ UNITS_ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 
 @dataclass(frozen=True)
 class Units:
-    """The units in some of the rows; those of two parts add up.
+    """The units in some of the rows; those of two parts add up."""
 
-    ``clusters_of`` are the clusters in each stratum, none where each row is one. ``products`` are
-    the sums of products of replicate weights, ``factors`` what their squared distances count in
-    a variance. ``unweighted`` are the rows of weight zero in each stratum and cluster.
-    """
-
+    # The clusters in each stratum, none where each row is one.
     clusters_of: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    products: FloatArray | None = None
+    products: FloatArray | None = None  # the sums of products of replicate weights
+    # What the squared distances of replicates count in a variance.
     factors: FloatArray | None = None
+    # The rows of weight zero in each stratum and cluster.
     unweighted: RowsOfUnits = field(default_factory=dict)
 
     @classmethod
@@ -167,17 +165,17 @@ class Units:
 class UnitsLeftOut:
     """What is left out in turn, by number.
 
-    ``number_of`` is the number of each cluster, by its stratum's label and its own;
-    ``stratum_of`` the stratum of each that is left out; ``degrees`` are those of freedom: as many
-    as there are more of them, with rows of any weight, than of strata. Where each row is a cluster,
-    the rows of a stratum are dealt into ``each`` groups, ``number_of`` is that of the stratum, and
-    ``unweighted`` are the rows of weight zero.
+    Where each row is a cluster, the rows of a stratum are dealt into groups.
     """
 
+    # The number of each cluster, by the label of its stratum and its own; of each stratum, where
+    # rows are dealt into groups.
     number_of: Mapping[tuple[str, str], int]
-    stratum_of: Index
+    stratum_of: Index  # the stratum of each that is left out
+    # Of freedom: as many as there are more clusters, with rows of any weight, than strata.
     degrees: float = 1.0
-    each: int = 1
+    each: int = 1  # the groups of each stratum, where rows are dealt into groups
+    # The rows of weight zero, where rows are dealt into groups.
     unweighted: RowsOfUnits = field(default_factory=dict)
 
     def numbers(self, design: Design) -> Index:

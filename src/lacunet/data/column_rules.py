@@ -87,7 +87,9 @@ def plan_reading(data: Data, network: Network) -> Reading:
     data = with_waves(data, network.variables)
     data = data.with_latent(network.states_of, source.columns)
     _check_network(network, data.latent)
-    data = replace(data, fully_observed=checked_promise(network, data))
+    promised = checked_promise(network, data)
+    if promised != data.fully_observed:  # as the network orders its variables
+        data = replace(data, fully_observed=promised)
     column_of, notes = _matched_columns(source, network, data.latent)
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)

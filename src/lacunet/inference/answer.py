@@ -73,28 +73,24 @@ class Bounds(NamedTuple):
 class AnswerBasis(NamedTuple):
     """What an answer is about and what it rests on; the fields are those of `Answer`.
 
-    ``heading`` is what is asked as it is written, or what writes it; ``share`` is the share
-    without support, or what computes it, or that of each row; ``spread`` computes the intervals
-    and the standard errors when somebody looks at them; ``lacks_intervals`` says that learning
-    could have given them;
-    ``takes_edges_as_known`` that the edges were learned, and that intervals do not count the search
-    for them; ``search_falls_short`` that they do, and still may be too narrow; ``is_credible`` that
-    they are of a posterior. What takes long is computed once.
+    What takes long is computed once.
     """
 
-    heading: str | Callable[[], str]
+    heading: str | Callable[[], str]  # what is asked as it is written, or what writes it
     scope: Scope
     states: States
-    share: Share = None
+    share: Share = None  # without support, or what computes it, or that of each row
     level: float | None = None
     bounds: Bounds | None = None
     bounds_are_exact: bool | None = None
     bounds_over: str = "values of the CPT rows without data"
+    # Computes the intervals and the standard errors when somebody looks at them.
     spread: Spread | None = None
-    lacks_intervals: bool = False
+    lacks_intervals: bool = False  # learning could have given them
+    # The edges were learned, and intervals do not count the search for them.
     takes_edges_as_known: bool = False
-    is_credible: bool = False
-    search_falls_short: bool = False
+    is_credible: bool = False  # intervals are of a posterior
+    search_falls_short: bool = False  # intervals count the search, and still may be too narrow
 
     @property
     def title(self) -> str:

@@ -77,8 +77,8 @@ def joint_marginals(
 class JointQuestion:
     """Scopes asked about, what is seen, how to answer, and the bytes that may take.
 
-    Where what is seen of a variable is not a state but likelihoods of its states, the network has
-    a child of it that is seen; ``uncertain`` has what was given for each such variable.
+    Where what is seen of a variable is not a state but likelihoods of its states, the network has a
+    child of it that is seen.
     """
 
     network: Network
@@ -86,6 +86,7 @@ class JointQuestion:
     seen: Mapping[str, int]
     plan: JointPlan
     budget: float
+    # What was given for each variable of which likelihoods are seen.
     uncertain: Mapping[str, object]
 
     def calibrated(
@@ -349,31 +350,25 @@ class NumberedFamilies:
 
 
 class Cut(NamedTuple):
-    """A CPT without the axes of what was seen; ``family`` has all its names, if there are any.
-
-    If it ``is_masked``, there are two tables: the CPT, and that with zeros in rows without data.
-    """
+    """A CPT without the axes of what was seen."""
 
     child: str
     scope: Numbers
-    family: Scope
+    family: Scope  # all its names, if there are any
+    # Whether there are two tables: the CPT, and that with zeros in rows without data.
     is_masked: bool
 
 
 @dataclass(frozen=True, eq=False)
 class JointPlan:
-    """How to answer a question, whatever the states seen.
+    """How to answer a question, whatever the states seen."""
 
-    ``near`` are the tables that the answer depends on, ``apart`` those that can only tell whether
-    the evidence is possible. Numbers stand for the variables in ``names``. ``variant_of`` has for
-    each scope the variant of the product without the rows that have no data, -1 if it has such rows
-    of no CPT; None if it is not planned what the answers rest on.
-    """
-
-    names: Scope
-    near: tuple[Cut, ...]
-    apart: tuple[Cut, ...]
+    names: Scope  # numbers stand for the variables here
+    near: tuple[Cut, ...]  # the tables that the answer depends on
+    apart: tuple[Cut, ...]  # those that can only tell whether the evidence is possible
     calibration: CalibrationPlan
+    # For each scope the variant of the product without the rows that have no data, -1 if it has
+    # such rows of no CPT; None if it is not planned what the answers rest on.
     variant_of: Numbers | None
 
 

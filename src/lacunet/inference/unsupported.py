@@ -167,15 +167,13 @@ def _by_choice(
 
 @dataclass(frozen=True)
 class ExtremeRows:
-    """The CPT rows without data that an answer depends on, as they make it lowest and highest.
-
-    ``lowest`` and ``highest`` have for each cell of the answer a state for each of ``rows``, on
-    which it puts all its weight; -1 where a cell is decided by what was seen.
-    """
+    """The CPT rows without data that an answer depends on, as they make it lowest and highest."""
 
     rows: tuple[CptRow, ...]
+    # For each cell of the answer a state for each row, on which it puts all its weight; -1 where
+    # a cell is decided by what was seen.
     lowest: NDArray[np.int64]
-    highest: NDArray[np.int64]
+    highest: NDArray[np.int64]  # the same where it is highest
 
 
 def extreme_rows(question: JointQuestion) -> ExtremeRows | None:

@@ -110,15 +110,11 @@ def assumed_by(
 
 @dataclass(frozen=True, repr=False)
 class FamilyPlan(ByFormula):
-    """How one CPT will be estimated.
+    """How one CPT will be estimated."""
 
-    ``cells`` is the size of its table, ``verdict`` what a missingness graph says of it, ``note``
-    what the user should know of the way chosen.
-    """
-
-    cells: int
-    verdict: str = ""
-    note: str = ""
+    cells: int  # the size of its table
+    verdict: str = ""  # what a missingness graph says of it
+    note: str = ""  # what the user should know of the way chosen
 
     def lines(self) -> list[str]:
         """What is estimated, and what the user should know of it."""

@@ -71,23 +71,18 @@ CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a para
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """How sure the CPTs of a learned network are.
-
-    ``recipe`` is how it was found. ``covariance`` is how the entries of all CPTs vary
-    together, for queries; ``total`` the weight of all rows. ``others`` are networks that the rows
-    hardly tell from this one: intervals reach over them. ``weak_directions`` are combinations
-    of EM's parameters about which the prior tells more than the rows. ``doubts`` are what else to
-    know of the intervals.
-    """
+    """How sure the CPTs of a learned network are."""
 
     network: Network
-    spread_of: Mapping[str, Spread]
-    recipe: str
-    covariance: Covariance
-    total: float
+    spread_of: Mapping[str, Spread]  # how sure each variable's CPT is
+    recipe: str  # how that was found
+    covariance: Covariance  # how the entries of all CPTs vary together, for queries
+    total: float  # the weight of all rows
+    # Networks that the rows hardly tell from this one: intervals reach over them.
     others: tuple[Network, ...] = ()
+    # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
-    doubts: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()  # what else to know of the intervals
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -310,15 +305,13 @@ def _free(plan: Plan) -> int:
 
 @dataclass(frozen=True)
 class Fitted:
-    """A plan that was carried out: what was counted, also for its intervals, and what it gave.
-
-    ``replicate`` counts what the plan needs with the weights of a replicate.
-    """
+    """A plan that was carried out: what was counted, also for its intervals, and what it gave."""
 
     plan: Plan
     statistics: Statistics
     learned: Learned
     setting: Setting
+    # Counts what the plan needs with the weights of a replicate, by its number.
     replicate: Callable[[int], Statistics]
 
     def uncertainty(self, recipe: str) -> Uncertainty:

@@ -67,17 +67,14 @@ MOST_SCALED = 3.0  # times that pseudo-counts are scaled up with the counts of a
 
 @dataclass(frozen=True)
 class Components:
-    """The priors that a CPT row may have, and the rows that speak for each beforehand.
+    """The priors that a CPT row may have, and the rows that speak for each beforehand."""
 
-    ``alike`` are pseudo-counts per cell, ``like_neighbours`` pseudo-counts per CPT row that are
-    shared out as the neighbouring rows are; ``belief`` has one value for each of them all.
-    ``power`` is how much each row's likelihood counts.
-    """
-
-    alike: tuple[float, ...] = (0.02, 0.1, 0.4, 1.0, 2.0)
+    alike: tuple[float, ...] = (0.02, 0.1, 0.4, 1.0, 2.0)  # pseudo-counts per cell
+    # Pseudo-counts per CPT row, shared out as the neighbouring rows are.
     like_neighbours: tuple[float, ...] = (2.0, 8.0, 32.0)
+    # The rows that speak for each of these, in their order.
     belief: tuple[float, ...] = (0.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 0.0)
-    power: float = 0.5
+    power: float = 0.5  # how much each row's likelihood counts
 
     def pseudo_counts(self, counts: FloatArray, possible: Possible) -> Iterator[FloatArray]:
         """The pseudo-counts of CPTs of one shape, side by side, under each component."""

@@ -32,15 +32,13 @@ NO_ROWS = "no row shows what an estimand needs, or the data contradict it: the C
 
 @dataclass(frozen=True)
 class ByVerdict:
-    """The formula of a family that a verdict recovers; where it does not, what is there instead.
-
-    Of several, ``chosen`` is the one that was computed, because the data support it best.
-    """
+    """The formula of a family that a verdict recovers; where it does not, what is there instead."""
 
     verdict: Verdict
+    # Of several formulas the one that was computed, because the data support it best.
     chosen: Estimation | None = None
     given: Scope = ()
-    otherwise: str = "the prior"
+    otherwise: str = "the prior"  # what is there where nothing is recovered
 
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
@@ -53,15 +51,12 @@ RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
 
 @dataclass(frozen=True)
 class Recovery:
-    """CPTs by verdicts on them: those that these recover, from distinct rows.
-
-    ``otherwise`` says what becomes of the others, if no other stage answers for them; ``stand_ins``
-    are what a later stage makes of all that is left.
-    """
+    """CPTs by verdicts on them: those that these recover, from distinct rows."""
 
     network: Network
     verdicts: Mapping[str, Verdict]
-    otherwise: str = "the prior"
+    otherwise: str = "the prior"  # what becomes of the others, if no other stage answers for them
+    # What a later stage makes of all that is left.
     stand_ins: Mapping[str, FamilyPlan] = field(default_factory=dict)
 
     @property

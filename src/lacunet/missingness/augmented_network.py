@@ -45,19 +45,15 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, named
 
 @dataclass(frozen=True)
 class Augmented:
-    """A network with mechanisms as nodes.
-
-    ``name_of`` gives the node of each mechanism that was added, by its variable; the states of
-    the node are "missing" and "shown". ``ignorable`` are the variables whose mechanisms were
-    left out. ``graph`` is the graph without bidirected edges that the network stands for.
-    ``selection`` is the node of R[*], if the graph has it.
-    """
+    """A network with mechanisms as nodes."""
 
     network: Network
-    graph: MissingnessGraph
+    graph: MissingnessGraph  # without bidirected edges: what the network stands for
+    # The node of each mechanism that was added, by its variable; its states are "missing" and
+    # "shown".
     name_of: Mapping[str, str]
-    ignorable: Scope
-    selection: str = ""
+    ignorable: Scope  # the variables whose mechanisms were left out
+    selection: str = ""  # the node of R[*], if the graph has it
 
 
 def augmented(

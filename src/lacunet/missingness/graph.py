@@ -252,17 +252,17 @@ class MissingnessGraph(Drawing):
 
     def _statements(self, causes_of: Mapping[Mechanism, tuple[Node, ...]]) -> list[Statement]:
         """What the graph says: the causes of some mechanisms, and all the rest."""
-        return [
-            *(
-                Statement(nodes, "->", (mechanism,)) if nodes else Statement((mechanism,), "", ())
-                for mechanism, nodes in causes_of.items()
-            ),
-            *(Statement((left,), "<->", (right,)) for left, right in self.hidden),
-            *(
-                Statement((Mechanism(later),), "<=", (Mechanism(earlier),))
-                for later, earlier in self.monotone
-            ),
-        ]
+        statements = []
+        for mechanism, nodes in causes_of.items():
+            if nodes:
+                statements.append(Statement(nodes, "->", (mechanism,)))
+            else:  # it is there, and nothing decides on it
+                statements.append(Statement((mechanism,), "", ()))
+        for left, right in self.hidden:
+            statements.append(Statement((left,), "<->", (right,)))
+        for later, earlier in self.monotone:
+            statements.append(Statement((Mechanism(later),), "<=", (Mechanism(earlier),)))
+        return statements
 
     @property
     def doubt(self) -> str:

@@ -34,7 +34,7 @@ MAX_KEPT_VARIABLES = 3  # partially observed ones that are kept beside those of 
 # An estimand put to random models (`recover.monotone`).
 MAX_MODEL_CONFIGURATIONS = 2e5  # of all nodes
 
-# One verdict (`recover.answers`), in steps along edges, times the effort asked for.
+# One verdict (`recover.decide`), in steps along edges, times the effort asked for.
 MAX_ESTIMAND_STEPS = 8e5  # of the search for an estimand
 MAX_MECHANISM_STEPS = 3e5  # of that with mechanisms as variables
 MAX_CHOICE_STEPS = 4e6  # for other estimands and samples, once data are to choose

@@ -57,15 +57,15 @@ class MechanismCpt(Displayed):
 
 @dataclass(frozen=True)
 class HiddenCauseCpt:
-    """The probability that the coin of ``cause`` falls on 0, given what it caused.
+    """The probability that the coin of a hidden cause falls on 0, given what it caused.
 
-    The cause comes first in nature, but last here: complete rows are there already, so the
-    coin is drawn from its distribution given the row (see `lacunet.simulation.by_graph`).
+    The cause comes first in nature, but last here: complete rows are there already, so the coin is
+    drawn from its distribution given the row (see `lacunet.simulation.by_graph`).
     """
 
     cause: HiddenCause
-    parents: tuple[Parent, ...]
-    zero: FloatArray
+    parents: tuple[Parent, ...]  # what it caused
+    zero: FloatArray  # the probability, an axis for each of these
 
 
 @dataclass(frozen=True, repr=False)

@@ -23,20 +23,15 @@ from lacunet.network.network import FloatArray, Scope
 
 
 class GatheredRows(NamedTuple):
-    """Distinct rows, and parts of them whose differences tell a variance.
+    """Distinct rows, and parts of them whose differences tell a variance."""
 
-    If the rows are divided into folds, a last column of ``rows`` says in which a row is; ``whole``
-    is without it. ``parts`` gives the rows without each fold, or by each of the replicate weights.
-    Their squared differences count ``scales`` times in a variance with so many ``degrees`` of
-    freedom. ``units`` are those of a survey, if variances are to be found and the data have any.
-    """
-
-    rows: Rows
-    whole: Rows
+    rows: Rows  # where they are divided into folds, the last column says in which a row is
+    whole: Rows  # without that column
+    # Gives the rows without each fold, or by each of the replicate weights.
     parts: Callable[[], Iterable[Rows]]
-    scales: FloatArray
-    degrees: float
-    units: Units | None
+    scales: FloatArray  # what their squared differences count in a variance ...
+    degrees: float  # ... with so many degrees of freedom
+    units: Units | None  # those of a survey, if variances are to be found and the data have any
 
 
 def check_rules(graph: Drawing, data: Data) -> None:

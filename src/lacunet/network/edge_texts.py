@@ -60,10 +60,14 @@ def pairs_in_frame(value: Any) -> Any:
     import narwhals as nw
 
     frame = nw.from_native(value, eager_only=True, pass_through=True)
-    name_of = {str(name).lower(): name for name in getattr(frame, "columns", ())}
-    sides = [name_of[word] for names in (PARENTS, CHILDREN) for word in names if word in name_of]
-    is_edges = isinstance(frame, nw.DataFrame) and len(sides) == len(name_of) == 2
-    return frame.select(sides).rows() if is_edges else value
+    if not isinstance(frame, nw.DataFrame) or len(frame.columns) != 2:
+        return value
+    name_of = {str(name).lower(): name for name in frame.columns}
+    parents = [name_of[word] for word in PARENTS if word in name_of]
+    children = [name_of[word] for word in CHILDREN if word in name_of]
+    if len(parents) != 1 or len(children) != 1:  # two columns of something else
+        return value
+    return frame.select([*parents, *children]).rows()
 
 
 def holds_edges(name: str, *, is_table: bool) -> bool:

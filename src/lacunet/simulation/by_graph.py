@@ -183,7 +183,9 @@ def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> N
 
 
 def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingness:
-    """Read mechanisms with all their probabilities, as `parameters` gives them, from JSON.
+    """Read mechanisms with all their probabilities from JSON.
+
+    It is as `mechanism_cpts.parameters` gives it.
 
     Raises
     ------

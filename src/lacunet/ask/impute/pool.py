@@ -88,10 +88,10 @@ OF_EACH = (
 TINY = 1e-300  # what is divided by, at least
 
 
-def _check_finite(name: str, values: FloatArray, are_right: NDArray[np.bool_], kind: str) -> None:
+def _check_each(name: str, values: FloatArray, is_right: NDArray[np.bool_], kind: str) -> None:
     """Refuse the first value that is not of a kind, by its position."""
-    if not are_right.all():
-        position = tuple(np.argwhere(~are_right)[0].tolist())
+    if not is_right.all():
+        position = tuple(np.argwhere(~is_right)[0].tolist())
         raise LacunetError(
             f"{name}{[*position]} is {values[position]:g}, but must be {kind}.",
             f"the first index is the table, counted from 0: compute it from table {position[0]}, "
@@ -159,9 +159,9 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
             f"pooled{': one table is too few' if is_single else ''}.",
             OF_EACH,
         )
-    _check_finite("estimates", values, np.isfinite(values), "a finite number")
+    _check_each("estimates", values, np.isfinite(values), "a finite number")
     is_variance = np.isfinite(within) & (within >= 0)
-    _check_finite("variances", within, is_variance, "a variance, a finite number from zero up")
+    _check_each("variances", within, is_variance, "a variance, a finite number from zero up")
     if not isinstance(df, Real) or not df > 0:
         raise LacunetError(f"df is {df!r}, but degrees of freedom are a number above zero.")
     tables = len(values)

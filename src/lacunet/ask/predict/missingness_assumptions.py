@@ -39,7 +39,7 @@ def shown_patterns(
 ) -> frozenset[frozenset[str]]:
     """The sets of variables that rows show, without those that are not evidence.
 
-    None where the network knows nothing of how values went missing.
+    There are none where the network knows nothing of how values went missing: nobody asks then.
     """
     if network.mechanisms is None:
         return frozenset()

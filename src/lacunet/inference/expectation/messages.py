@@ -68,8 +68,8 @@ def steps_of(
     step = ranges(of_component, lengths)
     first = np.cumsum(lengths) - lengths
     shift = np.repeat(first - of_component, lengths)
-    starts, kind, slice_first = slice_starts(problems, slices, chosen, component)
-    names = starts + LABEL * slices.label[kind]
+    starts, slice_number, slice_first = slice_starts(problems, slices, chosen, component)
+    names = starts + LABEL * slices.label[slice_number]
     slice_shift = np.repeat(slice_first - slices.of_component[component], lengths)
 
     # From the numbers of a component's slices and steps to those of each problem's.
@@ -121,14 +121,20 @@ def messages_of(
 def slice_starts(
     problems: Problems, slices: Slices, chosen: Integers, component: Integers
 ) -> tuple[Integers, Integers, Integers]:
-    """Where each problem's slices begin in the CPTs, their kinds, and where its slices are."""
+    """Where each problem's slices begin among the cells of the CPTs, problem after problem.
+
+    Then which slice of the structure each is, and the first slice of each problem.
+    """
     layout = problems.factors.layout
-    lengths = np.diff(slices.of_component)[component]
-    kind = ranges(slices.of_component[component], lengths)
-    seen = slices.observed.places(kind)
-    counts = slices.observed.lengths_of(kind)
-    states = np.repeat(np.repeat(problems.states.starts[chosen], lengths), counts)
-    states += slices.observed.items[seen]
-    moves = Ragged.of_lengths(counts, slices.observed_stride[seen] * problems.states.items[states])
-    starts = layout.offsets[slices.family[kind]] + moves.sums
-    return starts, kind, np.cumsum(lengths) - lengths
+    lengths = np.diff(slices.of_component)[component]  # how many slices each problem has
+    number = ranges(slices.of_component[component], lengths)
+    first = np.cumsum(lengths) - lengths
+
+    # A slice begins where its family's CPT does, moved along each observed axis to its state.
+    axes = slices.observed.places(number)
+    axis_counts = slices.observed.lengths_of(number)
+    boundary = np.repeat(problems.states.starts[chosen], lengths)  # where each slice's states begin
+    state_at = np.repeat(boundary, axis_counts) + slices.observed.items[axes]
+    moves = slices.observed_stride[axes] * problems.states.items[state_at]
+    starts = layout.offsets[slices.family[number]] + Ragged.of_lengths(axis_counts, moves).sums
+    return starts, number, first

@@ -316,4 +316,6 @@ def lattice_cells(sizes: Sequence[int]) -> int:
     >>> lattice_cells([2, 2])
     18
     """
-    return prod(size + 1 for size in sizes) * max(len(sizes), 1)
+    # The sum over all subsets of the product of their sizes is the product of all sizes plus one.
+    cells = prod(size + 1 for size in sizes)
+    return cells * max(len(sizes), 1)

@@ -63,12 +63,11 @@ def coverage_falls_short(network: Network, rows: int, missing: Mapping[str, int]
 class SearchedSpread(Spread):
     """The spread of an answer by a network whose edges were learned.
 
-    ``known_edges`` is how sure it is if these are right, ``replicates`` what was answered by the
-    networks of replicates. Sizes and rates are those of the former.
+    Sizes and rates are those of the known edges.
     """
 
-    known_edges: Spread = field(kw_only=True)
-    replicates: Spread = field(kw_only=True)
+    known_edges: Spread = field(kw_only=True)  # how sure the answer is if the edges are right
+    replicates: Spread = field(kw_only=True)  # what the networks of replicates answered
 
     @classmethod
     def of(cls, known_edges: Spread, answers: FloatArray) -> SearchedSpread:

@@ -54,32 +54,27 @@ MAX_REFILLED_CELLS = 3e6  # of the largest table, filled again and again without
 
 
 class LeftOut(NamedTuple):
-    """All rows, what is left of them in turn, and how squared differences add up to a variance.
-
-    ``by_design`` if these are the clusters or replicates of a survey, whose differences are those
-    from the estimate of all rows. ``words`` say what is done.
-    """
+    """All rows, what is left of them in turn, and how squared differences add up to a variance."""
 
     rows: Rows
-    parts: Callable[[], Iterable[Rows]]
-    scales: FloatArray
-    degrees: float
+    parts: Callable[[], Iterable[Rows]]  # what is left of the rows, time after time
+    scales: FloatArray  # what each squared difference counts
+    degrees: float  # of freedom of the variance
+    # Whether clusters or replicates of a survey are left out: differences are then from the
+    # estimate of all rows.
     by_design: bool
-    words: str
+    words: str  # what is done
 
 
 @dataclass(frozen=True)
 class Recovered:
-    """An estimate of a query, and the same from the rows without each of many parts of them.
-
-    ``replicates`` has one row for each part, the cells of the query as columns. ``left_out`` says
-    what the parts are. ``rows`` are those that show the query, for each configuration of its
-    conditions: how many know a probability of zero or one, which all parts agree on.
-    """
+    """An estimate of a query, and the same from the rows without each of many parts of them."""
 
     estimation: Estimation
-    replicates: FloatArray
-    left_out: LeftOut
+    replicates: FloatArray  # a row for each part, the cells of the query as columns
+    left_out: LeftOut  # what the parts are
+    # That show the query, for each configuration of its conditions: how many know a probability
+    # of zero or one, which all parts agree on.
     rows: FloatArray
 
     @property

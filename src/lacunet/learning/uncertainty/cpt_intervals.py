@@ -41,19 +41,15 @@ NO_ROW = 1e-6  # an effective size below is what rounding leaves of none
 
 @dataclass(frozen=True)
 class Spread:
-    """A table of probabilities, what the rows alone say, and the effective size of each.
+    """A table of probabilities, what the rows alone say, and the effective size of each."""
 
-    ``table`` is as learned, prior included; ``rates`` are the rows' own; ``sizes`` are zero
-    where the rows say nothing, infinite where nothing is uncertain. ``degrees`` are the degrees
-    of freedom of the variances behind the sizes, of all or of each, infinite where these are not
-    estimated from a few replicates. ``open_ends`` says of 0 and of 1, on a last axis, whether no
-    row rules it out.
-    """
-
-    table: FloatArray
-    rates: FloatArray
-    sizes: FloatArray
+    table: FloatArray  # as learned, prior included
+    rates: FloatArray  # the rows' own
+    sizes: FloatArray  # zero where the rows say nothing, infinite where nothing is uncertain
+    # Of freedom of the variances behind the sizes, of all or of each; infinite where these are
+    # not estimated from a few replicates.
     degrees: FloatArray | float = np.inf
+    # Of 0 and of 1, on a last axis: whether no row rules it out.
     open_ends: NDArray[np.bool_] | bool = False
 
     def __post_init__(self) -> None:

@@ -54,20 +54,18 @@ NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class AnsweredQuery:
-    """A query, its answer, and the derivative of each answer by the CPTs it depends on.
+    """A query, its answer, and the derivative of each answer by the CPTs it depends on."""
 
-    ``network`` is the one after ``do``, and ``evidence`` holds what was done as well.
-    ``gradients`` has one mapping from variables to tables like their CPTs for each cell of the
-    answer, the last axis fastest; what was done has no gradient. The CPT rows of ``known`` are
-    taken as they are in the network, whatever the data say: they have no gradient either.
-    """
-
-    network: Network
+    network: Network  # the one after `do`
     scope: Scope
-    evidence: Mapping[str, object]
+    evidence: Mapping[str, object]  # with what was done
     answer: FloatArray
+    # For each cell of the answer, the last axis fastest: tables like the CPTs, by variable; what
+    # was done has none.
     gradients: tuple[Tables, ...]
     do: Mapping[str, object] = field(default_factory=dict)
+    # CPT rows that are taken as they are in the network, whatever the data say: no gradient
+    # either.
     known: Mapping[str, Mask] = field(default_factory=dict)
 
     @classmethod
@@ -413,20 +411,28 @@ def without_prior(
     r"""The variance that an answer would have without what pseudo-counts know of it.
 
     Of the variance that a CPT row of :math:`n_u` rows brings with it, the share
-    :math:`s / (n_u + s)` is known by its :math:`s` pseudo-counts.
+    :math:`s_u / (n_u + s_u)` is known by its :math:`s_u` pseudo-counts. With :math:`v_s`, the
+    variance that these bring as if they were rows, the others' part of :math:`v` is
+    :math:`1 - v_s / v`, and without the pseudo-counts
+
+    .. math:: v' = \frac{v}{1 - v_s / v}
 
     Parameters
     ----------
     variance
         Of each answer, pseudo-counts taken for rows.
     """
-    pseudo = {name: cells.sum(axis=-1, keepdims=True) for name, cells in pseudo_of.items()}
-    cpts = asked.network.cpts
-    shares_of = {c.child: c.table * pseudo[c.child] for c in cpts if c.child in pseudo}
-    total_of = {name: rows_of[name] + pseudo[name] for name in shares_of}
-    known = moved_variances(asked, shares_of, total_of)
-    share = 1 - np.minimum(quotient(known, variance), 1)
-    return quotient(variance, share, np.inf)
+    cells_of = {}  # the pseudo-counts of each CPT row, in the cells where rows would be
+    total_of = {}  # n_u + s_u
+    for cpt in asked.network.cpts:
+        name = cpt.child
+        if name in pseudo_of:
+            pseudo = pseudo_of[name].sum(axis=-1, keepdims=True)  # s_u
+            cells_of[name] = cpt.table * pseudo
+            total_of[name] = rows_of[name] + pseudo
+    known = moved_variances(asked, cells_of, total_of)  # v_s
+    share_of_rows = 1 - np.minimum(quotient(known, variance), 1)
+    return quotient(variance, share_of_rows, np.inf)
 
 
 def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask]) -> Network:

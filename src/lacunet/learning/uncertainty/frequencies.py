@@ -77,14 +77,10 @@ def _frequencies(counts: Counts) -> Spread:
 
 @dataclass(frozen=True)
 class Uncorrelated:
-    """The covariance of CPTs that are frequencies: there is none between them.
+    """The covariance of CPTs that are frequencies: there is none between them."""
 
-    ``counts_of`` are the counts of each variable's family, missing as a state; ``pseudo_of`` the
-    pseudo-counts of its cells.
-    """
-
-    counts_of: Mapping[str, Counts]
-    pseudo_of: Tables
+    counts_of: Mapping[str, Counts]  # of each variable's family, missing as a state
+    pseudo_of: Tables  # the pseudo-counts of its cells
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:

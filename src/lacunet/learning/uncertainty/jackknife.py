@@ -46,25 +46,23 @@ def replicate_variance(
 
 @dataclass(frozen=True)
 class Replicates:
-    """The network learned from all rows, and from each replicate of them.
-
-    ``scales`` times the squared distances from the replicates' mean add up to the variance;
-    ``degrees`` are its degrees of freedom. ``total`` is the weight of all rows, ``pseudo_of``
-    the pseudo-counts of every cell that the networks were learned with. ``by_design`` if replicates
-    are those of a survey: distances are then from the estimate of all rows, and strata may tell
-    more than as many independent rows would. ``worth_of`` says how many effective rows a unit of
-    weight is, in each cell of a CPT, where rows weigh differently. ``row_weights`` are the weights
-    of CPT rows that pseudo-counts were added to, where these are not what is expected of all rows.
-    """
+    """The network learned from all rows, and from each replicate of them."""
 
     network: Network
     networks: tuple[Network, ...]
+    # Times the squared distances from the replicates' mean: they add up to the variance.
     scales: FloatArray
-    degrees: float
-    total: float
-    pseudo_of: Tables
+    degrees: float  # of freedom of that variance
+    total: float  # the weight of all rows
+    pseudo_of: Tables  # the pseudo-counts of every cell that the networks were learned with
+    # Whether replicates are those of a survey: distances are then from the estimate of all rows,
+    # and strata may tell more than as many independent rows would.
     by_design: bool = False
+    # How many effective rows a unit of weight is, in each cell of a CPT, where rows weigh
+    # differently.
     worth_of: Tables = field(default_factory=dict)
+    # Of CPT rows that pseudo-counts were added to, where these are not what is expected of all
+    # rows.
     row_weights: Tables = field(default_factory=dict)
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:

@@ -123,13 +123,10 @@ class DirichletPosterior:
 
 @dataclass(frozen=True)
 class EmPosterior:
-    """The posterior around where EM ended.
+    """The posterior around where EM ended."""
 
-    ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither rows nor experts say anything.
-    """
-
-    covariance: FloatArray
+    covariance: FloatArray  # of the free parameters, without the lost directions
+    # A column for each direction about which neither rows nor experts say anything.
     lost: FloatArray
     free: Free
     layout: Layout

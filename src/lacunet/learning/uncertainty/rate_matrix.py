@@ -62,16 +62,11 @@ SINGULAR = 1e-8  # less information than this share of the complete rows' is non
 
 @dataclass(frozen=True)
 class Direction:
-    """A combination of parameters about which the prior tells more than the rows.
+    """A combination of parameters about which the prior tells more than the rows."""
 
-    ``families`` are the variables whose CPTs it moves most, ``information`` the share of the
-    complete data's information about it that the rows hold. ``is_identified`` is False where no
-    number of such rows would tell more.
-    """
-
-    families: tuple[str, ...]
-    information: float
-    is_identified: bool = False
+    families: tuple[str, ...]  # the variables whose CPTs it moves most
+    information: float  # the share of complete data's information about it that the rows hold
+    is_identified: bool = False  # False where no number of such rows would tell more
 
     def __str__(self) -> str:
         named = ", ".join(self.families)
@@ -104,15 +99,13 @@ class Free:
     """The free parameters: every cell but one reference, the likeliest, in each CPT row.
 
     Cells of probability zero, or on their way there, are not free: EM never moves them away; nor
-    are rows about which nothing is expected. ``cell`` is where each free parameter lies,
-    ``reference`` the cell that makes up for it, ``row`` its CPT row. Those of ``shapes``, which
-    are of CPTs that are no full tables, come after these.
+    are rows about which nothing is expected.
     """
 
-    cell: Integers
-    reference: Integers
-    row: Integers
-    shapes: tuple[FreeShape, ...] = ()
+    cell: Integers  # where each free parameter lies
+    reference: Integers  # the cell that makes up for it
+    row: Integers  # its CPT row
+    shapes: tuple[FreeShape, ...] = ()  # those of CPTs that are no full tables come behind
 
     @property
     def number(self) -> int:
@@ -144,20 +137,16 @@ class Free:
 
 @dataclass(frozen=True)
 class Curvature:
-    """Where EM has converged: the step, the cells, and what is expected of every row.
-
-    ``cells`` are those of all CPTs, end to end, ``pseudo`` their pseudo-counts, ``expected`` their
-    expected counts there with these; ``begins`` and ``lengths`` are those of the CPT rows.
-    """
+    """Where EM has converged: the step, the cells, and what is expected of every row."""
 
     layout: Layout
     step: Step
     expect: Step  # the expected counts at some cells, without pseudo-counts
-    cells: FloatArray
-    pseudo: FloatArray
-    expected: FloatArray
-    begins: Integers
-    lengths: Integers
+    cells: FloatArray  # of all CPTs, end to end
+    pseudo: FloatArray  # their pseudo-counts
+    expected: FloatArray  # their expected counts, with these
+    begins: Integers  # of each CPT row among the cells
+    lengths: Integers  # of each CPT row
 
     @cached_property
     def free(self) -> Free:
@@ -300,24 +289,19 @@ def parts_of(problems: Problems, curvature: Curvature) -> Integers:
 
 @dataclass(frozen=True)
 class EmSpreads:
-    """The spread of every CPT that EM gave, and the directions that the rows hardly identify.
-
-    ``covariance`` is that of the free parameters, without the ``lost`` directions (one column
-    each): about these neither the rows nor the prior say anything. ``rows`` are, for every cell,
-    those expected in its CPT row, ``pseudo`` the pseudo-counts of every cell. ``is_at_maximum``
-    unless the curvature contradicts it; ``doubts`` are what to know where it did.
-    """
+    """The spread of every CPT that EM gave, and the directions that the rows hardly identify."""
 
     spread_of: Mapping[str, Spread]
-    covariance: FloatArray
+    covariance: FloatArray  # of the free parameters, without the lost directions
+    # A column for each direction about which neither the rows nor the prior say anything.
     lost: FloatArray
-    rows: FloatArray
+    rows: FloatArray  # for every cell, those expected in its CPT row
     free: Free
     layout: Layout
-    pseudo: FloatArray
+    pseudo: FloatArray  # the pseudo-counts of every cell
     weak_directions: tuple[Direction, ...]
-    is_at_maximum: bool
-    doubts: tuple[str, ...] = ()
+    is_at_maximum: bool  # unless the curvature contradicts it
+    doubts: tuple[str, ...] = ()  # what to know where it did
     degrees: ClassVar[float] = np.inf
 
     def variances(self, asked: AnsweredQuery, _: Mapping[str, Spread]) -> FloatArray:

@@ -24,11 +24,11 @@ class PatternShare(Term):
 
     .. math:: P(a, R_T = 1 \mid b, R_S = 1)
 
-    ``shown`` is T, ``selected`` is S. Both sides may have mechanisms, with two values.
+    Both sides may have mechanisms, with two values.
     """
 
-    shown: Mechanisms
-    selected: Mechanisms
+    shown: Mechanisms  # T
+    selected: Mechanisms  # S
 
     def assumptions(self) -> Iterator[str]:
         """That some rows show what is needed."""

@@ -152,16 +152,15 @@ def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> 
 
 @dataclass(frozen=True, eq=False)
 class BestModels:
-    """The models that fit rows best: their manifest ``law``, one of them, and ``starts`` near by.
-
-    The law is followed by those of the population that are known from elsewhere, if there are any.
-    """
+    """The models that fit rows best."""
 
     model: Models
     counts: FloatArray
+    # What they say of what can be observed, followed by the laws of the population that are known
+    # from elsewhere, if there are any.
     law: FloatArray
-    best: FloatArray
-    starts: list[FloatArray]
+    best: FloatArray  # one of them
+    starts: list[FloatArray]  # others near by
     scale: float  # makes the covariance of independent rows from that of one
     scope: Scope
     covariance: FloatArray | None = None  # of the shares of rows that are not independent

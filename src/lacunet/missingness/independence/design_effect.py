@@ -52,18 +52,14 @@ Cells = tuple[Index, Index, tuple[int, int, int]]
 
 @dataclass(frozen=True, eq=False)
 class SurveyRows:
-    """Rows with what tells the variance of their sums.
-
-    ``replicates`` has the weights of each row in each replicate, or ``unit`` the unit of each row,
-    and ``multiples`` how much each unit counts in each replicate. ``scales`` are what the squared
-    distances of replicates count in a variance with so many ``degrees`` of freedom.
-    """
+    """Rows with what tells the variance of their sums."""
 
     table: EncodedTable
-    scales: FloatArray
-    degrees: float
-    unit: Index
-    multiples: FloatArray
+    scales: FloatArray  # what the squared distances of replicates count in the variance
+    degrees: float  # of freedom of the variance
+    unit: Index  # of each row, where there are no replicate weights
+    multiples: FloatArray  # how much each unit counts in each replicate
+    # The weights of each row in each replicate, if there are any.
     replicates: FloatArray | None = None
 
     @classmethod

@@ -35,17 +35,15 @@ CHI2, GAMMA, DRAWS, DESIGN = "chi2", "gamma", "draws", "F"
 
 
 class TestResult(NamedTuple):
-    """What a table says about independence.
-
-    ``effect`` is Cramér's V. ``how`` is what the statistic was compared with: "chi2", "gamma"
-    (small counts), "draws" (small counts, and close) or "F" (a survey's design).
-    """
+    """What a table says about independence."""
 
     statistic: float
     degrees_of_freedom: int
     p_value: float
-    effect: float
+    effect: float  # Cramér's V
     rows: float
+    # What the statistic was compared with: "chi2", "gamma" (small counts), "draws" (small counts,
+    # and close) or "F" (a survey's design).
     how: str
 
 

@@ -166,17 +166,19 @@ class _Judge:
     """What candidates are judged by: a mechanism, their columns, penalties.
 
     Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
-    of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
-    out, unless its own mechanism is a cause too. Then they are one more group.
+    of its column.
     """
 
-    is_shown: Column
+    is_shown: Column  # the mechanism, in each row
     columns: Mapping[Node, Column]
-    size_of: Mapping[Node, int]
+    size_of: Mapping[Node, int]  # the states of each column
+    # Candidates of which hidden values remain: rows that hide one are left out, unless its own
+    # mechanism is a cause too; then they are one more group.
     partly: frozenset[Node]
     weights: FloatArray
-    penalties: tuple[float, float]
-    causes: Causes
+    penalties: tuple[float, float]  # for a parameter and for a parent
+    causes: Causes  # of the mechanisms among the candidates
+    # The mechanism's variable, its values and its states, if it may be a candidate's cause.
     itself: tuple[str, Column, int] | None
 
     @classmethod
@@ -379,15 +381,11 @@ def _size(node: Node, network: Network) -> int:
 
 @dataclass(frozen=True)
 class Origin:
-    """Where an edge of a learned graph comes from.
+    """Where an edge of a learned graph comes from."""
 
-    ``source`` is "given" or "learned"; ``p_value`` is that of the edge given the mechanism's
-    other parents, ``effect`` its Cramér's V.
-    """
-
-    source: str
-    p_value: float
-    effect: float
+    source: str  # "given" or "learned"
+    p_value: float  # of the edge given the mechanism's other parents
+    effect: float  # its Cramér's V
 
     def __str__(self) -> str:
         if isnan(self.p_value):
@@ -630,24 +628,23 @@ def _cpt_from_rows(graph: LearnedGraph, table: EncodedTable, name: str) -> Mecha
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """The causes of all mechanisms, one mechanism after the other.
-
-    ``earlier_of`` are mechanisms that must be learned before, ``first_of`` those that should be, as
-    their values decide, unless ``keeps_order``. ``refuted`` are values that do not decide on
-    another's mechanism.
-    """
+    """The causes of all mechanisms, one mechanism after the other."""
 
     network: Network
     table: EncodedTable
     survey: SurveyRows | None
-    known_of: Causes
-    earlier_of: Mapping[str, Sequence[str]]
+    known_of: Causes  # the causes that are given
+    earlier_of: Mapping[str, Sequence[str]]  # mechanisms that must be learned before each
+    # Those that should be learned before, as their values decide.
     first_of: dict[str, set[str]] = field(default_factory=dict)
+    # Values that do not decide on another's mechanism.
     refuted: set[tuple[str, str]] = field(default_factory=set)
+    # Of the candidates, as they were first needed.
     columns: dict[Node, Column] = field(default_factory=dict)
-    causes: dict[str, set[Node]] = field(default_factory=dict)
+    causes: dict[str, set[Node]] = field(default_factory=dict)  # found so far
+    # Where each edge comes from.
     origin_of: dict[tuple[Node, str], Origin] = field(default_factory=dict)
-    keeps_order: bool = False
+    keeps_order: bool = False  # whether `first_of` stays as it is
 
     @property
     def edges(self) -> int:

@@ -15,10 +15,39 @@ And where setting some *idle* variables Z has no effect on A, but cuts what join
 
 which is an effect on variables and mechanisms together: the rules for effects take it apart.
 
+*Worked example of the sum.* A -> B and A -> C; B and :math:`R_B` decide on :math:`R_A`, and C and
+:math:`R_B` share a hidden cause. C depends on :math:`R_B`, which decides on who shows A: the rows
+that show A do not have the law of C given A. Among those of one value of :math:`R_B` they do, as
+given A and :math:`R_B` nothing joins C and :math:`R_A`. A sum puts the two values together:
+
+.. math::
+    P(c \mid a) = \sum_{r_B} P(c \mid a, r_B, R_A = 1) \, P(r_B).
+
+>>> from lacunet.missingness.graph import MissingnessGraph
+>>> from lacunet.network.network import Network
+>>> binary = {name: ["0", "1"] for name in "ABC"}
+>>> network = Network(binary, {"B": ["A"], "C": ["A"]})
+>>> text = "B, R[B] -> R[A]; C <-> R[B]; R[B]"
+>>> MissingnessGraph.parse(text, network).recover("P(C | A)").estimand
+'P(C | A) = sum over R[B] of P(C | A, R[B], R[A]=1) P(R[B])'
+
+*Worked example of idle variables.* A -> B -> :math:`R_C`; A shares a hidden cause with C, and
+another with :math:`R_C`. Nothing that can be given makes C independent of :math:`R_C`: A or B given
+closes the way C <-> A -> B -> :math:`R_C`, but opens C <-> A <-> :math:`R_C`, in which A is a
+collider. To set B has no effect on C and cuts A -> B. Then C and :math:`R_C` are apart, and the
+effect of B on both is found by adjusting for A: for any b,
+
+.. math::
+    P(c) \propto P(c, R_C = 1 \mid do(b)) = \sum_a P(a) \, P(c, R_C = 1 \mid a, b).
+
+In the code, a and b are ``query.target`` and ``query.given``; :math:`R_S` is ``joined``, Z is
+``idle``. `_View.query_in_place_of` is the right side, :math:`P(a, R_S = 1 \mid b, do(z))`, and
+`_View.answer` leads back to the left one.
+
 What is left are shares of rows. One that names a partially observed variable is known where the
 variable's mechanism is 1: that is named too (it is *joined* to the target), or the share does not
 depend on it. What can be wrong with such an estimand is a sum over a mechanism whose variable is
-needed. So `_View.resolved` refuses these sums, and `answers` puts the rest to random models.
+needed. So `_View.resolved` refuses these sums, and `decide` puts the rest to random models.
 """
 
 from __future__ import annotations

@@ -3,16 +3,38 @@ r"""The chain rule: queries that take several formulas.
 Each rule gives a query from others, whatever is known of these. All hold under an intervention
 do(C) as well.
 
-- Split: :math:`P(a_1, a_2 \mid b) = P(a_1 \mid a_2, b) \, P(a_2 \mid b)`.
-- Sum out: :math:`P(a \mid b) = \sum_z P(a \mid z, b) \, P(z \mid b)`, or the sum of a split of
-  :math:`P(a, z \mid b)`. Given z, a may not depend on a mechanism any more.
-- Condition: :math:`P(a \mid b_1, b_2) \propto P(a, b_1 \mid b_2)`. What is given may be joined to
-  its mechanism only through the target.
-- Drop: :math:`P(a \mid b_1, b_2) = P(a \mid b_2)` if :math:`A \perp B_1 \mid B_2`. A variable that
-  is not asked for need not be shown.
-- Invert: :math:`P(a \mid b) \propto P(a \mid b, z) / P(z \mid a, b)` for any one z, since both
-  sides of :math:`P(a \mid b, z) \, P(z \mid b) = P(z \mid a, b) \, P(a \mid b)` are
+- Split (`_split`): :math:`P(a_1, a_2 \mid b) = P(a_1 \mid a_2, b) \, P(a_2 \mid b)`.
+- Sum out (`_summed_out`): :math:`P(a \mid b) = \sum_z P(a \mid z, b) \, P(z \mid b)`, or the sum of
+  a split of :math:`P(a, z \mid b)`. Given z, a may not depend on a mechanism any more.
+- Condition (`_conditioned`): :math:`P(a \mid b_1, b_2) \propto P(a, b_1 \mid b_2)`. What is given
+  may be joined to its mechanism only through the target.
+- Drop (`_dropped`): :math:`P(a \mid b_1, b_2) = P(a \mid b_2)` if :math:`A \perp B_1 \mid B_2`. A
+  variable that is not asked for need not be shown.
+- Invert (`_inverted`): :math:`P(a \mid b) \propto P(a \mid b, z) / P(z \mid a, b)` for any one z,
+  since both sides of :math:`P(a \mid b, z) \, P(z \mid b) = P(z \mid a, b) \, P(a \mid b)` are
   :math:`P(a, z \mid b)`.
+
+*Worked example.* A and B share a hidden cause; A decides on :math:`R_B`, and the two mechanisms
+share a cause too. Of the rows that show B, those with some states of A are too many, and no one
+set of rows has the law of B: fix and select, the rules for one set of rows, find nothing for
+:math:`P(b)`. Summing out A leaves two queries, each of which they solve:
+
+.. math::
+    P(b) = \sum_a P(b \mid a) \, P(a), \qquad
+    P(b \mid a) = P(b \mid a, R_A = 1, R_B = 1), \quad P(a) = P(a \mid R_A = 1)
+
+Given A, B does not depend on the mechanisms; and A alone does not depend on its own.
+
+>>> from lacunet.missingness.graph import MissingnessGraph
+>>> from lacunet.network.network import Network
+>>> network = Network({"A": ["0", "1"], "B": ["0", "1"]})
+>>> text = "A <-> B; A -> R[B]; R[A] <-> R[B]"
+>>> MissingnessGraph.parse(text, network).recover("P(B)").estimand
+'P(B) = sum over A of P(B | A, R[A]=1, R[B]=1) P(A | R[A]=1)'
+
+In the code, ``query.target`` is a, ``query.given`` is b, and ``query.do`` is c. Each rule is one
+function: it poses the queries on the right of its formula to `_solve` and puts their estimands
+together into a `Term` of the shape of the formula.
 
 A query with an intervention is first written with as few of them as possible (`queries`); then
 `effects` takes it apart into queries without. The search deepens step by step, so that short
@@ -252,16 +274,16 @@ def _in_population(search: TermSearch, query: Query) -> Iterator[Term]:
 
 def _standardised(search: TermSearch, query: Query, more: Names, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b, do(c)) = \sum_z P(a \mid z, b, do(c)) \, P(z \mid b, do(c))`."""
-    for product in _multiplied(search, query, query.target, more, depth):
+    for product in _multiplied(search, query, query.target, more, depth):  # z is `more`
         yield SumOut(search.graph.named(query.target), product.given, product, do=product.do)
 
 
 def _dropped(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b_1, b_2) = P(a \mid b_2)` if :math:`A \perp B_1 \mid B_2`."""
     graph = search.graph
-    for name in graph.named(query.given):
+    for name in graph.named(query.given):  # B_1
         if needs_no_observation(graph, query, name):
-            fewer = query._replace(given=query.given - {name})
+            fewer = query._replace(given=query.given - {name})  # P(a | b_2)
             for term in _solve(search, fewer, depth):
                 yield with_conditions(graph, term, query.given, query.do)
 
@@ -277,8 +299,8 @@ def _multiplied(
     search: TermSearch, query: Query, first: Names, second: Names, depth: int
 ) -> Iterator[Term]:
     r""":math:`P(a_1, a_2 \mid b) = P(a_1 \mid a_2, b) \, P(a_2 \mid b)`."""
-    conditional = query._replace(target=first, given=second | query.given)
-    marginal = query._replace(target=second)
+    conditional = query._replace(target=first, given=second | query.given)  # P(a_1 | a_2, b)
+    marginal = query._replace(target=second)  # P(a_2 | b)
     for left in _solve(search, conditional, depth):
         for right in _solve(search, marginal, depth):
             yield Product.of(left, right)
@@ -287,7 +309,8 @@ def _multiplied(
 def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b_1, b_2) \propto P(a, b_1 \mid b_2)`."""
     names = search.graph.named(query.given)
-    for moved in subsets(names, range(1, len(names) + 1)):
+    for moved in subsets(names, range(1, len(names) + 1)):  # b_1
+        # P(a, b_1 | b_2)
         joint = query._replace(target=query.target | moved, given=query.given - moved)
         for term in _solve(search, joint, depth):
             yield Conditioned(search.graph.named(query.target), names, term, do=term.do)
@@ -296,9 +319,9 @@ def _conditioned(search: TermSearch, query: Query, depth: int) -> Iterator[Term]
 def _summed_out(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     r""":math:`P(a \mid b) = \sum_z P(a, z \mid b)`, one or two variables z."""
     graph = search.graph
-    for more in subsets(_helpers(graph, query.names), (1, 2)):
-        yield from _standardised(search, query, more, depth)
-        joint = query._replace(target=query.target | more)
+    for more in subsets(_helpers(graph, query.names), (1, 2)):  # z
+        yield from _standardised(search, query, more, depth)  # P(a | z, b) P(z | b)
+        joint = query._replace(target=query.target | more)  # any other split of P(a, z | b)
         for term in _split(search, joint, depth):
             yield SumOut(graph.named(query.target), term.given, term, do=term.do)
 
@@ -308,9 +331,9 @@ def _inverted(search: TermSearch, query: Query, depth: int) -> Iterator[Term]:
     graph = search.graph
     target = graph.named(query.target)
     given = graph.named(query.given)
-    for helper in subsets(_helpers(graph, query.names), (1,)):
-        forward = query._replace(given=query.given | helper)
-        backward = query._replace(target=helper, given=query.target | query.given)
+    for helper in subsets(_helpers(graph, query.names), (1,)):  # z
+        forward = query._replace(given=query.given | helper)  # P(a | b, z)
+        backward = query._replace(target=helper, given=query.target | query.given)  # P(z | a, b)
         for above in _solve(search, forward, depth):
             for below in _solve(search, backward, depth):
                 yield Inverted(target, given, above, below, do=above.do)

@@ -27,9 +27,9 @@ in this sense.
 .. math:: X_i \perp R_i \mid X_{Z \setminus i}, R_{I \setminus i} \quad \text{for each } i \in I,
 
 no free variable has a say in whether it is shown itself, and the law of Z is put together from the
-rows without gaps and the odds of the patterns of I, pattern by pattern (`estimands.patterns` has
-the formula). Why: given all the rest, the odds of missing :math:`X_i` are the same for each of its
-values, so rows that show it tell them. Hidden causes are allowed. M. Sadinle and J. Reiter,
+rows without gaps and the odds of the patterns of I, pattern by pattern (`formulas.pattern_odds`
+has the formula). Why: given all the rest, the odds of missing :math:`X_i` are the same for each of
+its values, so rows that show it tell them. Hidden causes are allowed. M. Sadinle and J. Reiter,
 "Itemwise conditionally independent nonresponse modelling for incomplete multivariate data", 2017;
 D. Malinsky, I. Shpitser and E. Tchetgen Tchetgen, "Semiparametric inference for nonmonotone
 missing-not-at-random data: the no self-censoring model", 2022.

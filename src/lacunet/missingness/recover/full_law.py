@@ -7,9 +7,9 @@ colluders ``X -> R[Y] <- R[X]``. R. Nabi, R. Bhattacharya and I. Shpitser, "Full
 in graphical models of missing data: completeness results", 2020.
 
 Why: without such a path :math:`X_i \perp R_i \mid X_{-i}, R_{-i}` for each i, and the odds of the
-missingness patterns put the law together (`estimands.patterns.FullLaw`). On one,
-what X does to R[X] cannot be told from what hides behind the missing values: two models that look
-the same are the proof.
+missingness patterns put the law together (`formulas.pattern_odds.FullLaw`). On
+one, what X does to R[X] cannot be told from what hides behind the missing values: two models that
+look the same are the proof.
 
 The law of the variables alone may be recoverable where the full law is not.
 """

@@ -31,8 +31,8 @@ class Block:
     """The kernel of one or several nodes as a linear function of its weights.
 
     The weights of each group add up to one: those of a row of a CPT, or those of all tuples of
-    response functions. At a configuration the kernel is one weight, or the sum of several; without
-    ``entries`` and ``matrix`` the nodes are set from outside and the kernel is one.
+    response functions. At a configuration the kernel is one weight, or the sum of several. Where
+    nodes are set from outside the kernel is one, and neither is there.
     """
 
     nodes: tuple[AnyNode, ...]

@@ -101,6 +101,7 @@ def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]
 
 
 def _numbers(cursor: Cursor, members: Family) -> list[float]:
+    """The numbers of a table, after their number, which must be that of its cells."""
     child, needed = members.child, math.prod(members.shape)
     location = cursor.skip_blanks()
     announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
