@@ -20,6 +20,7 @@ Keys = NDArray[np.int64]
 Index = NDArray[np.intp]
 
 LARGEST_KEY = 2**62
+LARGEST_SPARSE = 2**23  # a table of so many keys is faster than hashing, even if few occur
 BLOCK_ROWS = 2**15
 LOOKED_AT = 1000  # keys that are looked at before all are, for being in order already
 
@@ -37,7 +38,7 @@ def distinct(keys: Keys, bound: int) -> tuple[Keys, Index]:
     >>> distinct(np.array([7, 2, 7]), 10)
     (array([2, 7]), array([1, 0, 1]))
     """
-    if bound <= 8 * len(keys) + 2**16:
+    if bound <= max(8 * len(keys) + 2**16, min(32 * len(keys), LARGEST_SPARSE)):
         return _by_address(keys, bound)
     # Few of the keys tell of most arrays that they are not in order; then all need not be read.
     if _ascend(keys[:LOOKED_AT]) and _ascend(keys):

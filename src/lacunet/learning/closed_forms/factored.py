@@ -112,11 +112,14 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
-    shown = cells.showing_all()  # the cells of all K_g
-    joint = lattice_in_groups(cells, aggregation)  # P_g(y_m) on K_g
-    group_weights = cells.groups.weights  # N Pr_D(y_o, x'_o), for each group
+    return solved_by(cells.showing_all(), lattice_in_groups(cells, aggregation))
+
+
+def solved_by(shown: GroupedCounts, joint: FloatArray) -> Solved:
+    """What groups say that have a joint :math:`P_g(y_m)` on the cells shown, all of :math:`K_g`."""
+    group_weights = shown.groups.weights  # N Pr_D(y_o, x'_o), for each group
     terms = shown.weighing(group_weights[shown.group] * joint)
-    if len(cells.scope) == 1:  # a group with any cell can estimate all
+    if len(shown.scope) == 1:  # a group with any cell can estimate all
         return Solved(terms, reached=None)
     return Solved(terms, reached=_estimable(shown))
 

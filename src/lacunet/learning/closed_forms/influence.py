@@ -32,11 +32,11 @@ squared: the errors of CPTs that come from the same rows go together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from math import prod
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +47,11 @@ from lacunet.counts.distinct import Index, Keys, distinct, grouped, pack, unpack
 from lacunet.counts.em_problems.ragged import Ragged, ranges, runs
 from lacunet.counts.family_sums import Reduced, Solved, SolvedSamples
 from lacunet.counts.groups import GroupedCounts, Groups, group_rows
-from lacunet.data.table import Codes, Copies, EncodedTable, shared
+from lacunet.data.table import Codes, Copies, EncodedTable, code_type, shared
 from lacunet.learning.closed_forms.by_groups import fallen_weight
 from lacunet.learning.closed_forms.direct import direct_mar
-from lacunet.learning.closed_forms.factored import factored_mar, rows_in_groups, rows_in_table
-from lacunet.learning.closed_forms.lattice import Axes, lattice, lattice_slopes
+from lacunet.learning.closed_forms.factored import rows_in_groups, rows_in_table, solved_by
+from lacunet.learning.closed_forms.lattice import Axes, lattice_slopes
 from lacunet.learning.plan import Estimated
 from lacunet.learning.uncertainty.cpt_intervals import Spread
 from lacunet.learning.uncertainty.delta import AnsweredQuery, centred, with_pseudo_rows
@@ -77,13 +77,18 @@ class Moves:
     """
 
     kind: Index  # of each row
-    kinds: int  # how many there are
+    tally: Tally  # of the rows of each kind
     owner: Index  # the kind that each entry is of
     cell: Keys  # the cell of the family's table that it moves
     value: FloatArray  # and by how much
     shape: tuple[int, ...]  # of the table, child last
     class_of: Index | None = None  # the class of each kind, where there are classes
     common: FloatArray | None = None  # what a class moves each cell by: classes times cells
+
+    @property
+    def kinds(self) -> int:
+        """How many there are."""
+        return len(self.tally.weights)
 
     def along(self, direction: FloatArray) -> FloatArray:
         """What each row moves the sum of all cells by, each times a number of its own."""
@@ -93,15 +98,17 @@ class Moves:
             of_kind += (self.common @ flat)[self.class_of]
         return of_kind[self.kind]
 
-    def weights(self, rows: FloatArray) -> FloatArray:
-        """The weight of each cell; ``rows`` has that of each row."""
-        of_kind = added_up(self.kind, rows, self.kinds)
+    def weights(self, rows: FloatArray | None = None) -> FloatArray:
+        """The weight of each cell; ``rows`` has that of each row, if it is another."""
+        of_kind = self.tally.weights
+        if rows is not None:
+            of_kind = added_up(self.kind, rows, self.kinds)
         cells = added_up(self.cell, of_kind[self.owner] * self.value, prod(self.shape))
         if self.common is not None:
             cells += self._by_class(of_kind) @ self.common
         return cells.reshape(self.shape)
 
-    def numerator(self, squares: FloatArray, rates: FloatArray) -> FloatArray:
+    def numerator(self, rates: FloatArray) -> FloatArray:
         r"""The variance of each CPT entry times :math:`T_u^2`.
 
         That is :math:`\sum w^2 (\varphi(x, u) - \theta \varphi(u))^2`, a polynomial in
@@ -110,15 +117,13 @@ class Moves:
 
         Parameters
         ----------
-        squares
-            The squared weights of the rows.
         rates
             The entries, :math:`\theta`.
         """
         cells = prod(self.shape)
         states = self.shape[-1]
         configurations = cells // states
-        of_kind = added_up(self.kind, squares, self.kinds)  # the sum of w^2 over its rows
+        of_kind = self.tally.squares  # the sum of w^2 over its rows
 
         # First what kinds move by themselves. In the names, `squares_of_cells` is the sum of
         # phi(x, u)^2, `cross` that of phi(x, u) phi(u), and `squares_of_rows` that of phi(u)^2.
@@ -216,7 +221,8 @@ def moves_of(
         columns = [rows.columns[name] for name in family]
         cell = pack(columns, shape, rows.rows)
         every = np.arange(prod(shape))
-        return Moves(cell, len(every), every, every, np.ones(len(every)), shape)
+        tally = Tally.of(rows, cell, len(every))
+        return Moves(cell, tally, every, every, np.ones(len(every)), shape)
     if not estimated.is_grouped:
         return _moves_everywhere(rows, network, estimated)
 
@@ -228,8 +234,9 @@ def moves_of(
     groups = within.solved.about(family, shape)[0]
     if not fallen_weight(groups).any():
         return moves
-    stand_in = _stand_in(rows, network, estimated)
-    return _with_stand_in(moves, family, patterns, within, stand_in, groups, rows.row_weights)
+    # Rows of a kind are alike in all variables of the family.
+    stand_in = _stand_in(patterns.table(network, family), network, estimated)
+    return _with_stand_in(moves, family, patterns, within, stand_in, groups)
 
 
 def _stand_in(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
@@ -249,14 +256,13 @@ def _with_stand_in(
     within: Within,
     stand_in: Moves,
     groups: Reduced,
-    row_weights: FloatArray,
 ) -> Moves:
     r"""What rows move by where the estimate without groups, :math:`F`, stands in for some.
 
     It adds :math:`N F(y) s_y` to each cell, with :math:`s_y = \sum_g n_g f_g(y) / \sum_g n_g` over
     the groups that agree with the cell in what all rows show, :math:`f_g(y)` being 1 where group
     :math:`g` does not tell. A row moves :math:`F`, and :math:`s_y` by
-    :math:`(f_g(y) - s_y) / \sum_g n_g`.
+    :math:`(f_g(y) - s_y) / \sum_g n_g`. What is a row to ``stand_in`` is a kind of ``moves``.
     """
     shape = moves.shape
     size = prod(shape)
@@ -265,19 +271,17 @@ def _with_stand_in(
 
     # s_y of each cell, and N F(y) over the sum of n_g, where s_y is not zero.
     share = np.broadcast_to(quotient(fallen_weight(groups), groups.observed), shape).reshape(-1)
-    weights = stand_in.weights(row_weights)  # N F(y)
+    weights = stand_in.weights()  # N F(y)
     observed_weights = np.broadcast_to(groups.observed, shape)
     each = quotient(weights, observed_weights).reshape(-1)
     each = np.where(share > 0, each, 0.0)
 
     # A class: rows of one kind for the estimate without groups, and of groups that tell of every
     # cell or of groups that tell of none. Rows of a kind are of one group, so of one class.
-    member = np.empty(moves.kinds, np.intp)  # a row of each kind
-    member[patterns.kind] = np.arange(len(patterns.kind))
     tells = np.zeros(len(cells.groups.weights), np.intp)
     if solved.reached is None:
         tells[within.shown.group] = 1
-    keys = stand_in.kind[member] * 2 + tells[cells.group]
+    keys = stand_in.kind * 2 + tells[cells.group]
     classes, class_of = distinct(keys, stand_in.kinds * 2)
     kind_of_stand_in, class_tells = np.divmod(classes, 2)
 
@@ -308,14 +312,29 @@ def _with_stand_in(
     keys, index = distinct(owners * size + moved_cells, moves.kinds * size)
     owner, cell = np.divmod(keys, size)
     value = added_up(index, values, len(keys))
-    return Moves(moves.kind, moves.kinds, owner, cell, value, shape, class_of, common)
+    return Moves(moves.kind, moves.tally, owner, cell, value, shape, class_of, common)
 
 
-class RowPatterns(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RowPatterns:
     """What the rows of each group show of some variables, if only nothing."""
 
     cells: GroupedCounts  # one entry for each pattern of each group
     kind: Index  # the entry of each row
+    columns: Sequence[NDArray[np.integer]]  # the value of each variable in each pattern
+
+    def table(self, network: Network, family: Scope) -> EncodedTable:
+        """A row for each pattern, which stands for all its rows."""
+        cells = self.cells
+        groups = cells.groups
+        values: dict[str, NDArray[np.integer]] = dict(zip(cells.scope, self.columns, strict=True))
+        for name, column in zip(groups.scope, groups.configs, strict=True):
+            if name in family:
+                values[name] = column[cells.group]
+        sizes = {name: network.cardinality(name) for name in family}
+        codes: dict[str, Any] = {v: values[v].astype(code_type(sizes[v])) for v in family}
+        tally = cells.tally
+        return EncodedTable(sizes, codes, tally.weights, copies=Copies(tally.rows, tally.squares))
 
 
 def _patterns(
@@ -324,12 +343,13 @@ def _patterns(
     """The patterns of ``hidden`` in groups of rows."""
     groups, group = grouping
     sizes = network.shape(hidden)
-    columns = [rows.columns[name] for name in hidden]
+    columns: list[NDArray[np.integer]] = [rows.columns[name] for name in hidden]
     values = [size + 1 for size in sizes]  # the last one: missing
     kind, member = grouped([group, *columns], [len(groups.weights), *values], rows.rows)
     keys = pack([column[member] for column in columns], values, len(member))
     tally = Tally.of(rows, kind, len(member))
-    return RowPatterns(GroupedCounts(groups, hidden, sizes, group[member], keys, tally), kind)
+    cells = GroupedCounts(groups, hidden, sizes, group[member], keys, tally)
+    return RowPatterns(cells, kind, [column[member] for column in columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -337,6 +357,7 @@ class Within:
     """What groups say of the cells that some of their rows show."""
 
     shown: GroupedCounts  # these cells
+    columns: Sequence[NDArray[np.integer]]  # the value of each variable in each
     joint: FloatArray  # P_g(y) of each
     # The derivative of `joint` by the weight of the rows that show some variables and agree with
     # the cell on others.
@@ -348,8 +369,10 @@ class Within:
 def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
     """What the groups say by direct or by factored deletion."""
     cells = patterns.cells
-    is_shown = [c < size for c, size in zip(cells.columns(), cells.cardinalities, strict=True)]
-    shown = cells.showing_all()
+    is_shown = [c < size for c, size in zip(patterns.columns, cells.cardinalities, strict=True)]
+    shows_all = np.flatnonzero(np.logical_and.reduce(is_shown))
+    shown = cells.take(shows_all)
+    columns = [column[shows_all] for column in patterns.columns]
     if estimated.form == "direct":
         # P_g(y) is n(y) over m_g, the rows that show all.
         solved = direct_mar(shown)
@@ -360,12 +383,11 @@ def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
         every = tuple(range(len(cells.scope)))
         slopes = {(every, every): by_cell, (every, ()): -by_cell * joint}
     else:
-        solved = factored_mar(cells, estimated.aggregation)
         tells = np.logical_or.reduce(is_shown)
-        joint = solved.inside.tally.weights / cells.groups.weights[shown.group]
         number = rows_in_groups(cells)
-        slopes = lattice_slopes(cells.cardinalities, number, estimated.aggregation)
-    return Within(shown, joint, slopes, tells, SolvedSamples(solved))
+        joint, slopes = lattice_slopes(cells.cardinalities, number, estimated.aggregation)
+        solved = solved_by(shown, joint)
+    return Within(shown, columns, joint, slopes, tells, SolvedSamples(solved))
 
 
 def _moves_within(
@@ -384,7 +406,7 @@ def _moves_within(
     owners = [NO_INDEX]
     places = [NO_INDEX]
     values = [np.zeros(0)]
-    for pattern, cell, slope in _pairs(cells, shown, within.slopes):
+    for pattern, cell, slope in _pairs(patterns, within):
         group = cells.group[pattern]
         value = within.joint[cell] + group_weights[group] * factor[group] * slope
         # One row tells of its group: it stands for all of it.
@@ -397,7 +419,7 @@ def _moves_within(
         values.append(value[kept])
     return Moves(
         patterns.kind,
-        kinds=len(cells.cells),
+        tally=cells.tally,
         owner=np.concatenate(owners),
         cell=np.concatenate(places),
         value=np.concatenate(values),
@@ -420,6 +442,8 @@ def _spread_up(
 
     def effective(chosen: NDArray[np.bool_] | slice) -> FloatArray:
         weights = added_up(cells.group[chosen], tally.weights[chosen], groups)
+        if tally.squares is tally.weights:  # each row weighs one
+            return weights
         squares = added_up(cells.group[chosen], tally.squares[chosen], groups)
         return quotient(weights**2, squares)
 
@@ -429,27 +453,24 @@ def _spread_up(
     return np.sqrt(squared), telling <= LONE_ROWS
 
 
-def _pairs(
-    cells: GroupedCounts, shown: GroupedCounts, slopes: Mapping[tuple[Axes, Axes], FloatArray]
-) -> Iterator[tuple[Index, Index, FloatArray]]:
+def _pairs(patterns: RowPatterns, within: Within) -> Iterator[tuple[Index, Index, FloatArray]]:
     r"""Every pattern with every cell of its group, and :math:`\partial P_g(y) / \partial w_z`."""
-    starts, lengths = shown.entries
-    length = lengths[cells.group]  # the cells that each pattern is paired with
-    of_patterns = cells.columns()
-    of_cells = shown.columns()
+    group = patterns.cells.group
+    sizes = patterns.cells.cardinalities
+    starts, lengths = within.shown.entries
+    length = lengths[group]  # the cells that each pattern is paired with
     for begin, end in runs(np.cumsum(length) // MAX_PAIRS):
         pattern = np.repeat(np.arange(begin, end), length[begin:end])
-        cell = ranges(starts[cells.group[begin:end]], length[begin:end])
+        cell = ranges(starts[group[begin:end]], length[begin:end])
         shows = []
         agrees = []
-        for in_pattern, in_cell, size in zip(
-            of_patterns, of_cells, cells.cardinalities, strict=True
-        ):
-            shows.append(in_pattern[pattern] < size)
-            agrees.append(in_pattern[pattern] == in_cell[cell])
+        for in_pattern, in_cell, size in zip(patterns.columns, within.columns, sizes, strict=True):
+            value = in_pattern[pattern]
+            shows.append(value < size)
+            agrees.append(value == in_cell[cell])
         # A pattern is counted in all numbers of rows that show no more than it does.
         slope = np.zeros(len(pattern))
-        for (show, agree), by_cell in slopes.items():
+        for (show, agree), by_cell in within.slopes.items():
             tests = [agrees[axis] if axis in agree else shows[axis] for axis in show]
             slope += np.logical_and.reduce(tests) * by_cell[cell]
         yield pattern, cell, slope
@@ -462,16 +483,14 @@ def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated
     patterns = _patterns(rows, network, family, group_rows(rows, ()))
     (counts,) = count(rows, [family]).values()
     number = rows_in_table(counts)
-    joint = lattice(shape, number, estimated.aggregation)
-    slopes = {
-        key: np.broadcast_to(slope, shape).reshape(-1)
-        for key, slope in lattice_slopes(shape, number, estimated.aggregation).items()
-    }
+    joint, slopes = lattice_slopes(shape, number, estimated.aggregation)
+    slopes = {key: np.broadcast_to(slope, shape).reshape(-1) for key, slope in slopes.items()}
 
     # All cells of the table, as if rows of one group showed each.
     cells = prod(shape)
     radices = [size + 1 for size in shape]
-    keys = pack(unpack(np.arange(cells), shape), radices, cells)
+    columns = unpack(np.arange(cells), shape)
+    keys = pack(columns, radices, cells)
     ones = np.ones(cells)
     group = np.zeros(cells, np.intp)
     shown = GroupedCounts(
@@ -479,7 +498,8 @@ def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated
     )
     all_missing = prod(radices) - 1
     tells = patterns.cells.cells < all_missing
-    within = Within(shown, np.ravel(joint), slopes, tells, SolvedSamples(Solved(shown, None)))
+    solved = SolvedSamples(Solved(shown, None))
+    within = Within(shown, columns, np.ravel(joint), slopes, tells, solved)
     return _moves_within(patterns, within, family, shape)
 
 
@@ -525,10 +545,10 @@ class RowInfluence:
     def spreads(self, names: Iterable[str]) -> Iterator[tuple[str, Spread]]:
         """How sure some CPTs are."""
         for name, moves in self.moves(names):
-            weights = moves.weights(self.weights)
+            weights = moves.weights()
             total = weights.sum(axis=-1, keepdims=True)  # T_u
             rates = quotient(weights, total)
-            variance = quotient(moves.numerator(self.squares, rates), total**2, np.inf)
+            variance = quotient(moves.numerator(rates), total**2, np.inf)
             table = self.network.cpt(name).table
             yield name, Spread.of_variance(table, rates, variance, total)
 
@@ -542,7 +562,7 @@ class RowInfluence:
         for name, moves in self.moves(self.network.variables):
             table = self.network.cpt(name).table
             pseudo = self.pseudo_of[name]
-            total = moves.weights(self.weights).sum(axis=-1) + pseudo.sum(axis=-1)
+            total = moves.weights().sum(axis=-1) + pseudo.sum(axis=-1)
             moved = np.stack([moves.weights(draw) for draw in rows])
             apart = moved - table * moved.sum(axis=-1, keepdims=True)
             yield name, quotient(apart, np.broadcast_to(total[..., None], apart.shape))
@@ -554,7 +574,7 @@ class RowInfluence:
         weight_of = {}
         sizes_of = {}
         for name, moves in self.moves(names):
-            weight = moves.weights(self.weights).sum(axis=-1, keepdims=True)
+            weight = moves.weights().sum(axis=-1, keepdims=True)
             total = weight + self.pseudo_of[name].sum(axis=-1, keepdims=True)
             weight_of[name] = weight
             sizes_of[name] = spread_of[name].row_sizes[..., None]

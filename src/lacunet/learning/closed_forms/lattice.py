@@ -114,11 +114,11 @@ class _Edge:
 
 def lattice_slopes(
     sizes: Sequence[int], number: Callable[[Axes, Axes], FloatArray], aggregation: Aggregation
-) -> dict[tuple[Axes, Axes], FloatArray]:
-    r"""The derivative of what `lattice` gives by each number of rows, for each cell.
+) -> tuple[FloatArray, dict[tuple[Axes, Axes], FloatArray]]:
+    r"""What `lattice` gives, and its derivative by each number of rows, for each cell.
 
-    The keys are what ``number`` is asked for: the variables that rows show, and those in which
-    they agree with the cell. With the weight :math:`\lambda_i` of a candidate
+    The keys of the derivatives are what ``number`` is asked for: the variables that rows show, and
+    those in which they agree with the cell. With the weight :math:`\lambda_i` of a candidate
     :math:`p \cdot m'`, :math:`p = n(s) / n`, the joint moves
 
     .. math::
@@ -159,7 +159,7 @@ def lattice_slopes(
             by_part = by_part + by_share
             slopes[subset, edge.rest] = -by_share * edge.factor.mean
         slopes[subset, subset] = by_part
-    return slopes
+    return estimate_of[top].mean, slopes
 
 
 def _edges(subset: Axes) -> Iterator[tuple[int, Axes]]:

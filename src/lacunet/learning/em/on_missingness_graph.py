@@ -2,7 +2,7 @@ r"""EM on a missingness graph: maximum likelihood under the graph, MNAR graphs i
 
 The mechanisms become observed nodes of an augmented network
 (`lacunet.missingness.augmented_network`), and the EM that exists runs on it unchanged. It starts
-from the CPTs that the graph recovers, from factored-mar for the others, and from the share of rows
+from the CPTs that the graph recovers, from a closed form for the others, and from the share of rows
 that show a variable for its mechanism. Where the graph identifies the law the estimate is
 consistent, and it uses every row.
 
@@ -28,8 +28,8 @@ from typing import TYPE_CHECKING
 
 from lacunet.counts.gather import Compiling, Needs, Statistics
 from lacunet.counts.look import Look
-from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.em.em_stage import Climber, highest_posterior, start_stage
+from lacunet.learning.em.start import starting_form
 from lacunet.learning.ignorable_mechanisms import mechanism_stages
 from lacunet.learning.plan import JACKKNIFE, RATE_MATRIX, Learned, Plan, Setting, Stage
 from lacunet.learning.recovery import Recovery
@@ -84,7 +84,7 @@ class Doubt:
 
 
 def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) -> Plan:
-    """What the graph recovers, factored-mar for the rest, then EM with the mechanisms as nodes.
+    """What the graph recovers, a closed form for the rest, then EM with the mechanisms as nodes.
 
     Those that EM leaves out are counted.
 
@@ -104,7 +104,8 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
     by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
-    closed = Deletion("factored").stage(network, replace(look, partially=partially))
+    form = starting_form(em.start)
+    closed = form.stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
 
     # The families as EM answers for them, or as they start where it may make no step.
@@ -143,7 +144,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         network,
         partially,
         tuple(stages),
-        Deletion("factored").bytes_per_cell,
+        form.bytes_per_cell,
         RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
