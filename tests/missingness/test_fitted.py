@@ -19,7 +19,9 @@ from lacunet.inference.sampling import sample
 from lacunet.limits import timed_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.from_rows import (
+    _AllCountsAlone,
     fitted_mechanisms,
+    learned_graph,
     observed_mechanisms,
     observed_parents,
 )
@@ -303,3 +305,14 @@ def test_a_graph_learned_beside_edges_is_refused_where_they_are_not() -> None:
         graph.over(Network(FOUR.states_of))
     with pytest.raises(LacunetError, match="another network: the states"):
         graph.over(Network({name: ["0", "1", "2"] for name in FOUR.variables}))
+
+
+def test_candidates_counted_at_once_are_chosen_as_one_by_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tables = {"B": [0.4, 0.1], "C": [0.1, 0.6], "D": [0.5, 0.1]}
+    rows = rows_hidden_by("A -> R[B]; B -> R[C]; R[B] -> R[D]", tables).take(np.arange(3000))
+    at_once = learned_graph(FOUR, rows)
+    monkeypatch.setattr(_AllCountsAlone, "of", lambda _: None)
+    assert sum(map(len, at_once.causes.values())) >= 3
+    assert str(at_once) == str(learned_graph(FOUR, rows))

@@ -22,6 +22,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Mask
@@ -63,7 +64,11 @@ def chained(
 
 
 def _drawn(
-    y: int, is_missing: Mask, rows: CodedRows, states: FloatArray | None, rng: np.random.Generator
+    y: int,
+    is_missing: Mask,
+    rows: CodedRows,
+    states: NDArray[np.floating] | None,
+    rng: np.random.Generator,
 ) -> Integers:
     """The missing values of a variable, given those of the others, which are complete."""
     wanted = np.zeros(int(is_missing.sum()), np.int64)

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.network.network import FloatArray
 from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn, within
@@ -58,8 +59,13 @@ def tables_beside(
     y: int,
     given: Sequence[int],
     others: Sequence[int],
+<<<<<<< HEAD
     room: int = MAX_GAIN_CELLS,
     states: FloatArray | None = None,
+=======
+    room: int = MOST_CELLS,
+    states: NDArray[np.floating] | None = None,
+>>>>>>> f-structure
 ) -> Iterator[Beside]:
     """The tables of a variable with each of some others, given some: those that there is room for.
 
@@ -102,7 +108,7 @@ def _one_by_one(rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: in
 
 
 def _at_once(
-    rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: int, states: FloatArray
+    rows: CodedRows, nodes: Sequence[int], keys: Integers, cells: int, states: NDArray[np.floating]
 ) -> FloatArray:
     """For each key, how often it comes with each state of some variables, ascending."""
     from scipy.sparse import csc_array
@@ -111,11 +117,13 @@ def _at_once(
     wanted = np.concatenate(
         [np.arange(begin, begin + rows.sizes[x]) for begin, x in zip(begins, nodes, strict=True)]
     )
-    weights = np.ones(rows.rows) if rows.weights is None else rows.weights
+    weights = np.ones(rows.rows, states.dtype) if rows.weights is None else rows.weights
     has_key = csc_array((weights, keys, np.arange(rows.rows + 1)), (cells, rows.rows))
     if 4 * len(wanted) < states.shape[1]:
-        return np.asarray(has_key @ np.take(states, wanted, axis=1))
-    return np.take(np.asarray(has_key @ states), wanted, axis=1)
+        counts = np.asarray(has_key @ np.take(states, wanted, axis=1))
+    else:
+        counts = np.take(np.asarray(has_key @ states), wanted, axis=1)
+    return counts.astype(np.float64, copy=False)
 
 
 def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:

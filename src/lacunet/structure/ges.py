@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
-from itertools import combinations
+from heapq import heappop, heappush
+from itertools import combinations, pairwise
 
 from lacunet.limits import NEVER, Deadline
 from lacunet.structure.cpdag import Parents, children_of, compelled_arcs, extension
@@ -57,18 +58,28 @@ class Class:
         """Whether all of the nodes are adjacent to each other."""
         return all(nodes - {node} <= self.around(node) for node in nodes)
 
-    def has_open_path(self, start: int, end: int, closed: frozenset[int]) -> bool:
-        """Whether a path without an arc against it leads past the closed nodes."""
-        seen, waiting = {start}, [start]
+    def open_path(self, start: int, end: int, closed: frozenset[int]) -> tuple[int, ...]:
+        """A path without an arc against it that leads past the closed nodes, or nothing."""
+        came_from, waiting = {start: start}, [start]
         while waiting:
             node = waiting.pop()
             for other in (self.children[node] | self.edges[node]) - closed:
                 if other == end:
-                    return True
-                if other not in seen:
-                    seen.add(other)
+                    path = [end, node]
+                    while path[-1] != start:
+                        path.append(came_from[path[-1]])
+                    return tuple(reversed(path))
+                if other not in came_from:
+                    came_from[other] = node
                     waiting.append(other)
-        return False
+        return ()
+
+    def is_open(self, path: Sequence[int], closed: frozenset[int]) -> bool:
+        """Whether a path has no arc against it, and leads past the closed nodes."""
+        return closed.isdisjoint(path) and all(
+            other in self.children[node] or other in self.edges[node]
+            for node, other in pairwise(path)
+        )
 
 
 @dataclass(frozen=True)
@@ -118,8 +129,13 @@ def greedy_equivalence_search(
         asked = (deletion for x in others for deletion in _deletions(cpdag, x, y))
         return _steps(y, asked, gains, -1)
 
+    paths: dict[EdgeStep, tuple[int, ...]] = {}
+
+    def inserted(cpdag: Class, step: EdgeStep) -> Parents | None:
+        return _inserted(cpdag, step, paths)
+
     nothing: Parents = [set() for _ in range(nodes)]
-    dag = yield from _climb(nothing, partners, insertions, _inserted, deadline)
+    dag = yield from _climb(nothing, partners, insertions, inserted, deadline)
     yield from _climb(dag, partners, deletions, _deleted, deadline)
 
 
@@ -133,19 +149,27 @@ def _climb(
     """Make the step that gains most, again and again, as long as one gains."""
     yield dag
     cpdag, nodes = Class.of(dag), range(len(dag))
-    known: dict[tuple[int, int], list[EdgeStep]] = {}
+    judged: dict[tuple[int, int], int] = {}  # when each pair was judged last
+    ranked: list[tuple[tuple[float, int, int, list[int]], int, EdgeStep]] = []  # a heap
+    now = 0
     stale = {y: {*partners(cpdag, y)} for y in nodes}
     while True:
+        now += 1
         for y, others in stale.items():
             deadline.check()
-            known.update(((x, y), []) for x in others)
+            judged.update(((x, y), now) for x in others)
             for step in steps(cpdag, y, sorted(others)):
-                known[step.x, y].append(step)
-        ranked = sorted(
-            (step for some in known.values() for step in some),
-            key=lambda step: (-step.gain, step.y, step.x, sorted(step.turned)),
-        )
-        best = next((after for step in ranked if (after := make(cpdag, step)) is not None), None)
+                key = (-step.gain, step.y, step.x, sorted(step.turned))
+                heappush(ranked, (key, now, step))
+        best, not_valid = None, []
+        while best is None and ranked:
+            entry = heappop(ranked)
+            _, when, step = entry
+            if when == judged[step.x, step.y]:
+                best = make(cpdag, step)
+                not_valid.append(entry)
+        for entry in not_valid:  # what is made is judged again, like all around it
+            heappush(ranked, entry)
         if best is None:
             return dag
         yield best
@@ -189,11 +213,22 @@ def _insertions(cpdag: Class, x: int, y: int, max_parents: int) -> Iterator[Aske
                 yield x, given, turned
 
 
-def _inserted(cpdag: Class, step: EdgeStep) -> Parents | None:
-    """A DAG of the class after an insertion; None if that is not valid."""
+def _inserted(
+    cpdag: Class, step: EdgeStep, paths: dict[EdgeStep, tuple[int, ...]]
+) -> Parents | None:
+    """A DAG of the class after an insertion; None if that is not valid.
+
+    Parameters
+    ----------
+    paths
+        Those by which insertions were not valid before: most are open still.
+    """
     x, y = step.x, step.y
     closed = (cpdag.edges[y] & cpdag.around(x)) | step.turned
-    if cpdag.has_open_path(y, x, closed):
+    if step in paths and cpdag.is_open(paths[step], closed):
+        return None
+    if path := cpdag.open_path(y, x, closed):
+        paths[step] = path
         return None
     parents, edges = _copied(cpdag)
     for node in (x, *step.turned):

@@ -73,6 +73,11 @@ class CodedRows:
         """Whether all rows have the same weight."""
         return self.weights is None or bool((self.weights == self.weights[0]).all())
 
+    @property
+    def exact(self) -> type[np.floating]:
+        """What sums of weights are exact in: single precision where rows are counted."""
+        return np.float32 if self.weights is None and self.rows < 2**24 else np.float64
+
     @cached_property
     def starts(self) -> Integers:
         """Where the states of each variable begin, those of all variables in one line."""
@@ -98,14 +103,14 @@ class CodedRows:
         return np.array([np.count_nonzero(counts) > 1 for counts in self.frequencies], bool)
 
     @cached_property
-    def states(self) -> FloatArray | None:
+    def states(self) -> NDArray[np.floating] | None:
         """A row of ones and zeros for each row, which states it shows, those of all variables.
 
         None where it would take too much memory.
         """
         if self.rows * sum(self.sizes) > MOST_HELD:
             return None
-        states = np.zeros((self.rows, sum(self.sizes)))
+        states = np.zeros((self.rows, sum(self.sizes)), self.exact)
         for start, size, column in zip(self.starts, self.sizes, self.columns, strict=True):
             shown = np.flatnonzero(column < size)
             states[shown, start + column[shown]] = 1.0

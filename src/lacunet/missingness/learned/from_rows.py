@@ -44,9 +44,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import isnan, nan, prod
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,7 @@ MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities fr
 MAX_CAUSE_CELLS = 100_000  # of a table over the causes of a mechanism
 FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
 BATCH = 2**16  # cells of the data that are counted at once
+PRODUCT_ROWS = 2**13  # rows of a product at once
 
 REFUTED = 0.001  # adjusted p-values of implications below: the rows refute the graph
 CANNOT_BE_SEEN = (
@@ -131,12 +133,14 @@ def _choose(
     given: tuple[Node, ...] = (),
     causes: Causes = NO_CAUSES,
     itself: tuple[str, Column] | None = None,
+    alone: _CountsAlone | None = None,
 ) -> tuple[Node, ...]:
     """The parents that raise the penalised log-likelihood, the best one first.
 
     There is a penalty for a parameter (1: BIC) and one for a parent. ``given`` are parents that
     stay whatever the data say; ``causes`` those of the mechanisms among the candidates, of which
-    one may be the variable ``itself``.
+    one may be the variable ``itself``. ``alone`` are the counts of each of them by itself, if they
+    are known.
     """
     some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     judge = _Judge.of(
@@ -147,6 +151,7 @@ def _choose(
         penalties=(per_parameter, per_parent),
         causes=causes,
         itself=None if itself is None else (itself[0], itself[1][some]),
+        alone=alone,
     )
     chosen = given
     while len(chosen) < MOST_PARENTS + len(given):
@@ -162,11 +167,86 @@ def _choose(
 
 
 @dataclass(frozen=True, eq=False)
+class _AllCountsAlone:
+    """How many rows show the mechanisms' variables beside each state of each variable.
+
+    ``shown[v]`` has a row for each state of v and one for v hidden, and a column for each mechanism
+    (of ``place``); ``total[v]`` are all rows.
+    """
+
+    place: Mapping[str, int]
+    shown: Mapping[str, FloatArray]
+    total: Mapping[str, FloatArray]
+
+    @classmethod
+    def of(cls, table: EncodedTable) -> _AllCountsAlone | None:
+        """From one product; None for rows that do not all weigh one."""
+        table = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
+        if not (table.row_weights == 1).all():
+            return None
+        names = table.partially_observed
+        sizes = [table.cardinality_of[name] + 1 for name in table.variables]
+        shown = np.zeros((sum(sizes), len(names)))
+        for start in range(0, table.rows, PRODUCT_ROWS):
+            part = {v: codes[start : start + PRODUCT_ROWS] for v, codes in table.columns.items()}
+            states = [
+                part[name] == np.arange(size)[:, None]
+                for name, size in zip(table.variables, sizes, strict=True)
+            ]
+            is_shown = [part[name] != table.cardinality_of[name] for name in names]
+            # Whole numbers below 2^24.
+            shown += np.concatenate(states, dtype=np.float32) @ np.array(is_shown, np.float32).T
+        shown_of = np.split(shown, np.cumsum(sizes)[:-1])
+        total = [
+            np.bincount(table.columns[name], minlength=size).astype(np.float64)
+            for name, size in zip(table.variables, sizes, strict=True)
+        ]
+        return cls(
+            {name: index for index, name in enumerate(names)},
+            dict(zip(table.variables, shown_of, strict=True)),
+            dict(zip(table.variables, total, strict=True)),
+        )
+
+
+class _CountsAlone(NamedTuple):
+    """Those of one mechanism."""
+
+    of_all: _AllCountsAlone
+    name: str
+
+    def of(self, node: Node) -> FloatArray:
+        """For each state of a node, the last being hidden, the rows that do not show and show it.
+
+        A mechanism is its variable, hidden or not.
+        """
+        variable = variable_of(node)
+        shown = self.of_all.shown[variable][:, self.of_all.place[self.name]]
+        counts: FloatArray = np.stack([self.of_all.total[variable] - shown, shown], axis=1)
+        if isinstance(node, Mechanism):
+            return np.stack([counts[-1], counts[:-1].sum(axis=0)])
+        return counts
+
+    def is_hidden(self, node: Node) -> bool:
+        """Whether some row does not show a candidate."""
+        return isinstance(node, str) and bool(self.of_all.total[node][-1])
+
+    def is_hidden_with(self, node: Node) -> bool:
+        """Whether some row does not show a candidate, and none of these shows the variable."""
+        return self.is_hidden(node) and not self.of(node)[-1, 1]
+
+
+@dataclass(frozen=True, eq=False)
 class _Judge:
     """What candidates are judged by: a mechanism, their columns, penalties.
 
     Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
+<<<<<<< HEAD
     of its column.
+=======
+    of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
+    out, unless its own mechanism is a cause too. Then they are one more group. ``alone`` are the
+    counts of each candidate by itself, None if they are not known.
+>>>>>>> f-structure
     """
 
     is_shown: Column  # the mechanism, in each row
@@ -180,6 +260,7 @@ class _Judge:
     causes: Causes  # of the mechanisms among the candidates
     # The mechanism's variable, its values and its states, if it may be a candidate's cause.
     itself: tuple[str, Column, int] | None
+    alone: _CountsAlone | None
 
     @classmethod
     def of(
@@ -192,15 +273,22 @@ class _Judge:
         penalties: tuple[float, float],
         causes: Causes,
         itself: tuple[str, Column] | None,
+        alone: _CountsAlone | None,
     ) -> _Judge:
         """From columns in which hidden values are marked."""
         columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
-        for node in [node for node in seen if _is_hidden_with(is_shown, seen[node])]:
+        if alone is None:
+            hidden_with = [node for node in seen if _is_hidden_with(is_shown, seen[node])]
+            hidden = {node for node, column in seen.items() if column.min(initial=0) == NOT_SHOWN}
+        else:
+            hidden_with = [node for node in seen if alone.is_hidden_with(node)]
+            hidden = {node for node in seen if alone.is_hidden(node)}
+        for node in hidden_with:
             columns[node] = np.where(seen[node] == NOT_SHOWN, size_of[node], seen[node])
             size_of[node] += 1
-        partly = (node for node, column in columns.items() if column.min(initial=0) == NOT_SHOWN)
+        partly = frozenset(hidden.difference(hidden_with))
         sized = None if itself is None else (*itself, network.cardinality(itself[0]))
-        return cls(is_shown, columns, size_of, frozenset(partly), weights, penalties, causes, sized)
+        return cls(is_shown, columns, size_of, partly, weights, penalties, causes, sized, alone)
 
     def gains(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on rows in which it varies."""
@@ -250,44 +338,81 @@ class _Judge:
 
     def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
-        columns, size_of = dict(self.columns), dict(self.size_of)
-        per_parameter = self.penalties[0]
+        size_of = dict(self.size_of)
         grouped = {
             node for node in others if node in self.partly and has_hidden_group(node, others)
         }
+        size_of |= {node: size_of[node] + 1 for node in grouped}
+        groups = prod(size_of[node] for node in others)
+        small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
+        if not small:
+            return dict.fromkeys(nodes, -np.inf)
+        starts = np.cumsum([0, *(size_of[node] for node in small)])
+        if self.alone is not None and not others:
+            counts = np.concatenate([self.alone.of(node)[: size_of[node]] for node in small])
+            counts = counts[:, None]
+        else:
+            counts = self._counts(small, starts, others, grouped, size_of)
+        per_parameter = self.penalties[0]
+        without = np.add.reduceat(counts, starts[:-1], axis=0)
+        raised = _scores(counts, starts[:-1], per_parameter)
+        raised -= _scores(without, np.arange(len(small)), per_parameter)
+        raised -= self.penalties[1]
+        return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
+
+    def _counts(
+        self,
+        nodes: Sequence[Node],
+        starts: NDArray[np.int64],
+        others: tuple[Node, ...],
+        grouped: Collection[Node],
+        size_of: Mapping[Node, int],
+    ) -> FloatArray:
+        """The rows with each state of each of the nodes, by the others, and by being shown.
+
+        Parameters
+        ----------
+        starts
+            Where the states of each node begin, and where the last end.
+        grouped
+            Those of the others of which "hidden" is one more state.
+        size_of
+            The states of each node, with that.
+        """
+        columns = dict(self.columns)
         for node in grouped:
-            columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node], columns[node])
-            size_of[node] += 1
+            columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node] - 1, columns[node])
         together = max(1, BATCH // max(len(self.is_shown), 1))
         weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
         configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
         codes = self.is_shown + 2 * configurations
+<<<<<<< HEAD
         is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - grouped]
         small = [node for node in nodes if groups * size_of[node] <= MAX_CAUSE_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
         tallies, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
         for begin in range(0, len(small), together):
+=======
+        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - {*grouped}]
+        tallies = []
+        for begin in range(0, len(nodes), together):
+>>>>>>> f-structure
             batch = slice(begin, begin + together)
-            cells = np.stack([columns[node] for node in small[batch]])
+            cells = np.stack([columns[node] for node in nodes[batch]])
             bins = starts[:-1][batch, None] - starts[begin] + cells
             bins *= 2 * groups
             bins += codes
             number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
             if is_out:
                 bins[:, np.logical_or.reduce(is_out)] = number
-            if not self.partly.isdisjoint(small[batch]):
+            if not self.partly.isdisjoint(nodes[batch]):
                 bins[cells == NOT_SHOWN] = number
             part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
             tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
-        counts = np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
-        without = np.add.reduceat(counts, starts[:-1], axis=0)
-        raised = _scores(counts, starts[:-1], per_parameter)
-        raised -= _scores(without, np.arange(len(small)), per_parameter)
-        raised -= self.penalties[1]
-        return dict.fromkeys(nodes, -np.inf) | dict(zip(small, raised.tolist(), strict=True))
+        return np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
 
 
 def _is_hidden_with(is_shown: Column, candidate: Column) -> bool:
@@ -704,6 +829,7 @@ class _Search:
                 given=fixed,
                 causes=self.causes,
                 itself=(name, _column(part, name)),
+                alone=self._alone(name, part),
             )
             design = self.survey
             if part is not self.table and part.rows:
@@ -740,6 +866,16 @@ class _Search:
             if node not in self.columns:
                 self.columns[node] = _column(part, node)
         return {node: self.columns[node] for node in nodes}
+
+    @cached_property
+    def _all_alone(self) -> _AllCountsAlone | None:
+        return _AllCountsAlone.of(self.table)
+
+    def _alone(self, name: str, part: EncodedTable) -> _CountsAlone | None:
+        """The counts of each candidate by itself, if all rows tell of a mechanism."""
+        if part is not self.table or self._all_alone is None:
+            return None
+        return _CountsAlone(self._all_alone, name)
 
     def _above(self, name: str) -> list[str]:
         return mechanisms_in(self.causes.get(name, self.known_of.get(name, ())))
