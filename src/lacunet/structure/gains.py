@@ -59,13 +59,8 @@ def tables_beside(
     y: int,
     given: Sequence[int],
     others: Sequence[int],
-<<<<<<< HEAD
     room: int = MAX_GAIN_CELLS,
-    states: FloatArray | None = None,
-=======
-    room: int = MOST_CELLS,
     states: NDArray[np.floating] | None = None,
->>>>>>> f-structure
 ) -> Iterator[Beside]:
     """The tables of a variable with each of some others, given some: those that there is room for.
 

@@ -240,13 +240,9 @@ class _Judge:
     """What candidates are judged by: a mechanism, their columns, penalties.
 
     Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
-<<<<<<< HEAD
-    of its column.
-=======
     of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
     out, unless its own mechanism is a cause too. Then they are one more group. ``alone`` are the
     counts of each candidate by itself, None if they are not known.
->>>>>>> f-structure
     """
 
     is_shown: Column  # the mechanism, in each row
@@ -344,7 +340,7 @@ class _Judge:
         }
         size_of |= {node: size_of[node] + 1 for node in grouped}
         groups = prod(size_of[node] for node in others)
-        small = [node for node in nodes if groups * size_of[node] <= MOST_CELLS]
+        small = [node for node in nodes if groups * size_of[node] <= MAX_CAUSE_CELLS]
         if not small:
             return dict.fromkeys(nodes, -np.inf)
         starts = np.cumsum([0, *(size_of[node] for node in small)])
@@ -388,18 +384,9 @@ class _Judge:
         configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
         codes = self.is_shown + 2 * configurations
-<<<<<<< HEAD
-        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - grouped]
-        small = [node for node in nodes if groups * size_of[node] <= MAX_CAUSE_CELLS]
-        if not small:
-            return dict.fromkeys(nodes, -np.inf)
-        tallies, starts = [], np.cumsum([0, *(size_of[node] for node in small)])
-        for begin in range(0, len(small), together):
-=======
         is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - {*grouped}]
         tallies = []
         for begin in range(0, len(nodes), together):
->>>>>>> f-structure
             batch = slice(begin, begin + together)
             cells = np.stack([columns[node] for node in nodes[batch]])
             bins = starts[:-1][batch, None] - starts[begin] + cells
