@@ -254,3 +254,34 @@ def test_a_large_network_is_listed_and_its_cpts_are_cut_short() -> None:
     assert "<svg" not in html
     assert "R_APB_MUDENS" in html
     assert len(html) < 500_000
+
+
+def test_data_show_their_size_and_what_is_said_of_columns() -> None:
+    rows = {"Age": [20, 30, 40], "Stage": ["I", "II", "I"], "w": [1.0, 2.0, 3.0]}
+    data = lc.Data(rows, weight="w", bins={"Age": 2}, states={"Stage": ["I", "II", "III"]})
+    assert repr(data).startswith("Data(<dict of 3 rows and 3 columns>, weight='w'")
+    html = Nesting()
+    html.feed(data._repr_html_())
+    for shown in ("3 rows and 3 columns", "Age, Stage, w", "Age: 2", "Stage: I, II, III"):
+        assert shown in str(data)
+        assert shown in html.text
+    assert "'rows.csv'" in str(lc.Data("rows.csv"))
+
+
+@pytest.mark.parametrize("text", ["Test -> R[Disease]", "Disease -> R[Disease]"])
+def test_a_verdict_says_the_same_everywhere(text: str) -> None:
+    verdict = lc.MissingnessGraph.parse(text, network()).recover("P(Disease)")
+    sentence = repr(verdict)[len("<Verdict: ") : -1]
+    html = Nesting()
+    html.feed(verdict._repr_html_())
+    assert str(verdict).startswith(f"{sentence}: ")
+    assert html.text.startswith(sentence)
+    for line in str(verdict)[len(sentence) + 2 :].split("; "):
+        assert line in html.text
+
+
+def test_the_drawing_of_a_sensitivity_keeps_its_layout_in_a_notebook() -> None:
+    html = EXAMPLES[Sensitivity]()._repr_html_()
+    axis = next(part for part in html.split("<th") if " 1</th>" in part)
+    assert "white-space:pre" in axis
+    assert "monospace" in axis
