@@ -26,6 +26,7 @@ from lacunet.ask.sensitivity.sensitivity import Sensitivity
 from lacunet.ask.worst_case import WorstCase
 from lacunet.inference.answer import Answer, Bounds
 from lacunet.learning.explain import Explanation
+from lacunet.missingness import graph as graph_module
 from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.identified_sets import IdentifiedSet
@@ -33,6 +34,7 @@ from lacunet.missingness.learned.from_rows import LearnedGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
+from lacunet.network import network as network_module
 from lacunet.network.named_axes import Table
 from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
@@ -285,3 +287,20 @@ def test_the_drawing_of_a_sensitivity_keeps_its_layout_in_a_notebook() -> None:
     axis = next(part for part in html.split("<th") if " 1</th>" in part)
     assert "white-space:pre" in axis
     assert "monospace" in axis
+
+
+@pytest.mark.parametrize("make", [network, result, graph, EXAMPLES[lc.Data]])
+def test_completion_shows_what_a_value_is_asked_and_little_else(make: Callable[[], Any]) -> None:
+    value = make()
+    completed = {name for name in dir(value) if not name.startswith("_")}
+    assert len(completed) <= 45
+    assert all(hasattr(value, name) for name in completed)
+    if hasattr(value, "query") and not isinstance(value, lc.Data):
+        assert {"query", "effect", "predict", "impute", "sample", "marginals"} <= completed
+
+
+def test_what_is_not_completed_is_there() -> None:
+    for name in network_module.INNER:
+        assert hasattr(network(), name)
+    for name in graph_module.INNER:
+        assert hasattr(graph(), name)

@@ -401,6 +401,11 @@ class Data(Displayed):
                 arguments.append(f"{name}={_shown(value)}")
         return f"Data({without_secrets(', '.join(arguments))})"
 
+    def __dir__(self) -> list[str]:
+        """The options; what the package itself needs of them is not completed."""
+        options = {option.name for option in fields(self)}
+        return [name for name in super().__dir__() if name.startswith("_") or name in options]
+
     @property
     def _size(self) -> str:
         """The rows and columns of a source in memory; nothing of others, which would be read."""

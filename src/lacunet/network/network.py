@@ -195,6 +195,37 @@ class Cpt:
         return (*self.parents, self.child)
 
 
+# Attributes of a network that only the package uses.
+INNER = frozenset(
+    [
+        "backing",
+        "bootstrap",
+        "can_occur",
+        "edges_of_rules",
+        "head_of",
+        "heads",
+        "intervened",
+        "known",
+        "masked_of",
+        "needs_data",
+        "possible",
+        "possible_of",
+        "shape",
+        "shaped_of",
+        "state_index",
+        "tables_of",
+        "tied_with",
+        "with_bootstrap",
+        "with_computed",
+        "with_leaf",
+        "with_mechanisms",
+        "with_reversible",
+        "with_rule_variables",
+        "with_support",
+    ]
+)
+
+
 @clear_arguments
 @dataclass(frozen=True, init=False, repr=False)
 class Network(Askable):
@@ -285,6 +316,10 @@ class Network(Askable):
             shapes_of={},
         )
         self._check_rules()
+
+    def __dir__(self) -> list[str]:
+        """What a network is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name not in INNER]
 
     def _hold(self, **fields: object) -> None:
         """Take in what is checked; mappings can be read only."""
