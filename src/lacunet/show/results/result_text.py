@@ -20,7 +20,7 @@ from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
-FEW = 12  # variables
+FEW_VARIABLES_SHOWN = 12  # variables
 FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
 WIDEST = 5  # intervals
 STATES = (MISSING, SHOWN)  # of a mechanism
@@ -122,7 +122,7 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     """The small CPTs of a small network, and how to see the others."""
     cpts = result.network.cpts
     small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
-    shown = small if len(cpts) <= FEW else []
+    shown = small if len(cpts) <= FEW_VARIABLES_SHOWN else []
     lines = [line for cpt in shown for line in ("", str(cpt))]
     are_shown = {cpt.child for cpt in shown}
     if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
