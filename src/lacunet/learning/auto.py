@@ -27,11 +27,11 @@ from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_
 from lacunet.network.network import Network
 from lacunet.text import counted, first_of
 
-FEWEST_ROWS = 10
+ROWS_FOR_EM = 10
 # Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
 # steps, first under one pseudo-count and then under the learned prior, and has ten minutes.
 MAX_EXACT_CELLS = 2.0**28
-TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
+TOO_FEW_BRANCH = f"there are fewer than {ROWS_FOR_EM} rows: factored-mar is used alone"
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
@@ -60,7 +60,7 @@ class Auto:
             if has_pseudo_counts(pseudo_counts):
                 choice = "the frequencies, with pseudo-counts added"
             return self._closed(plan, "no value is missing", choice)
-        if look.total is not None and look.total < FEWEST_ROWS * (1 - WEIGHTS_ROUNDING):
+        if look.total is not None and look.total < ROWS_FOR_EM * (1 - WEIGHTS_ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
             plan = Deletion("factored").plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)

@@ -64,7 +64,7 @@ WAY_OUT = (
 WAY_OUT_IN_POPULATION = (
     f"{IDENTIFIED} and the same population: verdict.identified_set(data, population=...)"
 )
-FEW = 0.05  # of the rows that show the query; below it a warning
+FEW_OF_SHOWN = 0.05  # of the rows that show the query; below it a warning
 
 
 class _WithEstimand(Readable):
@@ -461,7 +461,7 @@ def _reported(
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))
     used, notes = round(basis.rows_used), tuple(run.notes)
-    if is_founded and used < FEW * shown:
+    if is_founded and used < FEW_OF_SHOWN * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
     return Estimation(
         asked=asked,

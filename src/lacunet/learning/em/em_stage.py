@@ -41,7 +41,7 @@ from lacunet.learning.closed_forms.forms import rows_showing_any
 from lacunet.learning.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.learning.em.iterations import Climb
 from lacunet.learning.em.latent_state_order import with_ordered_states
-from lacunet.learning.em.restarts import HARDLY_WORSE, SAME, Fit, Fitting, Seeds
+from lacunet.learning.em.restarts import HARDLY_WORSE, SAME_OPTIMUM, Fit, Fitting, Seeds
 from lacunet.learning.em.start import (
     START_PSEUDO_COUNTS,
     CptRows,
@@ -422,7 +422,7 @@ def _has_first_fit(em: EM, asked: AskedPseudoCounts) -> bool:
 def _other_optima(table: FloatArray, others: Collection[FloatArray]) -> Iterator[str]:
     """What to say of a CPT that is another one where other starts ended."""
     apart = [float(np.abs(table - other).max()) for other in others]
-    if any(distance >= SAME for distance in apart):
+    if any(distance >= SAME_OPTIMUM for distance in apart):
         yield (
             f"another start of EM ended within {HARDLY_WORSE:g} nats of the best, with entries "
             f"that differ by up to {max(apart):.2f}: the rows hardly tell which are right"
