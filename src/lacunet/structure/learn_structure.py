@@ -465,7 +465,8 @@ def _search_complete(search: Search) -> None:
     rows = search.rows
     _seed(search, rows.thinned(SEED_ROWS))
     search.progress("search", 0, 1)
-    for best in better_dags(rows, search.dag, search.screen_of(rows), search.rng, search.deadline):
+    search.screen = search.screen_of(rows)
+    for best in better_dags(rows, search.dag, search.screen, search.rng, search.deadline):
         search.dag = best.parents
         search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
     search.progress("search", 1, 1)
@@ -624,8 +625,7 @@ def _bootstrap(search: Search, replicates: int | None) -> list[Replicate]:
     return bootstrap(
         completions,
         search.dag,
-        search.constraints,
-        search.score,
+        search.screen or search.screen_of(completions[0]),
         replicates,
         search.rng,
         search.deadline,
