@@ -91,7 +91,11 @@ class MainEffects:
         both = self.first.T @ table @ self.second
         by_first = (self.first.T * table.sum(axis=1)) @ self.first
         by_second = (self.second.T * table.sum(axis=0)) @ self.second
-        return np.block([[by_first, both], [both.T, by_second]])
+        split = len(by_first)
+        products = np.empty((self.columns, self.columns))
+        products[:split, :split], products[split:, split:] = by_first, by_second
+        products[:split, split:], products[split:, :split] = both, both.T
+        return products
 
 
 def _side_by_side(coded: Sequence[FloatArray]) -> FloatArray:
