@@ -382,3 +382,14 @@ def test_what_a_cpt_cannot_be_is_refused(
     network = Network(dict(zip(names, states, strict=True)), {"Y": names[:-1]})
     with pytest.raises(NetworkError, match=words):
         network.with_shapes({"Y": shape})
+
+
+def test_em_starts_a_cpt_with_a_shape_without_a_lattice() -> None:
+    case = Case("noisy-or", (2,) * 11, increments, 11)
+    rows = with_holes(case.network(7), 300, 0.2, 8)
+    method = lc.EM(max_iterations=0)
+    result = lc.learn(case.network(7), rows, method, pseudo_counts=1)
+    by_direct = lc.learn(case.network(7), rows, "direct-mcar", pseudo_counts=1)
+    expected = by_direct.network.cpt("Y").table
+    np.testing.assert_allclose(result.network.cpt("Y").table, expected, atol=1e-9)
+    assert any("direct" in line for line in result.families["Y"].lines())

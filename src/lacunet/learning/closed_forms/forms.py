@@ -8,7 +8,7 @@ to the CPT.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -70,6 +70,7 @@ NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have 
 # What plans and reports say.
 UNGROUPED = "the ungrouped estimate"  # stands in where groups do not tell
 FALLBACK_BRANCH = f"groups have no row that shows the family: {UNGROUPED} is used for their rows"
+SHAPED_START = "by {}: EM begins there with a CPT that is no full table"
 LATTICE_TOO_LARGE = "by {}: the factorisation lattice of this family has {:,} cells"
 AGGREGATION_HELP = "how the estimates by different orders of the variables are combined"
 
@@ -158,6 +159,9 @@ class Deletion:
     )
     aggregation: Aggregation = option(AGGREGATIONS[0], AGGREGATION_HELP, choices=AGGREGATIONS)
     missingness: MissingnessGraph | None = graph_option()
+    # Whether EM goes on from it: a CPT that is no full table is then estimated directly, for its
+    # few parameters need no lattice to begin with.
+    starts_em: bool = field(default=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_options(self)
@@ -257,6 +261,8 @@ class Deletion:
         """The form that a family is estimated by, with its options."""
         if self.form.direct is None:
             return self.form, {}
+        if self.starts_em and variable in network.shapes_of:
+            return self.form.direct, {}
         if lattice_cells(network.shape(network.family(variable))) > MAX_LATTICE_CELLS:
             return self.form.direct, {}
         return self.form, {"aggregation": self.aggregation}
@@ -349,6 +355,8 @@ class Deletion:
             if form is not self.form:
                 cells = lattice_cells(network.shape(family))
                 note = LATTICE_TOO_LARGE.format(form.name, cells)
+                if self.starts_em and name in network.shapes_of:
+                    note = SHAPED_START.format(form.name)
             families[name] = FamilyPlan(
                 name,
                 network.parents(name),

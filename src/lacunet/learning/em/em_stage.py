@@ -310,7 +310,7 @@ class Climber:
         rows = CptRows.of(layout)
         start = self.em.start
         if isinstance(start, Network):
-            return Seeds(rows.normalised(layout.flat(tables_of(start, layout.network))))
+            return Seeds(rows.likeliest(layout.flat(tables_of(start, layout.network))))
         if not self.em.starts_closed:
             unnamed = bool(statistics.never_shown)
             return Seeds(_drawn(rows, setting), is_random=True, unnamed=unnamed)

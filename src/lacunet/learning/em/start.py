@@ -9,7 +9,7 @@ and only they are drawn anew at a restart.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -191,13 +191,13 @@ def cells_about(layout: Layout, variables: Iterable[str]) -> NDArray[np.bool_]:
 def starting_form(start: str | Network) -> Deletion:
     """The closed form that EM starts from; direct deletion where it starts from something else."""
     if not isinstance(start, str) or start == "random":
-        return Deletion("direct", groups=None)
+        return Deletion("direct", groups=None, starts_em=True)
     known = {name: form for name, form in DELETIONS.items() if not form.is_informed}
     if start not in known:
         raise MethodError(
             f"start is {start!r}, but must be 'random', a network, or one of {', '.join(known)}."
         )
-    return known[start]
+    return replace(known[start], starts_em=True)
 
 
 def tables_of(start: Network, network: Network) -> Tables:

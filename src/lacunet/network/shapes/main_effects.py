@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 import numpy as np
@@ -59,7 +60,7 @@ class MainEffects:
         first = np.repeat(self.first, len(self.second), axis=0)
         return np.hstack([first, np.tile(self.second, (len(self.first), 1))])
 
-    @property
+    @cached_property
     def alone(self) -> Integers:
         """For each column the configuration where it counts alone; first that of none."""
         none, *of_first = _rows_alone(self.first[:, 1:])
@@ -90,7 +91,11 @@ class MainEffects:
         both = self.first.T @ table @ self.second
         by_first = (self.first.T * table.sum(axis=1)) @ self.first
         by_second = (self.second.T * table.sum(axis=0)) @ self.second
-        return np.block([[by_first, both], [both.T, by_second]])
+        split = len(by_first)
+        products = np.empty((self.columns, self.columns))
+        products[:split, :split], products[split:, split:] = by_first, by_second
+        products[:split, split:], products[split:, :split] = both, both.T
+        return products
 
 
 def _side_by_side(coded: Sequence[FloatArray]) -> FloatArray:

@@ -24,7 +24,7 @@ STEPS = 200
 HALVINGS = 60
 CLIMB = 1e-4  # of what the slope promises: a step that climbs less is halved
 NEAR = 1e-9  # what a step promises near the maximum: less is not to be told from rounding
-ARRIVED = 1e-19  # the same where there is nothing left
+LAST = 1e-13  # the same of the last step: what is left behind it is the square of that
 RIDGE = 1e-11  # of its curvature, added to that of each parameter: ridges have a way up
 PIVOTS = 30
 
@@ -62,8 +62,8 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     for _ in range(STEPS):
         step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
-        if not promise > ARRIVED:
-            return point
+        if not promise > LAST:
+            return np.asarray(np.clip(point + step, low, high))
         for _ in range(HALVINGS):
             aim = np.clip(point + step, low, high)
             there = function(aim)

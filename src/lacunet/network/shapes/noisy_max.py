@@ -243,7 +243,7 @@ def fitted_level(
     mean = -np.log1p(-min(float(yes.sum()), 1 - 1e-6)) / number
     even = np.full(number, np.clip(mean, SMALLEST_START, LARGEST_START))
     begin = even if start is None else np.clip(start, *bounds)
-    if not np.isfinite(likelihood(begin).value):
+    if not (effects.values(begin)[seen] > 0).all():  # what was seen would be impossible
         begin = even
     return maximum(likelihood, begin, *bounds)
 
