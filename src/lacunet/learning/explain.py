@@ -37,7 +37,6 @@ from lacunet.limits import (
     Deadline,
     Memory,
     OutOfTimeError,
-    decoding_threads,
     gibibytes,
     memory_budget,
 )
@@ -52,6 +51,7 @@ from lacunet.network.read_options import takes_data
 from lacunet.progress import AskedProgress
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
+from lacunet.threads import working_threads
 
 MOST_NAMES = 12
 
@@ -303,7 +303,7 @@ def explain(
     most_cells = getattr(asked.method, "most_cells", inf)
     if opened is None:
         return _explained(asked.plan(Look()), None, budget, latent, deadline, most_cells)
-    with decoding_threads(threads), opened.rows() as rows:
+    with working_threads(threads), opened.rows() as rows:
         plan = asked.plan(rows.look())
         return _explained(plan, rows, budget, latent, deadline, most_cells)
 

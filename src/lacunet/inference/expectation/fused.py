@@ -40,17 +40,30 @@ class Loops:
 
     forward: Callable[[FloatArray, Integers, Narrow, FloatArray, FloatArray], None]
     backward: Callable[[FloatArray, FloatArray, Integers, Narrow, FloatArray], None]
+    scatter: Callable[[FloatArray, Integers, FloatArray], None]
 
 
 @cache
 def loops() -> Loops | None:
     """The compiled loops; None where there is no Numba."""
     try:
-        from lacunet.inference.expectation.compiled_loops import backward, forward
+        from lacunet.inference.expectation.compiled_loops import backward, forward, scatter
 
-        return Loops(forward, backward)
+        return Loops(forward, backward, scatter)
     except Exception:  # not there, or not fit for this NumPy: which does the same
         return None
+
+
+def add_at(mass: FloatArray, places: Integers, values: FloatArray) -> None:
+    """What `numpy.add.at` does, which holds the lock; compiled if there are compiled loops already.
+
+    Both add in the same order, so it does not matter which.
+    """
+    compiled = loops() if loops.cache_info().currsize else None
+    if compiled is None:
+        np.add.at(mass, places, values)
+    else:
+        compiled.scatter(mass, places, values)
 
 
 @dataclass(frozen=True)
