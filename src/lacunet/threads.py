@@ -11,15 +11,17 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from functools import lru_cache, partial
 from itertools import islice
 from math import inf
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from lacunet.errors import LacunetError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -92,28 +94,30 @@ def in_threads(
         yield from map(work, first)
         yield from map(work, left)
         return
+    from concurrent.futures import wait
+
     pool = _pool(number)
-    begun: deque[Future[Outcome]] = deque()
+    futures: deque[Future[Outcome]] = deque()
 
     def begin(item: Item) -> None:
         context = copy_context()  # of NumPy's warnings, and clocks
-        begun.append(pool.submit(context.run, partial(_alone, work), item))
+        futures.append(pool.submit(context.run, partial(_alone, work), item))
 
     # With a limit of memory, no more than may be alive at once are begun.
     ahead = number if most < inf else AHEAD * number
     try:
         for item in (*first, *islice(left, ahead - len(first))):
             begin(item)
-        while begun:
-            outcome = begun.popleft().result()
+        while futures:
+            outcome = futures.popleft().result()
             for item in islice(left, 1):
                 begin(item)
             yield outcome
             del outcome
     finally:  # nothing goes on behind whoever was refused, or stopped it
-        for future in begun:
+        for future in futures:
             future.cancel()
-        wait(begun)
+        wait(futures)
 
 
 def _alone(work: Callable[[Item], Outcome], item: Item) -> Outcome:
@@ -124,6 +128,8 @@ def _alone(work: Callable[[Item], Outcome], item: Item) -> Outcome:
 
 @lru_cache(maxsize=2)
 def _pool(number: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
     return ThreadPoolExecutor(number, "lacunet")
 
 

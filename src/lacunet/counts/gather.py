@@ -441,8 +441,8 @@ def _in_groups(
     by_given = [list(together) for _, together in groupby(hidden_parts, key=attrgetter("given"))]
     most = gathering.memory / (WORK_BYTES * max(table.rows, 1))
     is_worth = table.rows >= WORTH_A_THREAD
-    for found, waiting in in_threads(of_groups, by_given, most, is_worth=is_worth):
-        reduced |= found
+    for reduced_here, waiting in in_threads(of_groups, by_given, most, is_worth=is_worth):
+        reduced |= reduced_here
         grouped |= waiting
         progress("grouping", len(reduced) + len(grouped), len(hidden_parts))
     return reduced, grouped

@@ -95,8 +95,8 @@ def loopy_expect(
     whole = plan.problems.factors.behind(cells)
     expectation = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
 
-    def propagated(begun: tuple[FactorGraph, FloatArray | None]) -> Expectation:
-        return _propagate(plan.problems, begun[0], whole, parts, deadline, begun[1])
+    def propagated(begin: tuple[FactorGraph, FloatArray | None]) -> Expectation:
+        return _propagate(plan.problems, begin[0], whole, parts, deadline, begin[1])
 
     for part in in_threads(propagated, zip_longest(plan.graphs, messages)):
         expectation = expectation + part

@@ -109,13 +109,13 @@ def log_likelihoods(
     logs = complete(plan.problems, cells)
     tables = plan.problems.factors.behind(cells)
 
-    def found(shard: Shard, begin: FloatArray) -> FloatArray:
+    def logs_of(shard: Shard, begin: FloatArray) -> FloatArray:
         deadline.check()
         shard_logs = begin.copy()
         _forward(shard, tables, shard_logs)
         return shard_logs
 
-    parts = list(plan.over_shards(found, logs))
+    parts = list(plan.over_shards(logs_of, logs))
     return np.sum(parts, axis=0) if parts else logs
 
 

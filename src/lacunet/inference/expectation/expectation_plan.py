@@ -73,9 +73,9 @@ class EvaluationPlan:
 
         That is the given ones for the first shard, and zeros for the others.
         """
-        begun = list(zip(self.shards, chain([logs], repeat(np.zeros_like(logs))), strict=False))
-        yield from starmap(work, begun[: self.alone])
-        yield from in_threads(lambda pair: work(*pair), begun[self.alone :], self.together)
+        tasks = list(zip(self.shards, chain([logs], repeat(np.zeros_like(logs))), strict=False))
+        yield from starmap(work, tasks[: self.alone])
+        yield from in_threads(lambda pair: work(*pair), tasks[self.alone :], self.together)
 
 
 @dataclass(frozen=True)

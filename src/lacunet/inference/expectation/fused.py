@@ -89,8 +89,8 @@ class Fused:
         sums = np.ones(len(self.mass))
         compiled.forward(values, self.blocks, self.places, sums, np.empty(self.scratch))
         is_possible = sums > 0
-        found = np.log(np.where(is_possible, sums, 1.0))
-        logs += (found[:, None] * self.mass).sum(axis=0)
+        logs_of_sums = np.log(np.where(is_possible, sums, 1.0))
+        logs += (logs_of_sums[:, None] * self.mass).sum(axis=0)
         if not is_possible.all():
             logs[(self.mass[~is_possible] > 0).any(axis=0)] = -np.inf
         return [is_possible / np.where(is_possible, sums, 1.0)]
