@@ -53,6 +53,7 @@ REASONS = {
     "time limit": "the time limit",
     "interrupted": "an interruption",
     "iteration limit": "the limit of iterations",
+    "cost limit": "the limit of what auto may compute",
 }
 
 
