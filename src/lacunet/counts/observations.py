@@ -20,7 +20,7 @@ import numpy as np
 
 from lacunet.counts.counts import Tally, summed
 from lacunet.counts.distinct_rows import rows_in_parts
-from lacunet.counts.gather import Gathering, Needs, Statistics, gather, with_dealt
+from lacunet.counts.gather import WORK_BYTES, Gathering, Needs, Statistics, gather, with_dealt
 from lacunet.counts.look import Look
 from lacunet.counts.missing_values import MissingSummary, missing_summary
 from lacunet.counts.units import Units
@@ -59,7 +59,6 @@ MERGED_PIECES = 8  # of as many rows: what comes on top of them
 PROGRAM_BYTES = 150 * 2**20  # what the program takes before it holds a row, by measurement
 MIN_TABLE_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
-WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
 
 
 @runtime_checkable

@@ -45,7 +45,12 @@ from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
 
-CUT_SHORT = {"time limit": "time was up", "interrupted": "it was interrupted"}
+COST_LIMIT = "cost limit"
+CUT_SHORT = {
+    "time limit": "time was up",
+    "interrupted": "it was interrupted",
+    COST_LIMIT: "EM would take too long even by loopy belief propagation",
+}
 # How far an extrapolation goes.
 STEPS_REMEMBERED = 6  # the present one among them
 LONGEST_AT_FIRST = 4.0  # times a plain step
