@@ -117,13 +117,13 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
             states=states,
         )
         try:
-            found, data = warned_network_of_columns(data)
+            columns_found, data = warned_network_of_columns(data)
         except StatesError as error:
             name = type(self).__name__
             way = f"{name} takes bins= and codes= itself, and X.drop(columns=[...]) a column less."
             raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
-        self._left_out = tuple(found.left_out)
-        opened = open_rows(type(self).__name__, found.network, replace(data, counts=None))
+        self._left_out = tuple(columns_found.left_out)
+        opened = open_rows(type(self).__name__, columns_found.network, replace(data, counts=None))
         with opened.rows() as rows:
             tables = [*rows.tables(ReadReport())]
         table = EncodedTable.joined(opened.network.cardinality_of, tables)

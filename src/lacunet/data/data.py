@@ -801,9 +801,9 @@ def _in_words(value: Any) -> str:
     if not isinstance(value, Mapping):
         return ", ".join(map(str, value)) if isinstance(value, tuple) else _shown(value).strip("'")
     parts = []
-    for name, said in value.items():
-        listed_values = isinstance(said, tuple | list) and said[:1] != ("width",)
-        words = ", ".join(map(str, said)) if listed_values else str(said)
+    for name, meaning in value.items():
+        listed_values = isinstance(meaning, tuple | list) and meaning[:1] != ("width",)
+        words = ", ".join(map(str, meaning)) if listed_values else str(meaning)
         parts.append(f"{'all' if name is None else name}: {words}")
     return first_of(parts, MOST_COLUMNS, "; ")
 

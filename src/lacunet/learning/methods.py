@@ -127,8 +127,8 @@ def check_option_names(
     if name == Auto.name and "missingness" in given:
         name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
-        own = [each for each in signature(function).parameters if each != "options"]
-        known = [*own, *(options_of(name) if name in KINDS else ())]
+        parameters = [each for each in signature(function).parameters if each != "options"]
+        known = [*parameters, *(options_of(name) if name in KINDS else ())]
         raise unknown_arguments(function.__name__, unknown, list(dict.fromkeys(known)))
 
 

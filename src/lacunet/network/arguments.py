@@ -51,15 +51,15 @@ def _has_options(function: Callable[..., Any]) -> bool:
 
 def _clear(function: Callable[..., Any], name: str, also: str) -> Callable[..., Any]:
     code = inspect.unwrap(function).__code__
-    own = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
-    takes_data = "data" in own or {"self", "rows"} <= own
+    parameters = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    takes_data = "data" in parameters or {"self", "rows"} <= parameters
 
     @wraps(function)
     def checked(*arguments: Any, **keywords: Any) -> Any:
-        if takes_data and not keywords.keys() <= own:
+        if takes_data and not keywords.keys() <= parameters:
             from lacunet.data.data import refuse_options_of_data
 
-            refuse_options_of_data([keyword for keyword in keywords if keyword not in own])
+            refuse_options_of_data([keyword for keyword in keywords if keyword not in parameters])
         try:
             return function(*arguments, **keywords)
         except TypeError:

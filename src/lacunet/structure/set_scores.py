@@ -202,7 +202,9 @@ class CountedSets:
             return None
         ones = np.ones(self.rows.rows)
         weights = [ones if rows.weights is None else rows.weights for rows in self.samples]
-        return np.stack([own * (self.total / own.sum()) for own in weights], axis=1)
+        return np.stack(
+            [of_sample * (self.total / of_sample.sum()) for of_sample in weights], axis=1
+        )
 
     @cached_property
     def shares(self) -> FloatArray:
@@ -258,16 +260,16 @@ class CountedSets:
         if any(score.is_sparse and score.equivalent_size is None for score in self.scores):
             impossible = self._impossible(tables)
         scored = np.empty((len(self.scores), *fits.shape))
-        for own, score in zip(scored, self.scores, strict=True):
+        for of_score, score in zip(scored, self.scores, strict=True):
             if score.equivalent_size is not None:
-                for into, counts in zip(own, tables.counts, strict=True):
+                for into, counts in zip(of_score, tables.counts, strict=True):
                     into[:] = _bdeu(counts, tables.starts, score.equivalent_size)
                 continue
-            own[:] = fits - (tables.cells - 1) * score.each
+            of_score[:] = fits - (tables.cells - 1) * score.each
             if score.is_sparse:
                 samples, some = np.nonzero(impossible)
                 costs = _costs(tables.cells[some], impossible[samples, some], score.each)
-                own[samples, some] = fits[samples, some] - costs
+                of_score[samples, some] = fits[samples, some] - costs
         return self.numbers[tables.nodes].sum(axis=1), fits, impossible, scored
 
     def _impossible(self, tables: _Tables) -> Integers:
@@ -343,7 +345,7 @@ class Configurations:
         columns, index = rows.distinct(scope)
         if weights is None:
             weights = np.full((rows.rows, 1), total / rows.rows)
-        of_samples = [np.bincount(index, own, len(columns[0])) for own in weights.T]
+        of_samples = [np.bincount(index, of_sample, len(columns[0])) for of_sample in weights.T]
         return cls(scope, columns, sizes, np.stack(of_samples, axis=1))
 
     def __len__(self) -> int:
@@ -399,8 +401,8 @@ class Configurations:
         keys = (strides @ codes).astype(np.int64) + (ends[:-1, None] - ends[0])
         flat = keys.ravel()
         for into, weights in zip(counts, self.weights.T, strict=True):
-            own = np.broadcast_to(weights, keys.shape).ravel()
-            into[ends[0] : ends[-1]] = np.bincount(flat, own, ends[-1] - ends[0])
+            of_sample = np.broadcast_to(weights, keys.shape).ravel()
+            into[ends[0] : ends[-1]] = np.bincount(flat, of_sample, ends[-1] - ends[0])
 
 
 @dataclass(frozen=True)

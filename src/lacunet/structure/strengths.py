@@ -152,9 +152,9 @@ def _groups(completions: Sequence[CodedRows], replicates: int) -> Iterator[list[
     Completions are shared out evenly.
     """
     for first, completion in enumerate(completions):
-        own = len(range(first, replicates, len(completions)))
-        for begin in range(0, own, MOST_TOGETHER):
-            yield [completion] * min(MOST_TOGETHER, own - begin)
+        of_completion = len(range(first, replicates, len(completions)))
+        for begin in range(0, of_completion, MOST_TOGETHER):
+            yield [completion] * min(MOST_TOGETHER, of_completion - begin)
 
 
 def strengths_of(

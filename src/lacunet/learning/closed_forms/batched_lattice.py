@@ -66,7 +66,7 @@ def pays_in_groups(cells: GroupedCounts) -> bool:
 def table_of(counts: Counts, aggregation: Aggregation) -> FloatArray:
     """What `lattice` gives for all cells of the table of a family."""
     sizes = counts.cardinalities
-    configurations = Configurations.of(sizes)
+    configurations = LatticeConfigurations.of(sizes)
     whole = np.flatnonzero(configurations.number == len(sizes))
     nodes = Nodes.of(configurations, 1, counts.keys, counts.tally.weights, whole)
     return nodes.estimates(whole, aggregation).reshape(sizes)
@@ -74,7 +74,7 @@ def table_of(counts: Counts, aggregation: Aggregation) -> FloatArray:
 
 def in_groups(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
     """What `lattice` gives for the cells that some rows of a group show, in their order."""
-    configurations = Configurations.of(cells.cardinalities)
+    configurations = LatticeConfigurations.of(cells.cardinalities)
     is_whole = configurations.number[cells.cells] == len(cells.scope)
     joint = np.empty(int(is_whole.sum()))
     size = configurations.size
@@ -96,7 +96,7 @@ def in_groups(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Configurations:
+class LatticeConfigurations:
     """The configurations of some variables, packed with one more value: any."""
 
     sizes: tuple[int, ...]
@@ -106,7 +106,7 @@ class Configurations:
     number: NDArray[np.uint8]  # how many these are
 
     @classmethod
-    def of(cls, sizes: Sequence[int]) -> Configurations:
+    def of(cls, sizes: Sequence[int]) -> LatticeConfigurations:
         """Those of variables with so many states."""
         size = stride = prod(states + 1 for states in sizes)
         columns = np.empty((len(sizes), size), np.min_scalar_type(max(sizes)))
@@ -145,7 +145,7 @@ class Configurations:
 class Nodes:
     r"""The nodes of some groups, ascending by group and configuration."""
 
-    configurations: Configurations
+    configurations: LatticeConfigurations
     keys: Keys  # the group times the number of configurations, plus the configuration
     place_of: NDArray[np.int32]  # where each key is among them
     weights: FloatArray  # n(s): of the rows that show the node's variables and agree with it
@@ -154,7 +154,7 @@ class Nodes:
     @classmethod
     def of(
         cls,
-        configurations: Configurations,
+        configurations: LatticeConfigurations,
         groups: int,
         entries: Keys,
         weights: FloatArray,

@@ -171,10 +171,10 @@ class _AllCountsAlone:
     """How many rows show the mechanisms' variables beside each state of each variable.
 
     ``shown[v]`` has a row for each state of v and one for v hidden, and a column for each mechanism
-    (of ``place``); ``total[v]`` are all rows.
+    (of ``position``); ``total[v]`` are all rows.
     """
 
-    place: Mapping[str, int]
+    position: Mapping[str, int]
     shown: Mapping[str, FloatArray]
     total: Mapping[str, FloatArray]
 
@@ -220,7 +220,7 @@ class _CountsAlone(NamedTuple):
         A mechanism is its variable, hidden or not.
         """
         variable = variable_of(node)
-        shown = self.of_all.shown[variable][:, self.of_all.place[self.name]]
+        shown = self.of_all.shown[variable][:, self.of_all.position[self.name]]
         counts: FloatArray = np.stack([self.of_all.total[variable] - shown, shown], axis=1)
         if isinstance(node, Mechanism):
             return np.stack([counts[-1], counts[:-1].sum(axis=0)])
