@@ -38,6 +38,7 @@ from lacunet.network import network as network_module
 from lacunet.network.named_axes import Table
 from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
+from lacunet.network.shapes.shape import Shaped
 from lacunet.show.figures.shapes import Picture
 from lacunet.show.pages.notebook import Page
 from lacunet.show.results.cpt_tables import EstimateTable
@@ -47,7 +48,7 @@ from lacunet.structure.learn_structure import LearnedStructure
 
 ROOTS = (lc.Data, lc.Network, lc.Result, lc.MissingnessGraph)
 # What other values are made of or computed with: names of nodes, and the calculus of estimands.
-INNER = {Mechanism, HiddenCause, Term, Table, Posteriors}
+INNER = {Mechanism, HiddenCause, Term, Table, Posteriors, Shaped}
 
 
 @functools.cache
