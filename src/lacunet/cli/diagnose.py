@@ -50,8 +50,8 @@ def run(options: Namespace) -> None:
 
     from lacunet.ask.diagnose.diagnosis import diagnosed, rows_to_diagnose
     from lacunet.missingness.learned.from_rows import (
+        MOST_ROWS,
         ROWS_FOR_A_GRAPH,
-        ROWS_FOR_CHOICE,
         learned_graph,
     )
     from lacunet.show.diagnosis_page import page
@@ -68,7 +68,7 @@ def run(options: Namespace) -> None:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            some = table.take(slice(None, None, max(1, table.rows // ROWS_FOR_CHOICE)))
+            some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
             graph = learned_graph(
                 coded, some, latent=data.latent, patterns=summary.patterns
             ).tested_on(some)

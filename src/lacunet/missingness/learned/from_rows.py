@@ -71,7 +71,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.text import counted
 
 MOST_PARENTS = 4
-ROWS_FOR_CHOICE = 100_000  # parents are chosen from these many rows, probabilities from all
+MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
 MAX_CAUSE_CELLS = 100_000  # of a table over the causes of a mechanism
 ROWS_FOR_A_GRAPH = 5000  # with fewer a learned graph is not reliable
 CELLS_COUNTED_AT_ONCE = 2**16  # cells of the data that are counted at once
@@ -142,7 +142,7 @@ def _choose(
     one may be the variable ``itself``. ``alone`` are the counts of each of them by itself, if they
     are known.
     """
-    some = slice(None, None, max(1, len(is_shown) // ROWS_FOR_CHOICE))
+    some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
     judge = _Judge.of(
         is_shown[some],
         {node: column[some] for node, column in seen.items()},
