@@ -120,7 +120,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
             columns_found, data = warned_network_of_columns(data)
         except StatesError as error:
             name = type(self).__name__
-            way = f"{name} takes bins= and codes= itself, and X.drop(columns=[...]) a column less."
+            way = f"{name} itself takes bins= and codes=; X.drop(columns=[...]) leaves columns out."
             raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
         self._left_out = tuple(columns_found.left_out)
         opened = open_rows(type(self).__name__, columns_found.network, replace(data, counts=None))
