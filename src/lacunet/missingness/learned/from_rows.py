@@ -181,7 +181,7 @@ class _AllCountsAlone:
     @classmethod
     def of(cls, table: EncodedTable) -> _AllCountsAlone | None:
         """From one product; None for rows that do not all weigh one."""
-        table = table.take(slice(None, None, max(1, table.rows // ROWS_FOR_CHOICE)))
+        table = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
         if not (table.row_weights == 1).all():
             return None
         names = table.partially_observed
