@@ -1,6 +1,6 @@
 """What a CPT gains by its right shape: divergence from the truth, beside tables and fits by hand.
 
-    python benchmarks/shapes.py [--seeds 10] [panels links steps dropout items time]
+    python benchmarks/shapes.py [--seeds 10] [panels links steps dropout items coverage time]
 
 Each problem is drawn anew for each seed, CPTs included. "by hand" is an estimate that shares no
 code with lacunet: EM with messages along the chain for panels, the likelihood in closed form given
@@ -275,6 +275,55 @@ def items(seed: int) -> dict[str, float]:
     }
 
 
+def two_kinds(seed: int, people: int) -> dict[str, list[Any]]:
+    """People who mostly stay as they are, and people who change: one transition for both is coarse.
+
+    A wave in twenty is the last that a person is seen in, and 13% of the cells are missing.
+    """
+    rng = np.random.default_rng(seed)
+    stays = np.array([[0.9, 0.1], [0.15, 0.85]])
+    changes = np.array([[0.6, 0.4], [0.5, 0.5]])
+    kind = rng.random(people) < 0.5
+    health = np.zeros((people, WAVES), np.int64)
+    health[:, 0] = rng.random(people) < 0.4
+    for t in range(1, WAVES):
+        before = health[:, t - 1]
+        ill = np.where(kind, stays[before, 1], changes[before, 1])
+        health[:, t] = rng.random(people) < ill
+    goes_on = rng.random(health.shape) > 0.05
+    goes_on[:, 0] = True
+    shown = np.logical_and.accumulate(goes_on, axis=1) & (rng.random(health.shape) > 0.13)
+    return {
+        "who": np.repeat(np.arange(people), WAVES).tolist(),
+        "wave": np.tile(np.arange(WAVES), people).tolist(),
+        "H": hidden(health.ravel(), "ny", shown.ravel()),
+    }
+
+
+def coverage(tables: int = 200) -> None:
+    """How often 95% intervals hold the transition that two million waves would give."""
+    edges = "H[t-1] -> H[t]"
+
+    def learned(seed: int, people: int, intervals: Any) -> lc.Result:
+        data = lc.Data(two_kinds(seed, people), unit="who", time="wave")
+        return lc.learn(edges, data, "em", pseudo_counts=0, intervals=intervals)
+
+    truth = learned(10**6, 250_000, False).cpt("H[2]").table[:, 1]
+    lines = []
+    for people in (300, 2000):
+        for intervals, name in ((True, "units"), ("model", "model")):
+            held = []
+            for seed in range(tables):
+                both = learned(seed, people, intervals).interval("H[2]")[:, 1]
+                held.append((both[:, 0] <= truth) & (truth <= both[:, 1]))
+            rate = np.mean(held, axis=0)
+            error = np.sqrt(rate * (1 - rate) / tables)
+            figures = [f"{r:.3f} ± {e:.3f}" for r, e in zip(rate, error, strict=True)]
+            lines.append([f"{people:,} people, intervals by {name}", *figures])
+            print(lines[-1], flush=True)
+    print(TextTable(["coverage of 95%", "from n", "from y"], lines, left=1))
+
+
 PROBLEMS: dict[str, list[tuple[str, Callable[[int], dict[str, float]]]]] = {
     "panels": [("panel, 8 waves, 300 people", panels)],
     "links": [
@@ -338,7 +387,7 @@ def of_noisy_or(causes: int) -> lc.Network:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "time"])
+    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "coverage", "time"])
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
     warnings.simplefilter("ignore", lc.LacunetWarning)
@@ -352,7 +401,10 @@ def main() -> None:
             figures = [f"{median['tables']:.4f}", f"{median['right shape']:.4f}", by_hand]
             lines.append([title, *figures, f"{gain:.1f}"])
             print(lines[-1], flush=True)
-    print(TextTable(["median KL", "tables", "right shape", "by hand", "gain"], lines, left=1))
+    if lines:
+        print(TextTable(["median KL", "tables", "right shape", "by hand", "gain"], lines, left=1))
+    if "coverage" in options.problems:
+        coverage()
     if "time" in options.problems:
         times()
 

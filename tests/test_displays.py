@@ -26,6 +26,7 @@ from lacunet.ask.sensitivity.sensitivity import Sensitivity
 from lacunet.ask.worst_case import WorstCase
 from lacunet.inference.answer import Answer, Bounds
 from lacunet.learning.explain import Explanation
+from lacunet.missingness import graph as graph_module
 from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.identified.assumptions import Assumptions
 from lacunet.missingness.identified.identified_sets import IdentifiedSet
@@ -33,6 +34,7 @@ from lacunet.missingness.learned.from_rows import LearnedGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
+from lacunet.network import network as network_module
 from lacunet.network.named_axes import Table
 from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
@@ -254,3 +256,51 @@ def test_a_large_network_is_listed_and_its_cpts_are_cut_short() -> None:
     assert "<svg" not in html
     assert "R_APB_MUDENS" in html
     assert len(html) < 500_000
+
+
+def test_data_show_their_size_and_what_is_said_of_columns() -> None:
+    rows = {"Age": [20, 30, 40], "Stage": ["I", "II", "I"], "w": [1.0, 2.0, 3.0]}
+    data = lc.Data(rows, weight="w", bins={"Age": 2}, states={"Stage": ["I", "II", "III"]})
+    assert repr(data).startswith("Data(<dict of 3 rows and 3 columns>, weight='w'")
+    html = Nesting()
+    html.feed(data._repr_html_())
+    for shown in ("3 rows and 3 columns", "Age, Stage, w", "Age: 2", "Stage: I, II, III"):
+        assert shown in str(data)
+        assert shown in html.text
+    assert "'rows.csv'" in str(lc.Data("rows.csv"))
+
+
+@pytest.mark.parametrize("text", ["Test -> R[Disease]", "Disease -> R[Disease]"])
+def test_a_verdict_says_the_same_everywhere(text: str) -> None:
+    verdict = lc.MissingnessGraph.parse(text, network()).recover("P(Disease)")
+    sentence = repr(verdict)[len("<Verdict: ") : -1]
+    html = Nesting()
+    html.feed(verdict._repr_html_())
+    assert str(verdict).startswith(f"{sentence}: ")
+    assert html.text.startswith(sentence)
+    for line in str(verdict)[len(sentence) + 2 :].split("; "):
+        assert line in html.text
+
+
+def test_the_drawing_of_a_sensitivity_keeps_its_layout_in_a_notebook() -> None:
+    html = EXAMPLES[Sensitivity]()._repr_html_()
+    axis = next(part for part in html.split("<th") if " 1</th>" in part)
+    assert "white-space:pre" in axis
+    assert "monospace" in axis
+
+
+@pytest.mark.parametrize("make", [network, result, graph, EXAMPLES[lc.Data]])
+def test_completion_shows_what_a_value_is_asked_and_little_else(make: Callable[[], Any]) -> None:
+    value = make()
+    completed = {name for name in dir(value) if not name.startswith("_")}
+    assert len(completed) <= 45
+    assert all(hasattr(value, name) for name in completed)
+    if hasattr(value, "query") and not isinstance(value, lc.Data):
+        assert {"query", "effect", "predict", "impute", "sample", "marginals"} <= completed
+
+
+def test_what_is_not_completed_is_there() -> None:
+    for name in network_module.INNER:
+        assert hasattr(network(), name)
+    for name in graph_module.INNER:
+        assert hasattr(graph(), name)

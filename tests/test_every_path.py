@@ -20,10 +20,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from lacunet.counts import observations, spark, streaming
+from lacunet.counts import count as counts_by_families
+from lacunet.counts import gather, observations, spark, streaming
+from lacunet.counts.em_problems import compile as compile_problems
 from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow, write_arrow
+from lacunet.inference import loopy
+from lacunet.inference.expectation import expectation_plan, fused
 from lacunet.learning.count_rows import count, count_into
 from lacunet.learning.learn import learn
 from lacunet.learning.methods import METHODS
@@ -70,10 +74,11 @@ class Case:
             options["otherwise"] = "auto"
         return options
 
-    def learned(self, data: Any, *, is_counted: bool = False) -> Result:
+    def learned(self, data: Any, *, is_counted: bool = False, threads: int | None = None) -> Result:
         """The result from data in whatever form, with intervals; counted rows name weights."""
         weight = None if self.table.weights is None or is_counted else WEIGHT
         how: Any = {"memory": MEMORY, "intervals": True, "pseudo_counts": self.pseudo_counts}
+        how["threads"] = threads
         data = Data(data, weight=weight)
         return learn(self.network, data, self.method, **self.options, **how)
 
@@ -300,6 +305,30 @@ def test_every_path_gives_what_rows_in_memory_give(
     for seed in range(SEEDS):
         case = replace(random_case(path, method, seed, tmp_path), pseudo_counts=pseudo_counts)
         assert_same(QUICK_PATHS[path](case), case.learned(case.rows))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("pays", [0, np.inf], ids=["compiled", "NumPy"])
+def test_any_number_of_threads_gives_the_same_bits(
+    method: str, pays: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (counts_by_families, gather, compile_problems):  # few rows are not worth a thread
+        monkeypatch.setattr(module, "WORTH_A_THREAD", 0)
+    monkeypatch.setattr(expectation_plan, "CELLS_OF_A_SHARD", 16)
+    monkeypatch.setattr(expectation_plan, "CELLS_OF_A_COMPILED_SHARD", 16)
+    monkeypatch.setattr(expectation_plan, "STEPS_OF_A_RUN", 16)
+    monkeypatch.setattr(loopy, "VARIABLES_AT_A_TIME", 8)
+    monkeypatch.setattr(fused, "PAYS_FROM", pays)
+    for seed in range(2):
+        case = random_case("threads", method, seed, tmp_path)
+        alone, *others = (case.learned(case.rows, threads=threads) for threads in (1, 2, 8))
+        for other in others:
+            assert other.why == alone.why
+            for name in case.network.variables:
+                np.testing.assert_array_equal(
+                    other.network.cpt(name).table, alone.network.cpt(name).table
+                )
+                np.testing.assert_array_equal(other.interval(name), alone.interval(name))
 
 
 @pytest.mark.slow

@@ -550,7 +550,7 @@ def test_an_imputed_frame_has_the_types_of_impute() -> None:
     assert whole.notna().all(axis=None)
     for name in X:
         shown = X[name].notna()
-        assert whole.loc[shown, name].equals(X.loc[shown, name])
+        assert whole[name][shown].equals(X[name][shown])
     plain = imputer.set_output(transform="default").transform(X)
     assert {type(cell) for cell in plain[:, 0]} == {int}
 

@@ -1,7 +1,7 @@
-"""How much time, memory and threads there are to work with: each is an argument.
+"""How much time and memory there are to work with: each is an argument.
 
 Long work asks, between its parts, whether it may go on (`Deadline`), and what is laid out in memory
-asks first what may be used (`memory_budget`). Only PyArrow starts threads that count.
+asks first what may be used (`memory_budget`). Threads share both (`lacunet.threads`).
 """
 
 from __future__ import annotations
@@ -200,27 +200,3 @@ def gibibytes(size: float) -> str:
         if size >= scale:
             return f"{size / scale:.3g} {unit}"
     return f"{size:.0f} bytes"
-
-
-@contextmanager
-def decoding_threads(threads: int | None) -> Iterator[None]:
-    """Let PyArrow decode in so many threads within, and in as many as before afterwards.
-
-    None changes nothing. The number is PyArrow's, which has one for the whole process.
-    """
-    if threads is None:
-        yield
-        return
-    if not isinstance(threads, int) or isinstance(threads, bool) or threads < 1:
-        raise LacunetError(
-            f"threads is {threads!r}, but must be a whole number from 1.",
-            "threads=1 reads rows in one thread; without it there is one for each core.",
-        )
-    import pyarrow as pa
-
-    before = pa.cpu_count()
-    pa.set_cpu_count(threads)
-    try:
-        yield
-    finally:
-        pa.set_cpu_count(before)

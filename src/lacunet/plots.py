@@ -28,7 +28,7 @@ from lacunet.show.figures.network_figure import network_picture
 from lacunet.show.figures.shapes import Picture
 from lacunet.text import assigned
 
-MOST_ROWS = 64
+MAX_DRAWN_ROWS = 64
 
 
 @clear_arguments
@@ -61,9 +61,10 @@ def cpt_heatmap(network: AnyNetwork, variable: str) -> Picture:
 
 def _drawable_rows(cpt: Cpt, way_out: str) -> FloatArray:
     rows = cpt.table.reshape(-1, cpt.table.shape[-1])
-    if len(rows) > MOST_ROWS:
+    if len(rows) > MAX_DRAWN_ROWS:
         raise LacunetError(
-            f"the CPT of {cpt.child!r} has {len(rows):,} rows, more than {MOST_ROWS} can be drawn.",
+            f"the CPT of {cpt.child!r} has {len(rows):,} rows, more than {MAX_DRAWN_ROWS} can be "
+            "drawn.",
             way_out,
         )
     return rows

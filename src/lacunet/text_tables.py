@@ -21,6 +21,7 @@ GAP = "  "  # between columns
 ELLIPSIS = "…"
 OF_NAMES = 'style="text-align:left"'  # in notebooks
 OF_NUMBERS = 'style="text-align:right; white-space:pre"'
+OF_DRAWING = 'style="text-align:left; white-space:pre; font-family:monospace"'
 
 
 def terminal_width() -> int | None:
@@ -142,12 +143,15 @@ class TextTable:
 
     def html(self, caption: str = "") -> str:
         """The table for notebooks."""
+        styles = [
+            OF_NAMES if index < self.left else OF_DRAWING if _is_drawn(column) else OF_NUMBERS
+            for index, column in enumerate(zip(self.header, *self.rows, strict=True))
+        ]
         lines = []
         for row in self.rows:
-            names = [f"<td {OF_NAMES}>{escape(cell)}</td>" for cell in row[: self.left]]
-            numbers = [f"<td {OF_NUMBERS}>{escape(cell)}</td>" for cell in row[self.left :]]
-            lines.append("".join([*names, *numbers]))
-        return html_table(self.header, lines, caption)
+            both = zip(row, styles, strict=True)
+            lines.append("".join(f"<td {style}>{escape(cell)}</td>" for cell, style in both))
+        return html_table(self.header, lines, caption, styles)
 
     def _widths(self) -> list[int]:
         """The columns that the widest cell of each column takes."""
@@ -193,9 +197,18 @@ def _shrunk(widths: Sequence[int], least: Sequence[int], width: int) -> list[int
     return shrunk
 
 
-def html_table(header: Sequence[str], rows: Iterable[str], caption: str = "") -> str:
+def _is_drawn(column: Sequence[str]) -> bool:
+    """Whether spaces place what cells hold."""
+    return any("  " in cell for cell in column)
+
+
+def html_table(
+    header: Sequence[str], rows: Iterable[str], caption: str = "", styles: Sequence[str] = ()
+) -> str:
     """A table for notebooks whose rows have their cells in HTML already."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    styled = [f" {style}" for style in styles] or [""] * len(header)
+    both = zip(header, styled, strict=True)
+    head = "".join(f"<th{style}>{escape(name)}</th>" for name, style in both)
     body = "".join(f"<tr>{row}</tr>" for row in rows)
     title = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

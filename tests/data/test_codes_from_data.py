@@ -14,7 +14,7 @@ import lacunet as lc
 from lacunet.cli import main
 from lacunet.data.data import Data
 from lacunet.data.network_from_data import find_network
-from lacunet.data.proposals import FEWEST_ROWS, Skip, skips_in, suspicious
+from lacunet.data.proposals import ROWS_FOR_A_RULE, Skip, skips_in, suspicious
 from lacunet.data.read import read_table
 from lacunet.data.states import StatesError
 from lacunet.network.dictionary import DictionaryError, parsed_rule
@@ -280,7 +280,7 @@ def skips_by_definition(
             codes, skipped = columns[cause], []
             for state in range(network.cardinality(cause)):
                 rows = codes == state
-                if rows.sum() >= FEWEST_ROWS and is_empty[rows].all():
+                if rows.sum() >= ROWS_FOR_A_RULE and is_empty[rows].all():
                     skipped.append(state)
             others = (codes < network.cardinality(cause)) & ~np.isin(codes, skipped)
             if cause == name or not skipped or not others.any() or is_empty.all():

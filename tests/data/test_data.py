@@ -320,7 +320,7 @@ def test_data_print_what_was_said_of_them_and_no_secret() -> None:
     assert repr(Data("rows.csv", weight="w")) == "Data('rows.csv', weight='w')"
     assert (
         repr(Data(ROWS, missing=["9"], counts=[1, 2]))
-        == "Data(<dict>, counts=<2 values>, missing=['9'])"
+        == "Data(<dict of 4 rows and 2 columns>, counts=<2 values>, missing=['9'])"
     )
     secret = Data(query="select 1", database="postgresql://ann:secret@db/clinic")
     assert "secret" not in repr(secret)

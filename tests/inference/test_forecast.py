@@ -6,7 +6,7 @@ import numpy as np
 
 from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
-from lacunet.inference.expectation.forecast import forecast, seconds_a_read
+from lacunet.inference.forecast import forecast, seconds_a_read
 from lacunet.network.network import Network
 
 CHAIN = Network({name: ["0", "1", "2"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})

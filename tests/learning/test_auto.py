@@ -11,6 +11,7 @@ import lacunet as lc
 from examples import TWINS, twins_with
 from golden import golden
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.inference.expectation import expectation_plan
 from lacunet.learning.auto import Auto
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.em.em import EM
@@ -159,3 +160,25 @@ def test_large_components_are_loopy_by_a_number_that_memory_has_no_part_in() -> 
     ]
     few, many, em = [way.loopy_problems for way in ways if way is not None]
     assert few == many > 0 == em
+
+
+def test_beyond_what_loopy_propagation_may_read_the_closed_form_stands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    network = lc.example("asia").with_tables(None)
+    rows = lc.simulate(lc.example("asia"), 200, lc.MCAR(0.5), rng=1).frame()
+    monkeypatch.setattr(expectation_plan, "ALWAYS_EXACT", 0)
+    monkeypatch.setattr(Auto, "most_cells", 0.0)
+    monkeypatch.setattr(Auto, "most_loopy_reads", 100.0)
+    told = lc.explain(network, rows)
+    assert told.expectation is not None
+    assert told.expectation.loopy_reads > 100
+    assert any("EM makes none" in note for note in told.notes)
+    result = lc.learn(network, rows)
+    closed = lc.learn(network, rows, "em", max_iterations=0)
+    assert result.ended is not None
+    assert (result.ended.reason, result.ended.iterations) == ("cost limit", 0)
+    assert "too long" in result.why
+    assert result.network == closed.network
+    monkeypatch.setattr(Auto, "most_loopy_reads", told.expectation.loopy_reads)
+    assert lc.learn(network, rows).ended.iterations

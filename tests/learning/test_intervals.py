@@ -113,7 +113,9 @@ def test_a_printed_cpt_has_the_intervals_of_its_result() -> None:
     low, high = result.interval("B")[0, 1]
     assert f"{low:.4f}  {high:.4f}" in str(cpt)
     assert "95%" in str(cpt)
-    assert cpt.to_frame(tidy=True)["low"][1] == low
+    assert cpt.to_frame()["low"][1] == cpt.to_frame(tidy=True)["low"][1] == low
+    assert cpt.to_frame().columns.tolist()[-3:] == ["probability", "low", "high"]
+    assert not {"low", "high"} & {*cpt.to_frame(tidy=False)}
     plain = learn(NETWORK, rows, "direct-mcar").cpt("B")
     assert plain.interval is None
     assert "interval" not in str(plain)

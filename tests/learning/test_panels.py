@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import lacunet
 from lacunet import Data, LacunetError
 from lacunet.cli import main
 
+CASES = Path(__file__).parent.parent / "cases"
 STATES = "abc"
 TEMPLATE = "Z -> H[t]; H[t-1] -> H[t]; H[t] -> S[t]"
 STEP = np.array(
@@ -304,3 +307,59 @@ def test_the_shell_learns_panels(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert network.tied
     expected = lacunet.learn(TEMPLATE, of_units(rows)).query("H[4] | S[0]=y").probabilities
     np.testing.assert_allclose(network.query("H[4] | S[0]=y").probabilities, expected, atol=1e-9)
+
+
+def test_the_likelihood_of_a_hidden_chain_is_that_of_hmmlearn() -> None:
+    """At its parameters, whose log-likelihood of 40 sequences hmmlearn 0.3.3 gave."""
+    case = json.loads((CASES / "hidden_markov.json").read_text())
+    rows: dict[str, list[Any]] = {"who": [], "wave": [], "S": []}
+    for who, sequence in enumerate(case["sequences"]):
+        for wave, state in enumerate(sequence):
+            rows["who"].append(who)
+            rows["wave"].append(wave)
+            rows["S"].append(state)
+    data = of_units(rows, latent="H", states={"H": ["x", "y"]})
+    network = lacunet.Network.from_data(data, "H[t-1] -> H[t] -> S[t]")
+    table_of = {"H": case["step"], "S": case["emission"]}
+    tables = {name: table_of[name[0]] for name in network.variables}
+    known = network.with_tables({**tables, "H[0]": case["start"]})
+    ours = known.log_likelihood(data)
+    assert float(ours) == pytest.approx(case["log_likelihood"], abs=1e-6)
+
+
+def test_muscatine_is_at_the_maximum_that_scipy_finds() -> None:
+    """One transition between three surveys, for each sex and age: the observed likelihood."""
+    table = lacunet.example_data("muscatine").to_pydict()
+    waves = {"Obese": ["Obese1", "Obese2", "Obese3"]}
+    data = Data(table, counts="Count", waves=waves)
+    template = "Sex, Age -> Obese[t]; Obese[t-1] -> Obese[t]"
+    result = lacunet.learn(template, data, "em", pseudo_counts=0, tolerance=1e-10)
+    code = {None: -1, "no": 0, "yes": 1}
+    seen = np.array([[code[cell] for cell in table[name]] for name in waves["Obese"]]).T
+    sexes, ages = sorted({*table["Sex"]}), sorted({*table["Age"]})
+    counts = np.array(table["Count"], float)
+    for i, sex in enumerate(sexes):
+        for j, age in enumerate(ages):
+            of_group = [
+                (s, a) == (sex, age) for s, a in zip(table["Sex"], table["Age"], strict=True)
+            ]
+            step = _two_state_maximum(seen[of_group], counts[of_group])
+            np.testing.assert_allclose(result.cpt("Obese[3]").table[i, j], step, atol=0.002)
+
+
+def _two_state_maximum(seen: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """The transition that makes rows of three waves likeliest, missing ones summed over."""
+
+    def loss(parameters: np.ndarray) -> float:
+        first, after_no, after_yes = 1 / (1 + np.exp(-parameters))
+        start = np.array([1 - first, first])
+        step = np.array([[1 - after_no, after_no], [1 - after_yes, after_yes]])
+        shown = np.where(seen[..., None] < 0, 1.0, np.eye(2)[seen])
+        forward = start * shown[:, 0]
+        for t in (1, 2):
+            forward = forward @ step * shown[:, t]
+        return -float(counts @ np.log(forward.sum(axis=1)))
+
+    best = minimize(loss, np.array([-1.0, -2.0, 1.0]), method="BFGS")
+    _, after_no, after_yes = 1 / (1 + np.exp(-best.x))
+    return np.array([[1 - after_no, after_no], [1 - after_yes, after_yes]])

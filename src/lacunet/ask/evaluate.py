@@ -45,7 +45,7 @@ from lacunet.network.formats.files import AnyNetwork, as_network
 from lacunet.network.network import FloatArray, Network, Scope
 
 SAMPLES = 100_000
-BATCH = 10_000
+SAMPLES_AT_ONCE = 10_000
 SEED = 1951  # Kullback and Leibler
 
 Lookup = tuple[Scope, FloatArray]
@@ -158,7 +158,7 @@ def sampled_divergence(
 ) -> tuple[float, float]:
     """The mean over samples of the sum of the families' terms, and its standard error."""
     terms = _terms(truth, learned)
-    sizes = [min(BATCH, samples - start) for start in range(0, samples, BATCH)]
+    sizes = [min(SAMPLES_AT_ONCE, samples - start) for start in range(0, samples, SAMPLES_AT_ONCE)]
     values = np.concatenate([_added_up(sample(truth, rows, rng), terms) for rows in sizes])
     mean = float(values.mean())
     if isinf(mean):

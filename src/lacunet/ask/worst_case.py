@@ -36,7 +36,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import conditional, counted
 from lacunet.text_tables import Displayed, TextTable
 
-CELLS_AT_A_TIME = 2**22  # of all rows that are looked at together
+CELLS_LOOKED_AT_ONCE = 2**22  # of all rows that are looked at together
 
 
 @dataclass(frozen=True, repr=False)
@@ -264,7 +264,7 @@ def _sums_by_completions(
     shape = network.shape(scope)
     given = int(np.prod(shape[: len(shape) - targets]))
     parts = np.zeros((4, int(np.prod(shape))))
-    step = max(1, CELLS_AT_A_TIME // int(np.prod(network.shape(rows.scope))))
+    step = max(1, CELLS_LOOKED_AT_ONCE // int(np.prod(network.shape(rows.scope))))
     for start in range(0, len(values), step):
         here = slice(start, start + step)
         cells = _completions(rows, network, scope, here).reshape(-1, given, parts.shape[1] // given)

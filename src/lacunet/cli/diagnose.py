@@ -49,7 +49,11 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from lacunet.ask.diagnose.diagnosis import diagnosed, rows_to_diagnose
-    from lacunet.missingness.learned.from_rows import FEWEST_ROWS, MOST_ROWS, learned_graph
+    from lacunet.missingness.learned.from_rows import (
+        ROWS_FOR_A_GRAPH,
+        ROWS_FOR_CHOICE,
+        learned_graph,
+    )
     from lacunet.show.diagnosis_page import page
 
     network = network_of(options)
@@ -64,7 +68,7 @@ def run(options: Namespace) -> None:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
+            some = table.take(slice(None, None, max(1, table.rows // ROWS_FOR_CHOICE)))
             graph = learned_graph(
                 coded, some, latent=data.latent, patterns=summary.patterns
             ).tested_on(some)
@@ -72,7 +76,7 @@ def run(options: Namespace) -> None:
             if graph.doubt:
                 note(graph.doubt)
             note(f"the learned mechanisms are in {options.missingness_out}")
-            if table.row_count < FEWEST_ROWS:
+            if table.row_count < ROWS_FOR_A_GRAPH:
                 note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")
 
     deliver(

@@ -35,7 +35,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--query X=x,Y=y", "explain the probability of these states instead of the CPTs")
     rows = "list the rows that enter each factor of the query"
     add(command, "--list-rows", rows, action="store_true")
-    add_shared(command, "--json --pseudo-counts --experts --memory")
+    add_shared(command, "--json --pseudo-counts --experts --memory --threads")
     add_method_arguments(command)
 
 
@@ -54,7 +54,7 @@ def run(options: Namespace) -> None:
         network,
         data_of(options) if has_data(options) else None,
         progress=progress_bar(),
-        **taken(options, "method pseudo_counts experts memory"),
+        **taken(options, "method pseudo_counts experts memory threads"),
         **shapes_asked(options),
         **method_options(options),
     )

@@ -53,6 +53,7 @@ REASONS = {
     "time limit": "the time limit",
     "interrupted": "an interruption",
     "iteration limit": "the limit of iterations",
+    "cost limit": "the limit of what auto may compute",
 }
 
 
@@ -60,7 +61,9 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
-    add_shared(command, "--json --pseudo-counts --experts --memory --intervals --level --report")
+    add_shared(
+        command, "--json --pseudo-counts --experts --memory --threads --intervals --level --report"
+    )
     add_method_arguments(command)
 
 
@@ -110,7 +113,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
             intervals=options.intervals,
-            **taken(options, "method pseudo_counts experts memory"),
+            **taken(options, "method pseudo_counts experts memory threads"),
             **shapes_asked(options),
             **method_options(options),
         )

@@ -12,6 +12,7 @@ from lacunet.cli.values import (
     level,
     names,
     natural,
+    positive,
     pseudo_counts,
     rows_of_experts,
 )
@@ -61,6 +62,10 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     "--memory": (
         "memory budget in GiB, or with a unit: 500MB (default: half of the available memory)",
         {"metavar": "GIB", "type": gigabytes},
+    ),
+    "--threads": (
+        "how many threads work (default: one for each core)",
+        {"metavar": "N", "type": positive},
     ),
     "--intervals": ("add an interval for every probability", {"action": "store_true"}),
     "--level": ("level of intervals (default: 0.95)", {"metavar": "LEVEL", "type": level}),

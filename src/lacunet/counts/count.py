@@ -21,7 +21,9 @@ from lacunet.counts.distinct import pack, unpack
 from lacunet.data.table import EncodedTable
 from lacunet.network.network import Scope
 from lacunet.progress import Progress, silent
+from lacunet.threads import in_threads
 
+WORTH_A_THREAD = 2**16  # rows, whose counting takes longer than passing it on
 BLOCK_ROWS = 2**15  # rows are taken in blocks whose keys and columns stay in the cache
 MAX_DENSE_CELLS = 2**22  # beyond, only the configurations that occur are kept
 SPARSE_BLOCK_ROWS = 2**20  # then larger blocks pay, as what occurs in them is added up
@@ -46,14 +48,18 @@ def count(
     # An axis for "missing" only where something is: tables of complete columns are smaller.
     radix_of = {v: table.cardinality_of[v] + (table.missing_of[v] > 0) for v in table.variables}
     unions = superfamilies(list(dict.fromkeys(scopes)), radix_of)
-    counts_of: dict[Scope, Counts] = {}
-    for done, (union, families) in enumerate(unions):
-        progress("counting", done, len(unions))
-        radices = tuple(radix_of[name] for name in union)
-        whole = _count_union(table, union, radices)
+
+    def count_families(union_and_families: tuple[Scope, list[Scope]]) -> dict[Scope, Counts]:
+        union, families = union_and_families
+        whole = _count_union(table, union, tuple(radix_of[name] for name in union))
         smaller = whole.marginals(family for family in families if family != union)
-        for family in families:
-            counts_of[family] = whole if family == union else next(smaller)
+        return {family: whole if family == union else next(smaller) for family in families}
+
+    counts_of: dict[Scope, Counts] = {}
+    is_worth = table.rows >= WORTH_A_THREAD
+    for done, counts in enumerate(in_threads(count_families, unions, is_worth=is_worth)):
+        progress("counting", done, len(unions))
+        counts_of |= counts
     progress("counting", len(unions), len(unions))
     return counts_of
 

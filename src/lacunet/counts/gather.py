@@ -19,29 +19,29 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from itertools import groupby
 from math import inf
 from operator import attrgetter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lacunet.counts.count import count
+from lacunet.counts.count import WORTH_A_THREAD, count
 from lacunet.counts.counts import Counts, Tally, summed
 from lacunet.counts.distinct_rows import Rows, distinct_rows
 from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.counts.family_sums import Reduced, Solved, SolvedSamples, solved_samples
 from lacunet.counts.folds import FOLD, Dealing, Folds, deal_groups, divide_rows
-from lacunet.counts.groups import FoldedGroups, GroupedCounts, Groups, count_in_groups, group_rows
+from lacunet.counts.groups import FoldedGroups, GroupedCounts, count_in_groups, group_rows
 from lacunet.counts.units import Units
 from lacunet.data.table import EncodedTable, whole_rows
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.text import counted
+from lacunet.threads import in_threads
 
+WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
 GRACE = 0.05  # seconds after the deadline for what a closed form needs
 SHARE_OF_GROUPS = 0.5  # of the time left when rows are read; the rest is for EM, and to estimate
 
@@ -407,34 +407,44 @@ def _in_groups(
 ) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts | FoldedGroups]]:
     """What the groups of rows say of each family; of those that parts share, the counts."""
     fold: Scope = () if gathering.needs.folds is None else (FOLD,)
-
-    @lru_cache(maxsize=1)  # families that are grouped by the same come one after the other
-    def rows_by(given: Scope) -> tuple[Groups, NDArray[np.intp], GroupedCounts | None]:
-        groups, group = group_rows(table, given)
-        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
-        return groups, group, mass
-
-    reduced: dict[Scope, Reduced] = {}
-    grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
     hidden_part = attrgetter("given", "hidden", "whole")
     hidden_parts = sorted(gathering.needs.groupings, key=hidden_part)
     least = (1 - SHARE_OF_GROUPS) * max(gathering.deadline.left, 0.0) - GRACE
-    for (given, hidden, whole), families in groupby(hidden_parts, key=hidden_part):
+
+    def of_groups(
+        together: list[Grouping],
+    ) -> tuple[dict[Scope, Reduced], dict[Scope, GroupedCounts | FoldedGroups]]:
+        """What the groups of rows by some variables say; nothing once there is no time."""
+        reduced: dict[Scope, Reduced] = {}
+        grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
-            break
-        alike = list(families)
-        progress("grouping", len(reduced) + len(grouped), len(hidden_parts), alike[0].family[-1])
-        groups, group, mass = rows_by(given)
-        counts = count_in_groups(table, groups, group, hidden, whole, fold)
-        cells = counts if mass is None else FoldedGroups(mass, counts)
-        here = []
-        for asked in alike:
-            if asked.family in gathering.shared:  # other parts have rows of these groups too
-                grouped[asked.family] = cells
-            else:
-                here.append(asked)
-        if here:
-            reduced |= _reduced_groups(cells, here, gathering)
+            return reduced, grouped
+        groups, group = group_rows(table, together[0].given)
+        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        for (_, hidden, whole), families in groupby(together, key=hidden_part):
+            if gathering.deadline.left < least:
+                break
+            counts = count_in_groups(table, groups, group, hidden, whole, fold)
+            cells = counts if mass is None else FoldedGroups(mass, counts)
+            here = []
+            for asked in families:
+                if asked.family in gathering.shared:  # other parts have rows of these groups too
+                    grouped[asked.family] = cells
+                else:
+                    here.append(asked)
+            if here:
+                reduced |= _reduced_groups(cells, here, gathering)
+        return reduced, grouped
+
+    reduced: dict[Scope, Reduced] = {}
+    grouped: dict[Scope, GroupedCounts | FoldedGroups] = {}
+    by_given = [list(together) for _, together in groupby(hidden_parts, key=attrgetter("given"))]
+    most = gathering.memory / (WORK_BYTES * max(table.rows, 1))
+    is_worth = table.rows >= WORTH_A_THREAD
+    for reduced_here, waiting in in_threads(of_groups, by_given, most, is_worth=is_worth):
+        reduced |= reduced_here
+        grouped |= waiting
+        progress("grouping", len(reduced) + len(grouped), len(hidden_parts))
     return reduced, grouped
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from lacunet.counts.counts import Tally, summed
 from lacunet.counts.distinct_rows import rows_in_parts
-from lacunet.counts.gather import Gathering, Needs, Statistics, gather, with_dealt
+from lacunet.counts.gather import WORK_BYTES, Gathering, Needs, Statistics, gather, with_dealt
 from lacunet.counts.look import Look
 from lacunet.counts.missing_values import MissingSummary, missing_summary
 from lacunet.counts.units import Units
@@ -52,14 +52,13 @@ from lacunet.progress import Progress, silent
 if TYPE_CHECKING:  # what rows in memory do without
     from lacunet.counts.streaming import Streamed
 
-BYTES_PER_CELL = 30  # of a table that tests and searches go over again and again, by measurement
+BYTES_PER_HELD_CELL = 30  # of a table that is gone over again and again, by measurement
 BYTES_PER_ROW = 10  # of it, beside its cells
 MERGED_BYTES = 400  # while equal rows are made one, for each row, by measurement
 MERGED_PIECES = 8  # of as many rows: what comes on top of them
 PROGRAM_BYTES = 150 * 2**20  # what the program takes before it holds a row, by measurement
-FEWEST_ROWS = 1_000  # of such a table, however little memory there is
+MIN_TABLE_ROWS = 1_000  # of such a table, however little memory there is
 HELD_SHARE = 4  # of the budget: the codes of a table that is held; the rest is for counting
-WORK_BYTES = 40  # while rows are counted in groups, for each row: keys, groups and places
 
 
 @runtime_checkable
@@ -174,15 +173,15 @@ def rows_within(
     budget holds, from all over: then the table has a lower ``row_count`` than the number of all
     rows, which comes with it.
     """
-    row_cost = BYTES_PER_ROW + BYTES_PER_CELL * len(network.variables)
+    row_cost = BYTES_PER_ROW + BYTES_PER_HELD_CELL * len(network.variables)
     for_rows = budget - min(PROGRAM_BYTES, budget / 3)
-    most = max(int(for_rows / row_cost), FEWEST_ROWS)
+    most = max(int(for_rows / row_cost), MIN_TABLE_ROWS)
     if isinstance(rows, Held) and rows.table.rows <= most:
         return rows.table, rows.table.row_count
     look = rows.look()
     if look.units is None:
         names = network.variables
-        merged = max(min(most, int(for_rows / MERGED_BYTES)), FEWEST_ROWS)
+        merged = max(min(most, int(for_rows / MERGED_BYTES)), MIN_TABLE_ROWS)
         at_once = max(merged // MERGED_PIECES, 1)
         room = merged * row_bytes(network.cardinality_of, extras=3)
         report = ReadReport()

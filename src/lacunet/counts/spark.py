@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lacunet.counts.gather import Gathering, Needs, Statistics, of_part
 from lacunet.counts.look import Look
 from lacunet.counts.passes import GROUP_BYTES, hash32, in_passes
-from lacunet.counts.streaming import GROUPS_SHARE, MOST_ROWS, Sizes, counted, of_rows
+from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, counted_tables, of_rows
 from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.column_rules import Reading
 from lacunet.data.errors import DataError, WeightError
@@ -224,7 +224,7 @@ class Task:
             return self._of_codes(batches), ReadReport()
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
-        return counted(self.gathering, tables), read_report
+        return counted_tables(self.gathering, tables), read_report
 
     def _of_codes(self, batches: Batches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
@@ -430,7 +430,7 @@ def _size(text: str) -> int:
 
 def _check_tables(families: tuple[Scope, ...], network: Network, memory: int) -> None:
     """Refuse a network whose counts cannot be held by a task."""
-    cells = [min(MOST_ROWS, prod(n + 1 for n in network.shape(scope))) for scope in families]
+    cells = [min(MAX_ROWS_AT_ONCE, prod(n + 1 for n in network.shape(scope))) for scope in families]
     if sum(cells) * GROUP_BYTES > memory:
         raise DataError(
             f"the counts of all families may take {gibibytes(sum(cells) * GROUP_BYTES)} in each "

@@ -38,7 +38,7 @@ PART_SHARE = 8  # the codes of rows that are counted at once
 TABLE_SHARE = 32  # the codes of rows that are on their way
 GROUPS_SHARE = 16  # groups that are held until all rows are read
 MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
-MOST_ROWS, LEAST_ROWS = 2**20, 2**10
+MAX_ROWS_AT_ONCE, LEAST_ROWS = 2**20, 2**10
 UNIT = "\x00unit"  # the name of a column; no variable has it
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
@@ -53,7 +53,7 @@ class Sizes:
     @property
     def most(self) -> int:
         """The rows that are read at a time."""
-        return self._rows(TABLE_SHARE, MOST_ROWS)
+        return self._rows(TABLE_SHARE, MAX_ROWS_AT_ONCE)
 
     @property
     def room(self) -> int:
@@ -92,7 +92,7 @@ class Streamed:
         """What one reading of all rows says."""
         report = ReadReport()
         if gathering.together is None:
-            statistics = counted(gathering, self._watched("counting", report, progress))
+            statistics = counted_tables(gathering, self._watched("counting", report, progress))
         else:
             statistics = summed_up(self._by_part(gathering, gathering.together, report, progress))
         notes = self.notes(report)
@@ -180,7 +180,7 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def counted(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
+def counted_tables(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
     """What all rows of some tables say, whatever their groups; None if there are none."""
     return summed_up(_each(gathering, tables))
 

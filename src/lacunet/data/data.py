@@ -7,7 +7,7 @@ becomes one by `as_data`.
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from numbers import Integral
 from typing import Any, Literal, get_args
@@ -24,8 +24,8 @@ from lacunet.network.dictionary import by_spelling
 from lacunet.network.formats.files import as_network
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
-from lacunet.text import counted
-from lacunet.text_tables import Displayed
+from lacunet.text import counted, first_of
+from lacunet.text_tables import Displayed, TextTable
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
@@ -425,14 +425,42 @@ class Data(Displayed):
     def __repr__(self) -> str:
         arguments = []
         if self.source is not None:
-            arguments.append(_shown(self.source))
+            kind = type(self.source).__name__
+            arguments.append(f"<{kind} of {self._size}>" if self._size else _shown(self.source))
         for name, value in self.given_options.items():
             if name != "source":
                 arguments.append(f"{name}={_shown(value)}")
         return f"Data({without_secrets(', '.join(arguments))})"
 
-    def _parts(self) -> list[str]:
-        return [repr(self)]
+    def __dir__(self) -> list[str]:
+        """The options; what the package itself needs of them is not completed."""
+        options = {option.name for option in fields(self)}
+        return [name for name in super().__dir__() if name.startswith("_") or name in options]
+
+    @property
+    def _size(self) -> str:
+        """The rows and columns of a source in memory; nothing of others, which would be read."""
+        source = self.source
+        shape = getattr(source, "shape", None)
+        if isinstance(source, Mapping) and source:
+            shape = len(next(iter(source.values()))), len(source)
+        if not isinstance(shape, tuple) or len(shape) != 2:
+            return ""
+        rows, columns = (counted(int(size), noun) for size, noun in zip(shape, NOUNS, strict=True))
+        return f"{rows} and {columns}"
+
+    def _parts(self) -> list[object]:
+        """The source, its rows and columns where they are at hand, and what is said of them."""
+        options = self.given_options
+        rows = []
+        if self.source is not None:
+            rows.append(["source", self._size or _shown(options.pop("source", self.source))])
+        options.pop("source", None)
+        if names := _column_names(self.source):
+            rows.append(["columns", first_of(names, MOST_COLUMNS)])
+        for option, value in options.items():
+            rows.append([option, _in_words(value)])
+        return [TextTable(["Data", ""], [[*map(without_secrets, row)] for row in rows], left=2)]
 
     def every_row(self, learned: object = None) -> Data:
         """The same for what looks at each row by itself: none is left out for its weight.
@@ -752,6 +780,34 @@ PER_ROW = {
 }
 
 
+NOUNS = ("row", "column")
+SHORT = (tuple, list, dict, str, int, float)  # what is said of one column
+MOST_COLUMNS = 12  # that are named in a display
+
+
+def _column_names(source: Any) -> list[str]:
+    """The columns of a source in memory."""
+    if type(source).__name__ == "LazyFrame":  # which would work to tell them
+        return []
+    names = source if isinstance(source, Mapping) else getattr(source, "column_names", None)
+    names = getattr(source, "columns", ()) if names is None else names
+    return [str(name) for name in names] if isinstance(names, Iterable) else []
+
+
+def _in_words(value: Any) -> str:
+    """What is said of columns, column by column; any other value in short."""
+    if isinstance(value, Network):
+        return repr(value)
+    if not isinstance(value, Mapping):
+        return ", ".join(map(str, value)) if isinstance(value, tuple) else _shown(value).strip("'")
+    parts = []
+    for name, said in value.items():
+        listed_values = isinstance(said, tuple | list) and said[:1] != ("width",)
+        words = ", ".join(map(str, said)) if listed_values else str(said)
+        parts.append(f"{'all' if name is None else name}: {words}")
+    return first_of(parts, MOST_COLUMNS, "; ")
+
+
 def _shown(value: Any) -> str:
     """A value of `Data` in short."""
     if isinstance(value, os.PathLike):
@@ -760,7 +816,7 @@ def _shown(value: Any) -> str:
         value = list(value[None]) if isinstance(value[None], tuple) else value[None]
     if isinstance(value, str | bool | int | float | tuple | list):
         return clipped(value)
-    if isinstance(value, dict) and all(isinstance(cell, tuple | dict) for cell in value.values()):
+    if isinstance(value, dict) and all(isinstance(cell, SHORT) for cell in value.values()):
         return clipped(value)
     if isinstance(value, np.ndarray):
         return f"<{len(value):,} values>"

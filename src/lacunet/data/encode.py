@@ -28,7 +28,7 @@ from lacunet.network.spelling import spelled
 KEPT_TEXTS = 4096
 KEPT_CHARACTERS = 2**22
 # Fewer rows than this are matched one by one: Arrow would take longer to begin.
-FEW_ROWS = 32
+ROWS_FOR_TEXTS = 32
 OTHER_VALUES = "(other values)"
 
 Indices = NDArray[np.integer[Any]]
@@ -92,7 +92,7 @@ class ColumnEncoder:
             return intervals
         is_texts = not isinstance(column, list) and is_text(column.type)
         matches: Sequence[Match]
-        if is_texts and len(column) >= FEW_ROWS:
+        if is_texts and len(column) >= ROWS_FOR_TEXTS:
             indices, values, matches = self._distinct_texts(column)
         else:
             indices, values = _distinct(column.to_pylist() if is_texts else column)

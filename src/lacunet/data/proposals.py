@@ -30,8 +30,8 @@ WORDS = re.compile(
 READ_OTHERWISE = re.compile(r"\(|not\b", re.IGNORECASE)  # names of variables, in a rule
 FEWEST_VALUES = 3  # of a column of numbers, beside which one may be far off
 FEWEST_WORDS = 2  # states that are no numbers, beside which a number is odd
-FEWEST_ROWS = 20  # that have a state under which another column is always empty
-MOST_ROWS = 2**16  # that are looked at for this
+ROWS_FOR_A_RULE = 20  # that have a state under which another column is always empty
+ROWS_LOOKED_AT = 2**16  # that are looked at for this
 MOST_ELSEWHERE = 0.5  # of the cells elsewhere may be empty
 LEAST_EXPLAINED = 0.5  # of the empty cells have that state
 
@@ -119,8 +119,8 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
         How many rows each stands for, one if it is not given.
     """
     names = [name for name in network.variables if name in columns]
-    codes = {name: columns[name][:MOST_ROWS] for name in names}
-    copies = np.ones(len(codes[names[0]])) if copies is None else copies[:MOST_ROWS]
+    codes = {name: columns[name][:ROWS_LOOKED_AT] for name in names}
+    copies = np.ones(len(codes[names[0]])) if copies is None else copies[:ROWS_LOOKED_AT]
     if not copies.all():
         kept = np.flatnonzero(copies)
         codes, copies = {name: column[kept] for name, column in codes.items()}, copies[kept]
@@ -134,9 +134,9 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
         states_of: dict[int, list[int]] = {}
         in_order = np.split(np.argsort(column, kind="stable"), np.cumsum(np.bincount(column))[:-1])
         for state, here in enumerate(in_order[:size]):
-            if copies[here].sum() >= FEWEST_ROWS:
+            if copies[here].sum() >= ROWS_FOR_A_RULE:
                 # A few rows rule out nearly all variables; the others are looked at in all rows.
-                few = here[:: max(len(here) // FEWEST_ROWS, 1)]
+                few = here[:: max(len(here) // ROWS_FOR_A_RULE, 1)]
                 left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
                 for index in left[hidden[np.ix_(here, left)].all(axis=0)].tolist():
                     states_of.setdefault(index, []).append(state)

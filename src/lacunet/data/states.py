@@ -33,7 +33,7 @@ from lacunet.data.data import Data
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataError, clipped
 from lacunet.data.matching import MISSING_TOKENS, is_null, with_points
-from lacunet.data.proposals import MOST_ROWS
+from lacunet.data.proposals import ROWS_LOOKED_AT
 from lacunet.data.source_parts import Column, DataSource, Piece
 from lacunet.errors import LacunetError
 from lacunet.network.dates import periods_of, usual_unit
@@ -372,7 +372,7 @@ def seen_in(
     first_rows = first_bytes = 0
     packed = {name for part in source.parts for name in part.packed}
     for piece, copies in copied_pieces(source, (*columns, *also), data):
-        if first_rows < MOST_ROWS and first_bytes < FIRST_BYTES:
+        if first_rows < ROWS_LOOKED_AT and first_bytes < FIRST_BYTES:
             first.append((piece, copies))
             first_rows += piece.rows
             # A list, of values that Arrow has no type for, refers to objects that are there anyway.

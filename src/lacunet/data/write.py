@@ -35,7 +35,7 @@ Write = Callable[["pa.Table"], None]
 Writer = Callable[[Sink, "pa.Schema"], AbstractContextManager[Write]]
 
 # Rows decoded at a time when text is written: bounds the memory, costs no speed.
-BATCH = 65_536
+ROWS_WRITTEN_AT_ONCE = 65_536
 
 
 def to_arrow(table: EncodedTable, network: Network) -> pa.Table:
@@ -199,8 +199,8 @@ def _text_writer(delimiter: str, *, is_gzipped: bool = False) -> Writer:
             style = "needed" if _must_quote(rows, delimiter) else "none"
             options = WriteOptions(include_header=False, delimiter=delimiter, quoting_style=style)
             with CSVWriter(sink, text.schema, write_options=options) as writer:
-                for start in range(0, rows.num_rows, BATCH):
-                    writer.write_table(_as_text(rows.slice(start, BATCH)))
+                for start in range(0, rows.num_rows, ROWS_WRITTEN_AT_ONCE):
+                    writer.write_table(_as_text(rows.slice(start, ROWS_WRITTEN_AT_ONCE)))
 
         # Neither name nor time goes in: the same rows give the same bytes.
         gzipped = partial(gzip.GzipFile, "", "wb", compresslevel=6, fileobj=file, mtime=0)

@@ -29,6 +29,7 @@ from itertools import zip_longest
 
 import numpy as np
 
+from lacunet.counts.counts import added_up
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, in_runs
 from lacunet.inference.expectation.expect import Expectation, impossible
@@ -37,6 +38,7 @@ from lacunet.inference.expectation.messages import slice_starts
 from lacunet.inference.expectation.steps import slices_of
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
+from lacunet.threads import in_threads
 
 SWEEPS = 8
 TOLERANCE = 1e-4
@@ -92,8 +94,12 @@ def loopy_expect(
         return Expectation(np.zeros_like(cells), np.zeros(len(parts)))
     whole = plan.problems.factors.behind(cells)
     expectation = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
-    for graph, first in zip_longest(plan.graphs, messages):
-        expectation = expectation + _propagate(plan.problems, graph, whole, parts, deadline, first)
+
+    def propagated(begin: tuple[FactorGraph, FloatArray | None]) -> Expectation:
+        return _propagate(plan.problems, begin[0], whole, parts, deadline, begin[1])
+
+    for part in in_threads(propagated, zip_longest(plan.graphs, messages)):
+        expectation = expectation + part
     return replace(expectation, counts=expectation.counts[: len(cells)])
 
 
@@ -131,7 +137,7 @@ def _propagate(
         energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
         logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
         weighted = belief * _along(block.weights @ parts, belief.ndim)
-        np.add.at(counts, block.cells.ravel(), weighted.ravel())
+        counts += added_up(block.cells.ravel(), weighted.ravel(), len(counts))
     for alike in graph.variables:
         with np.errstate(divide="ignore"):
             belief = _distribution(np.log(to_variables.take(alike.edges)).sum(axis=1))

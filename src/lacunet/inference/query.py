@@ -42,7 +42,7 @@ Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
 UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
 MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
-MOST_ROWS = 1000  # of an answer to what is given without a state
+MAX_ANSWER_ROWS = 1000  # of an answer to what is given without a state
 
 
 def query(
@@ -201,11 +201,11 @@ def _cases(
     if not names:
         yield asked.given, asked.do
         return
-    if (rows := prod(network.shape(names))) > MOST_ROWS:
+    if (rows := prod(network.shape(names))) > MAX_ANSWER_ROWS:
         raise QueryError(
             f"the answer would have {rows:,} rows, one for each configuration of "
             f"{', '.join(names)}.",
-            f"give states of some of them; it has {MOST_ROWS:,} rows at most.",
+            f"give states of some of them; it has {MAX_ANSWER_ROWS:,} rows at most.",
         )
     for states in product(*map(network.states, names)):
         state_of = dict(zip(names, states, strict=True))

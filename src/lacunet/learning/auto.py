@@ -3,8 +3,9 @@
 Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
 deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
 exact where a step computes at most `MAX_EXACT_CELLS` cells of large cliques, and memory allows it,
-by loopy belief propagation elsewhere. The number is fixed, so that machines agree. If not even one
-step fits, the closed form stands.
+by loopy belief propagation elsewhere. If that too is beyond what an EM step may compute
+(`MOST_LOOPY_READS`), or not even one step fits, the closed form stands. The numbers are fixed, so
+that machines agree.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_
 from lacunet.network.network import Network
 from lacunet.text import counted, first_of
 
-FEWEST_ROWS = 10
-# Of large cliques in one EM step, three seconds at 10 ns each: EM to convergence takes some hundred
-# steps, first under one pseudo-count and then under the learned prior, and has ten minutes.
-MAX_EXACT_CELLS = 2.0**28
-TOO_FEW_BRANCH = f"there are fewer than {FEWEST_ROWS} rows: factored-mar is used alone"
+ROWS_FOR_EM = 10
+# Of large cliques in one EM step, a third of a second at 10 ns each: EM to convergence takes some
+# hundred steps, first under one pseudo-count and then under the learned prior, and has a minute.
+MAX_EXACT_CELLS = 2.0**25
+MOST_LOOPY_READS = 2.0**25  # by all messages of loopy propagation, most of a second at 25 ns each
+TOO_FEW_BRANCH = f"there are fewer than {ROWS_FOR_EM} rows: factored-mar is used alone"
 Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 
@@ -45,6 +47,7 @@ class Auto:
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
     most_cells: ClassVar[float] = MAX_EXACT_CELLS
+    most_loopy_reads: ClassVar[float] = MOST_LOOPY_READS
     time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
 
     def __post_init__(self) -> None:
@@ -60,7 +63,7 @@ class Auto:
             if has_pseudo_counts(pseudo_counts):
                 choice = "the frequencies, with pseudo-counts added"
             return self._closed(plan, "no value is missing", choice)
-        if look.total is not None and look.total < FEWEST_ROWS * (1 - WEIGHTS_ROUNDING):
+        if look.total is not None and look.total < ROWS_FOR_EM * (1 - WEIGHTS_ROUNDING):
             choice = _too_few(look.rows or 0, look.total)
             plan = Deletion("factored").plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
@@ -79,7 +82,11 @@ class Auto:
     @property
     def em(self) -> EM:
         """EM as it is run where values are missing."""
-        return EM(time_limit=self.time_limit, most_cells=self.most_cells)
+        return EM(
+            time_limit=self.time_limit,
+            most_cells=self.most_cells,
+            most_loopy_reads=self.most_loopy_reads,
+        )
 
     def _closed(self, plan: Plan, intention: str, choice: str) -> Plan:
         """The plan of a closed form, with the reason for it."""

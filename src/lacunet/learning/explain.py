@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from itertools import chain
 from math import inf
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from lacunet.counts.observations import Held, Observations
 from lacunet.counts.open_rows import open_rows, shaped
 from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
-from lacunet.inference.expectation.forecast import Forecast, forecast
+from lacunet.inference.forecast import Forecast, forecast, in_words
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
@@ -37,7 +37,6 @@ from lacunet.limits import (
     Deadline,
     Memory,
     OutOfTimeError,
-    decoding_threads,
     gibibytes,
     memory_budget,
 )
@@ -52,11 +51,16 @@ from lacunet.network.network import Network, Scope
 from lacunet.progress import AskedProgress
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
+from lacunet.threads import working_threads
 
 if TYPE_CHECKING:
     from lacunet.network.shapes.shape import Shape
 
 MOST_NAMES = 12
+TOO_LONG = (
+    "a hundred EM steps take {}, even by loopy belief propagation: EM makes none, and the CPTs "
+    "that it starts from are kept; method='em-bp' takes its time"
+)
 
 
 @dataclass(frozen=True)
@@ -315,12 +319,21 @@ def explain(
         known, brought, latent = opened.network, opened.brought, opened.latent
     asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
-    most_cells = getattr(asked.method, "most_cells", inf)
+    most = Most(
+        getattr(asked.method, "most_cells", inf), getattr(asked.method, "most_loopy_reads", inf)
+    )
     if opened is None:
-        return _explained(asked.plan(Look()), None, budget, latent, deadline, most_cells)
-    with decoding_threads(threads), opened.rows() as rows:
+        return _explained(asked.plan(Look()), None, budget, latent, deadline, most)
+    with working_threads(threads), opened.rows() as rows:
         plan = asked.plan(rows.look())
-        return _explained(plan, rows, budget, latent, deadline, most_cells)
+        return _explained(plan, rows, budget, latent, deadline, most)
+
+
+class Most(NamedTuple):
+    """What an EM step may compute: cells of large cliques, and reads by loopy propagation."""
+
+    cells: float
+    loopy_reads: float
 
 
 def _explained(
@@ -329,7 +342,7 @@ def _explained(
     budget: int,
     latent: Sequence[str],
     deadline: Deadline,
-    most_cells: float,
+    most: Most,
 ) -> Explanation:
     network, needs = plan.network, plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
@@ -351,7 +364,9 @@ def _explained(
     problems = None if statistics is None else statistics.problems
     cost = None
     try:
-        cost = None if problems is None else forecast(problems, budget, deadline, most_cells)
+        cost = None if problems is None else forecast(problems, budget, deadline, most.cells)
+        if cost is not None and cost.loopy_reads > most.loopy_reads:
+            notes = (*notes, TOO_LONG.format(in_words(100 * cost.seconds)))
     except OutOfTimeError:
         notes = (*notes, "planning one step of EM takes longer than the time limit")
     return Explanation(

@@ -38,7 +38,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.text import listed
 
 SHARE_OF_MEMORY = 1 / 8  # that the CPT of one mechanism may take
-BYTES_PER_CELL = 24  # counts, weights and CPT
+BYTES_PER_COUNTED_CELL = 24  # counts, weights and CPT
 NAME = "mechanisms by counts"
 MISSING_INDEX = 0  # the first state of a mechanism
 CERTAINLY_MISSING = (1.0, 0.0)
@@ -104,7 +104,7 @@ def _solved(
 ) -> Learned:
     """The same with the mechanisms that are counted; a note on those that are too large."""
     statistics, network = statistics.sample(0), whole.network
-    most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_CELL
+    most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_COUNTED_CELL
     too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
     left = {name for name in counted if too_large & _with_causes(counted, {name})}
     asked = setting.pseudo_counts

@@ -52,7 +52,7 @@ from lacunet.text import first_of, intervals_in_words
 
 if TYPE_CHECKING:
     from lacunet.inference.engine import Engine
-    from lacunet.inference.expectation.forecast import Forecast
+    from lacunet.inference.forecast import Forecast
     from lacunet.learning.uncertainty.delta import Covariance
     from lacunet.learning.uncertainty.jackknife import Replicates
     from lacunet.learning.uncertainty.rate_matrix import Direction

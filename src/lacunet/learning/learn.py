@@ -50,7 +50,7 @@ from lacunet.learning.plan import (
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts, pseudo_counts_of_experts
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCounts
 from lacunet.learning.result import Interrupted, Result
-from lacunet.limits import NEVER, Deadline, Memory, decoding_threads
+from lacunet.limits import NEVER, Deadline, Memory
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.network.arguments import clear_arguments_or
 from lacunet.network.formats.files import NetworkOrEdges
@@ -58,6 +58,7 @@ from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Network, Scope
 from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
+from lacunet.threads import working_threads
 
 if TYPE_CHECKING:
     from lacunet.learning.uncertainty.rate_matrix import Direction
@@ -172,8 +173,8 @@ def learn(
         Rows that take more than a quarter of it are not held: they are read when they are counted,
         and what has to be put aside goes to the system's folder for temporary files (TMPDIR).
     threads
-        How many threads may decode files of rows at a time; by default one for each core. All else
-        is done in one.
+        How many threads may work at a time; by default one for each core that the process may use.
+        They share the memory. The result is the same, bit by bit, whatever their number is.
     progress
         True for a bar, in notebooks too, or a function to call as the work goes on.
     options
@@ -225,7 +226,7 @@ def learn(
     limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
     deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
     chance = generator(rng)
-    with decoding_threads(threads), opened.rows() as rows:
+    with working_threads(threads), opened.rows() as rows:
         plan = asked.plan(rows.look())
         setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
         result = carry_out(plan, rows, setting, intervals, opened.latent)

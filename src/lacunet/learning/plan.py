@@ -194,7 +194,7 @@ class Ended:
     Where the work was cut short before a value was known, it is NaN.
     """
 
-    reason: str  # "converged", "iteration limit", "time limit" or "interrupted"
+    reason: str  # "converged", "iteration limit", "time limit", "cost limit" or "interrupted"
     iterations: int
     seconds: float
     # Of the observed values; on a missingness graph also of the mechanisms which depend on missing
@@ -209,7 +209,7 @@ class Ended:
     @property
     def is_cut_short(self) -> bool:
         """Whether a limit ended it before it converged."""
-        return self.reason in ("iteration limit", "time limit")
+        return self.reason in ("iteration limit", "time limit", "cost limit")
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,27 @@ if TYPE_CHECKING:
     from lacunet.missingness.verdict import Verdict, Verdicts
 
 
+# Attributes of a graph that only the package uses.
+INNER = frozenset(
+    [
+        "causes_of",
+        "check_data",
+        "check_partially",
+        "doubt",
+        "hiding",
+        "in_order",
+        "mixed",
+        "orders",
+        "over",
+        "parts",
+        "shown_with",
+        "with_edges_of",
+        "with_parts",
+        "without_rules",
+    ]
+)
+
+
 @clear_arguments
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class MissingnessGraph(Drawing):
@@ -107,6 +128,10 @@ class MissingnessGraph(Drawing):
     >>> masked.recover("P(X)").status, masked.recover("P(Y | X)").status
     ('not recoverable', 'recoverable')
     """
+
+    def __dir__(self) -> list[str]:
+        """What a graph is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name not in INNER]
 
     @classmethod
     def parse(

@@ -44,7 +44,7 @@ from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism
 from lacunet.text import counted, listed, read_formula
-from lacunet.text_tables import Displayed, TextTable
+from lacunet.text_tables import Displayed, TextTable, details
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -64,7 +64,7 @@ WAY_OUT = (
 WAY_OUT_IN_POPULATION = (
     f"{IDENTIFIED} and the same population: verdict.identified_set(data, population=...)"
 )
-FEW = 0.05  # of the rows that show the query; below it a warning
+FEW_OF_SHOWN = 0.05  # of the rows that show the query; below it a warning
 
 
 class _WithEstimand(Readable):
@@ -170,18 +170,29 @@ class Verdict(_WithEstimand):
         return str(self.asked)
 
     def _repr_html_(self) -> str:
-        lines = (self.why, read_formula(self.estimand), self._way_out)
-        entries = "".join(f"<li>{escape(line)}</li>" for line in lines if line)
-        return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{entries}</ul>"
+        entries = "".join(
+            f'<li style="white-space:pre-wrap">{escape(line)}</li>' for line in self._reasons
+        )
+        why = details("why", f"<p>{escape(self.why)}</p>") if self.estimand else ""
+        return f"<p>{escape(self.query)} is <b>{self.standing}</b></p><ul>{entries}</ul>{why}"
 
     def __repr__(self) -> str:
-        return f"<Verdict: {self.query} is {self.status}>"
+        return f"<Verdict: {self._sentence}>"
 
     def __str__(self) -> str:
+        return f"{self._sentence}: {'; '.join(self._reasons)}"
+
+    @property
+    def _sentence(self) -> str:
+        return f"{self.query} is {self.standing}"
+
+    @property
+    def _reasons(self) -> list[str]:
+        """The formula or why there is none, and what to do then."""
         why = read_formula(self.estimand) or self.why
         if self.status == NOT_RECOVERABLE and self.generic:
             why = f"no formula recovers it in every model ({why})"
-        return "; ".join(filter(None, [f"{self.query} is {self.standing}: {why}", self._way_out]))
+        return [line for line in (why, self._way_out) if line]
 
     @property
     def _way_out(self) -> str:
@@ -450,7 +461,7 @@ def _reported(
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))
     used, notes = round(basis.rows_used), tuple(run.notes)
-    if is_founded and used < FEW * shown:
+    if is_founded and used < FEW_OF_SHOWN * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
     return Estimation(
         asked=asked,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NO_DATA = "no data"  # the mark of a CPT row that no data support
-MOST_ROWS = 40  # rows of a table that are printed; a frame has all of them
+MAX_PRINTED_ROWS = 40  # rows of a table that are printed; a frame has all of them
 MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
@@ -88,12 +88,12 @@ class Labelled:
         """
         size = self.table.shape[-1]
         if not self.columns:
-            flat = self.table.reshape(-1, size)[:MOST_ROWS].tolist()
+            flat = self.table.reshape(-1, size)[:MAX_PRINTED_ROWS].tolist()
             header = [*self.scope[:-1], *self.states[-1]]
             wide = TextTable(*self._marked(header, self.states[:-1], flat), len(self.scope) - 1)
             if wide.fits(width):
-                return wide, MOST_ROWS
-        most = min(MOST_ROWS, max(MAX_LONG_CELLS // size, 1))
+                return wide, MAX_PRINTED_ROWS
+        most = min(MAX_PRINTED_ROWS, max(MAX_LONG_CELLS // size, 1))
         return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(

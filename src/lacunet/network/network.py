@@ -127,8 +127,8 @@ class Cpt:
         """The interval of every entry: the axes of the table, then low and high; None without."""
         return None if self.spread is None or self.level is None else self.spread(self.level)
 
-    def to_frame(self, library: Library | None = None, *, tidy: bool = False) -> Any:
-        """The table as a dataframe; the intervals that a CPT prints are there with ``tidy=True``.
+    def to_frame(self, library: Library | None = None, *, tidy: bool | None = None) -> Any:
+        """The table as a dataframe, with the ends of intervals (low, high) where there are any.
 
         Parameters
         ----------
@@ -136,10 +136,11 @@ class Cpt:
             ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default pandas where it is installed,
             otherwise PyArrow.
         tidy
-            Whether there is a row for each cell (columns: parents, child, ``probability``, and the
-            ends of its interval where there are any), or a row for each configuration of the
-            parents and a column for each state. Where some row of the CPT has no data, a column
-            ``supported`` says which have.
+            True for a row for each cell (columns: parents, child, ``probability``, and ``low`` and
+            ``high`` where there are intervals), False for a row for each configuration of the
+            parents and a column for each state, which has no intervals. By default True where
+            there are intervals. Where some row of the CPT has no data, a column ``supported`` says
+            which have.
 
         Examples
         --------
@@ -147,7 +148,8 @@ class Cpt:
         >>> coin.to_frame("pyarrow", tidy=True).to_pylist()
         [{'Coin': 'head', 'probability': 0.25}, {'Coin': 'tail', 'probability': 0.75}]
         """
-        return self._labelled.frame(library, tidy=tidy)
+        has_intervals = self.interval is not None
+        return self._labelled.frame(library, tidy=has_intervals if tidy is None else tidy)
 
     @property
     def _labelled(self) -> Labelled:
@@ -171,7 +173,8 @@ class Cpt:
 
         def __getitem__(self, key: object) -> object:
             is_state = isinstance(key, str) and key in self.states[-1]
-            shown = f"cpt.to_frame()[{key!r}]" if is_state else "cpt.to_frame()"
+            wide = "" if self.interval is None else "tidy=False"
+            shown = f"cpt.to_frame({wide})[{key!r}]" if is_state else f"cpt.to_frame({wide})"
             raise TypeError(
                 f"'Cpt' object is not subscriptable\nHint: write {shown} for states by name, or "
                 "cpt.table for the array, whose axes are cpt.family."
@@ -190,6 +193,37 @@ class Cpt:
     def family(self) -> Scope:
         """The parents, then the child: the axes of the table."""
         return (*self.parents, self.child)
+
+
+# Attributes of a network that only the package uses.
+INNER = frozenset(
+    [
+        "backing",
+        "bootstrap",
+        "can_occur",
+        "edges_of_rules",
+        "head_of",
+        "heads",
+        "intervened",
+        "known",
+        "masked_of",
+        "needs_data",
+        "possible",
+        "possible_of",
+        "shape",
+        "shaped_of",
+        "state_index",
+        "tables_of",
+        "tied_with",
+        "with_bootstrap",
+        "with_computed",
+        "with_leaf",
+        "with_mechanisms",
+        "with_reversible",
+        "with_rule_variables",
+        "with_support",
+    ]
+)
 
 
 @clear_arguments
@@ -282,6 +316,10 @@ class Network(Askable):
             shapes_of={},
         )
         self._check_rules()
+
+    def __dir__(self) -> list[str]:
+        """What a network is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name not in INNER]
 
     def _hold(self, **fields: object) -> None:
         """Take in what is checked; mappings can be read only."""

@@ -55,6 +55,7 @@ from lacunet.structure.search import Dag
 
 TOLERANCE = 1e-3
 MOST_ITERATIONS = 60
+LEAST_OF_FIT = 0.01  # rise of the log-likelihood: a tenth of what counts as one
 TRIAL_ITERATIONS = 12
 NO_COUNT = 1e-9  # expected counts below this are none
 SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
@@ -138,7 +139,11 @@ class Judge:
         self.penalty = Penalty(self.rows, self.patterns, is_sparse)
 
     def fit(
-        self, dag: Dag, near: FittedStructure | None = None, rows: CodedRows | None = None
+        self,
+        dag: Dag,
+        near: FittedStructure | None = None,
+        rows: CodedRows | None = None,
+        least_rise: float = LEAST_OF_FIT,
     ) -> FittedStructure:
         """The exact score of a structure, by EM on all rows.
 
@@ -148,6 +153,8 @@ class Judge:
             Another fit, whose CPTs EM starts from where the families are the same.
         rows
             Where it starts from in other families, such as completions; the judged rows if None.
+        least_rise
+            EM ends with an iteration that raises the log-likelihood by less.
         """
         families = self._families(dag)
         start = [
@@ -160,7 +167,7 @@ class Judge:
             network_of(self.nodes, families), self.table, deadline=self.deadline
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
-        limits = Limits(TOLERANCE, MOST_ITERATIONS, deadline=self.deadline)
+        limits = Limits(TOLERANCE, MOST_ITERATIONS, True, self.deadline, least_rise)
         reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 0.0, limits)
         if reached.reason == "interrupted":
             raise KeyboardInterrupt

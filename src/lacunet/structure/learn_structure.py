@@ -71,6 +71,7 @@ FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many compl
 MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
 LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+ENOUGH_TO_DRAW = 1.0  # rise of the log-likelihood: completions need no CPTs that are nearer
 ScoreName = Literal["sparse-bic", "bic", "bdeu"]
 EQUIVALENT_SIZE = 10.0  # of BDeu, unless another is given
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
@@ -466,7 +467,8 @@ def _search_complete(search: Search) -> None:
     rows = search.rows
     _seed(search, rows.thinned(SEED_ROWS))
     search.progress("search", 0, 1)
-    for best in better_dags(rows, search.dag, search.screen_of(rows), search.rng, search.deadline):
+    search.screen = search.screen_of(rows)
+    for best in better_dags(rows, search.dag, search.screen, search.rng, search.deadline):
         search.dag = best.parents
         search.note(f"search {len(search.trace) + 1}", best.score, search.dag, is_accepted=True)
     search.progress("search", 1, 1)
@@ -577,7 +579,8 @@ def _source(search: Search, fit: FittedStructure, wide: Gains | None) -> FittedS
     """What completions are drawn from: a fit or, given gains, a wider network."""
     if wide is None:
         return fit
-    return search.judge.fit(widened(fit.dag, wide, search.constraints), near=fit)
+    dag = widened(fit.dag, wide, search.constraints)
+    return search.judge.fit(dag, near=fit, least_rise=ENOUGH_TO_DRAW)
 
 
 def _polish(search: Search) -> float:
@@ -625,8 +628,7 @@ def _bootstrap(search: Search, replicates: int | None) -> list[Replicate]:
     return bootstrap(
         completions,
         search.dag,
-        search.constraints,
-        search.score,
+        search.screen or search.screen_of(completions[0]),
         replicates,
         search.rng,
         search.deadline,

@@ -369,21 +369,25 @@ class Configurations:
         """Some sets at a time: each row is added to a cell of each of their tables."""
         from scipy.sparse import csc_array
 
+        # One more variable, which is one in all rows: what is before each table.
+        groups = np.arange(len(strides)) // TOGETHER * TOGETHER
+        strides = np.column_stack([strides, ends[:-1] - ends[groups]]).astype(np.float32)
+        ones = np.ones(min(len(self), BLOCK_ROWS) * min(len(strides), TOGETHER))
         counts[:, ends[0] : ends[-1]] = 0.0
         for start in range(0, len(self), BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
-            codes = np.stack([column[block] for column in self.columns], axis=1, dtype=np.float32)
-            number = len(codes)
-            weights = np.ones(number) if isinstance(self.weights, float) else self.weights[block]
+            number = len(self.columns[0][block])
+            codes = np.ones((len(self.columns) + 1, number), np.float32)
+            for into, column in zip(codes, self.columns, strict=False):
+                into[:] = column[block]
+            weights = ones[:number] if isinstance(self.weights, float) else self.weights[block]
             for begin in range(0, len(strides), TOGETHER):
                 some = strides[begin : begin + TOGETHER]
                 first, *_, last = ends[begin : begin + TOGETHER + 1]
-                keys = codes @ some.T.astype(np.float32)  # whole numbers below 2^24
-                keys += (ends[begin : begin + len(some)] - first).astype(np.float32)
-                index = keys.astype(np.int32).ravel()
+                index = (codes.T @ some.T).astype(np.int32).ravel()  # whole numbers below 2^24
                 rows_of = np.arange(0, len(index) + 1, len(some), dtype=np.int32)
                 shape = int(last - first), number
-                has_cell = csc_array((np.ones(len(index)), index, rows_of), shape)
+                has_cell = csc_array((ones[: len(index)], index, rows_of), shape)
                 counts[:, first:last] += np.asarray(has_cell @ weights).T
         if isinstance(self.weights, float):
             counts[:, ends[0] : ends[-1]] *= self.weights

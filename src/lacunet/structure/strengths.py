@@ -41,7 +41,7 @@ from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.order_search import Ordered, Scores, search
 from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
-from lacunet.structure.set_scores import CountedSets, Score, ScoredSets
+from lacunet.structure.set_scores import CountedSets, ScoredSets
 
 JEFFREYS = 0.5
 AIC = 1.0  # that it takes for each free parameter
@@ -97,8 +97,7 @@ class Replicate:
 def bootstrap(
     completions: Sequence[CodedRows],
     dag: Dag,
-    constraints: Constraints,
-    score: Score,
+    screen: Screen,
     replicates: int,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
@@ -112,10 +111,13 @@ def bootstrap(
         Complete rows, several draws of what was missing, each for as many replicates.
     dag
         What was found: replicates start from it.
+    screen
+        What the search chose candidates by.
     """
+    constraints, score = screen.constraints, screen.score
     learned: list[Replicate] = []
     try:
-        screen, order = Screen(completions[0], constraints, score), constraints.order(dag)
+        order = constraints.order(dag)
         families = [
             CandidateParents(y, screen.candidates(y, dag, CANDIDATES), required)
             for y, required in enumerate(constraints.required)

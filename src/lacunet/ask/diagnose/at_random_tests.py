@@ -61,7 +61,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import Mechanism
 
 BLOCK = 2**16
-FEWEST_ROWS = 10  # fewer rows that never show a variable are no surprise
+ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surprise
 NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
 MOST_STRATA = 5_000
@@ -257,7 +257,7 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     copies = None if table.copies is None else table.copies.rows
     unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
     for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
-        never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= FEWEST_ROWS)
+        never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= ROWS_TO_BE_A_SURPRISE)
         for index, state in np.argwhere(never).tolist():
             missing = table.partially_observed[index]
             if cause != missing and table.missing_of[missing] < table.row_count:
@@ -346,7 +346,7 @@ class _Testing:
         counts = counts * scales[:, None, None, None]
         states = counts.sum(axis=1)
         total = states.sum(axis=1)
-        known = total >= np.minimum(FEWEST_ROWS, total.max(axis=1, keepdims=True))
+        known = total >= np.minimum(ROWS_TO_BE_A_SURPRISE, total.max(axis=1, keepdims=True))
         share = quotient(states[:, 0], total)
         high = np.argmax(np.where(known, share, -1), axis=1)
         low = np.argmin(np.where(known, share, 2), axis=1)

@@ -32,7 +32,7 @@ from lacunet.data.network_from_data import rows_first, warned_network_of_columns
 from lacunet.data.proposals import proposals
 from lacunet.data.read import ReadReport, note_on_sets
 from lacunet.data.table import EncodedTable
-from lacunet.inference.expectation.forecast import Forecast
+from lacunet.inference.forecast import Forecast
 from lacunet.learning.explain import explain
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph

@@ -20,8 +20,8 @@ from lacunet.data.original_tables import repeated
 from lacunet.data.source_parts import DataSource
 from lacunet.limits import Memory, gibibytes, memory_budget
 
-BYTES_PER_CELL = 16  # of a completed table: a code and a cell, both of which are held twice
-MOST_ROWS = 65_536  # copies that are made at a time
+BYTES_PER_COMPLETED_CELL = 16  # a code and a cell, both of which are held twice
+COPIES_AT_ONCE = 65_536  # copies that are made at a time
 
 Rows = NDArray[np.int64]
 
@@ -87,7 +87,7 @@ class CountedRows:
         """
         copies, budget = self.whole(source), memory_budget(memory)
         rows = int(copies.sum())
-        needed = float(rows) * len(source.columns) * (draws + 1) * BYTES_PER_CELL
+        needed = float(rows) * len(source.columns) * (draws + 1) * BYTES_PER_COMPLETED_CELL
         if needed > budget:
             raise DataError(
                 f"the rows stand for {rows:,}, and {draws} completed tables of so many need about "
@@ -108,6 +108,6 @@ def copies_in_parts(copies: Rows) -> Iterator[Rows]:
     """
     ends = np.cumsum(copies)
     total = int(ends[-1]) if len(ends) else 0
-    for start in range(0, total, MOST_ROWS):
-        numbers = np.arange(start, min(start + MOST_ROWS, total))
+    for start in range(0, total, COPIES_AT_ONCE):
+        numbers = np.arange(start, min(start + COPIES_AT_ONCE, total))
         yield np.searchsorted(ends, numbers, side="right")

@@ -38,7 +38,7 @@ from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosteri
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
 from lacunet.network.network import Cpt, FloatArray, Network, Tables
 
-FEW = 5.0  # rows for an entry; with fewer, those left out of a replicate make too much difference
+FEW_BEHIND = 5.0  # rows of an entry; fewer, and those left out of a replicate differ too much
 
 
 def parameter_draws(result: Result, number: int, rng: np.random.Generator) -> list[Network]:
@@ -83,7 +83,7 @@ def _drawn(
     if isinstance(covariance, EmSpreads):
         draws, few = by_covariance(uncertainty.network, covariance, number, rng), JEFFREYS
     elif isinstance(covariance, Replicates):
-        draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW
+        draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW_BEHIND
     elif isinstance(covariance, RowInfluence):
         draws, few = by_influence(uncertainty.network, covariance, number, rng), JEFFREYS
     else:
@@ -131,7 +131,9 @@ def by_posterior(
         sizes = spread.sizes.min(axis=-1, keepdims=True)
         weights = spread.table * np.where(np.isinf(sizes), 1.0, sizes)
         is_single = (spread.table > 0).sum(axis=-1, keepdims=True) <= 1
-        thin = (np.where(spread.table > 0, weights, np.inf) < FEW).any(axis=-1, keepdims=True)
+        thin = (np.where(spread.table > 0, weights, np.inf) < FEW_BEHIND).any(
+            axis=-1, keepdims=True
+        )
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))
         for drawn, correlated, gamma in zip(draws, joint, gammas, strict=True):
             total = gamma.sum(axis=-1, keepdims=True)

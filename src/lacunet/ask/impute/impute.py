@@ -44,7 +44,7 @@ from lacunet.network.network import Network
 from lacunet.randomness import generator
 from lacunet.text import listed
 
-SAME = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
+SAME_CPTS = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ERROR_ROUNDING = 1e-9  # of standard errors that may be zero
 DESIGN = {"strata", "cluster", "replicate_weights"}
 WITH_INTERVALS = (
@@ -324,7 +324,7 @@ def _agree(again: Result, network: Network) -> bool:
     return all(
         np.all(
             np.abs(again.network.cpt(name).table - network.cpt(name).table)
-            <= SAME * again.standard_error(name) + ERROR_ROUNDING
+            <= SAME_CPTS * again.standard_error(name) + ERROR_ROUNDING
         )
         for name in network.variables
     )

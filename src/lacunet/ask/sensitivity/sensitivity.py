@@ -54,7 +54,7 @@ from lacunet.learning.uncertainty.jackknife import replicate_variance
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.learned.from_rows import (
-    MOST_ROWS,
+    ROWS_FOR_CHOICE,
     parents_among,
     shown_wherever_it_matters,
 )
@@ -420,7 +420,7 @@ def _compared(
     parents = network.parents(mechanism)
     if within is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
-        learned = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
+        learned = parents_among(network, look.sampled(ROWS_FOR_CHOICE), mechanism, usable)
         always = [name for name in parents if name not in hidden]
         within = (*learned, *always)
         words.append(_on_groups(mechanism, learned, always))
@@ -492,7 +492,7 @@ def _model(
         return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
     never_without: Scope = ()
     if not {*partially}.isdisjoint(within):
-        patterns = PatternCounts.of(look.sampled(MOST_ROWS))
+        patterns = PatternCounts.of(look.sampled(ROWS_FOR_CHOICE))
         never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
     return tilted_model(network, question, within, partially, never_without)
 

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from math import inf, prod
 from typing import Any
@@ -55,6 +56,7 @@ from lacunet.counts.folds import FOLD
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.threads import in_threads
 
 CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
 # What compiling takes for each of these cells: 3 to 146 bytes measured from 10^4 rows on, at most
@@ -66,6 +68,7 @@ PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all wi
 FEW_FOLDS = 4  # whose weights take no more room dense than sparse
 MAX_VARIABLES_OF_A_MASK = 62  # their set is a non-negative integer
 PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
+WORTH_A_THREAD = 2**16  # rows, of which counting takes longer than passing it on
 MANY_ROWS = 128  # of a component: its boundary values are counted by themselves
 
 
@@ -229,10 +232,13 @@ def _compiled(
     deadline.check()
     component, states, weights = boundary_values(table, weighing, patterns, components)
     fixed = np.zeros((layout.cells, weighing.folds))
-    for index, family in enumerate(layout.network.families):
-        begin = layout.offsets[index]
-        end = begin + layout.sizes[index]
-        fixed[begin:end] += _family_counts(table, weighing, family)
+    counted = in_threads(
+        partial(_family_counts, table, weighing),
+        layout.network.families,
+        is_worth=table.rows >= WORTH_A_THREAD,
+    )
+    for begin, size, counts in zip(layout.offsets, layout.sizes, counted, strict=True):
+        fixed[begin : begin + size] += counts
     (totals,) = weighing.tabled(np.zeros(table.rows, np.int64), 1)
     return Problems(
         layout,
@@ -583,10 +589,14 @@ def boundary_values(
     if not has_many.any() or not has_many.all():
         parts.append(_of_rare(table, weighing, patterns, components, ~has_many))
     of_component = Ragged.of_owners(len(has_many), components.component, components.pattern)
-    for component in np.flatnonzero(has_many):
-        rows = patterns.rows.take(of_component.row(int(component))).items
-        boundary = components.boundaries.row(int(component))
-        parts.append(_of_common(table, weighing.take(rows), int(component), rows, boundary))
+
+    def of_common(component: int) -> Values:
+        rows = patterns.rows.take(of_component.row(component)).items
+        boundary = components.boundaries.row(component)
+        return _of_common(table, weighing.take(rows), component, rows, boundary)
+
+    common = np.flatnonzero(has_many).tolist()
+    parts += in_threads(of_common, common, is_worth=table.rows >= WORTH_A_THREAD)
     component_of, states, weights = zip(*parts, strict=True)
     return np.concatenate(component_of), joined(states), _stacked(weights)
 

@@ -2,5 +2,5 @@
 
 Read `steps` (those that eliminate a component), `messages` (equal sub-expressions once), `shards`
 and `message_groups` (laid out in arrays), `expectation_plan` (within a budget), then `expect`, the
-step itself; `forecast` says what it will cost; `draw` gives posteriors, draws and best completions.
+step itself; `draw` gives posteriors, draws and best completions.
 """

@@ -36,16 +36,16 @@ def write_messages(
 
 def multiplied(values: FloatArray, block: Integers, places: Narrow, sums: FloatArray) -> None:
     """The messages of a block, divided by their sums at the end if that is asked."""
-    cell, messages, length, states, inputs, place, scale = block
+    cell, messages, length, states, inputs, position, scale = block
     for message in range(messages):
         whole = 0.0
         for _ in range(length):
             value = 0.0
             for _ in range(states):
-                term = values[places[place]]
+                term = values[places[position]]
                 for number in range(1, inputs):
-                    term *= values[places[place + number]]
-                place += inputs
+                    term *= values[places[position + number]]
+                position += inputs
                 value += term
             values[cell] = value
             whole += value
@@ -61,7 +61,7 @@ def multiplied_many(
     values: FloatArray, block: Integers, places: Narrow, sums: FloatArray, scratch: FloatArray
 ) -> None:
     """Messages of many inputs, whose product is divided by its sum after every few of them."""
-    cell, messages, length, states, inputs, place, scale = block
+    cell, messages, length, states, inputs, position, scale = block
     terms = length * states
     for _ in range(messages):
         scratch[:terms] = 1.0
@@ -71,7 +71,7 @@ def multiplied_many(
             for term in range(terms):
                 product = scratch[term]
                 for number in range(first, last):
-                    product *= values[places[place + term * inputs + number]]
+                    product *= values[places[position + term * inputs + number]]
                 scratch[term] = product
                 whole += product
             sums[scale] = whole if whole >= SMALLEST_SUM else 0.0
@@ -79,7 +79,7 @@ def multiplied_many(
             scale += 1
             for term in range(terms):
                 scratch[term] *= inverse
-        place += terms * inputs
+        position += terms * inputs
         for first in range(0, terms, states):
             value = 0.0
             for state in range(states):
@@ -112,16 +112,16 @@ def of_one(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """Share the mass of a block out, each cell to one input for each state."""
-    cell, messages, length, states, _, place, scale = block
+    cell, messages, length, states, _, position, scale = block
     for message in range(messages):
         inverse = inverses[scale + message] if scale >= 0 else 1.0
         for _ in range(length):
             if values[cell] > 0:  # a cell of probability zero has no mass
                 share = mass[cell] / values[cell] * inverse
                 for state in range(states):
-                    left = places[place + state]
+                    left = places[position + state]
                     mass[left] += values[left] * share
-            place += states
+            position += states
             cell += 1
 
 
@@ -129,19 +129,19 @@ def of_two(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of two inputs."""
-    cell, messages, length, states, _, place, scale = block
+    cell, messages, length, states, _, position, scale = block
     for message in range(messages):
         inverse = inverses[scale + message] if scale >= 0 else 1.0
         for _ in range(length):
             if values[cell] > 0:
                 share = mass[cell] / values[cell] * inverse
                 for state in range(states):
-                    left = places[place + 2 * state]
-                    right = places[place + 2 * state + 1]
+                    left = places[position + 2 * state]
+                    right = places[position + 2 * state + 1]
                     term = values[left] * values[right] * share
                     mass[left] += term
                     mass[right] += term
-            place += 2 * states
+            position += 2 * states
             cell += 1
 
 
@@ -149,21 +149,21 @@ def of_three(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of three inputs."""
-    cell, messages, length, states, _, place, scale = block
+    cell, messages, length, states, _, position, scale = block
     for message in range(messages):
         inverse = inverses[scale + message] if scale >= 0 else 1.0
         for _ in range(length):
             if values[cell] > 0:
                 share = mass[cell] / values[cell] * inverse
                 for state in range(states):
-                    left = places[place + 3 * state]
-                    middle = places[place + 3 * state + 1]
-                    right = places[place + 3 * state + 2]
+                    left = places[position + 3 * state]
+                    middle = places[position + 3 * state + 1]
+                    right = places[position + 3 * state + 2]
                     term = values[left] * values[middle] * values[right] * share
                     mass[left] += term
                     mass[middle] += term
                     mass[right] += term
-            place += 3 * states
+            position += 3 * states
             cell += 1
 
 
@@ -171,7 +171,7 @@ def of_many(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of any number of inputs."""
-    cell, messages, length, states, inputs, place, scale = block
+    cell, messages, length, states, inputs, position, scale = block
     for message in range(messages):
         inverse = inverses[scale + message] if scale >= 0 else 1.0
         for _ in range(length):
@@ -179,13 +179,13 @@ def of_many(
             if values[cell] > 0:
                 share = mass[cell] / values[cell] * inverse
             for _ in range(states):
-                term = values[places[place]]
+                term = values[places[position]]
                 for number in range(1, inputs):
-                    term *= values[places[place + number]]
+                    term *= values[places[position + number]]
                 term *= share
                 for number in range(inputs):
-                    mass[places[place + number]] += term
-                place += inputs
+                    mass[places[position + number]] += term
+                position += inputs
             cell += 1
 
 
@@ -193,7 +193,7 @@ def of_scaled(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same where the product was divided by its sum after every few inputs."""
-    cell, messages, length, states, inputs, place, scale = block
+    cell, messages, length, states, inputs, position, scale = block
     sums_each = -(-inputs // INPUTS_BEFORE_SCALING)
     for message in range(messages):
         for _ in range(length):
@@ -205,15 +205,22 @@ def of_scaled(
                 sums = scale + message * sums_each
                 for first in range(0, inputs, INPUTS_BEFORE_SCALING):
                     for number in range(first, min(first + INPUTS_BEFORE_SCALING, inputs)):
-                        term *= values[places[place + number]]
+                        term *= values[places[position + number]]
                     term *= inverses[sums]
                     sums += 1
                 for number in range(inputs):
-                    mass[places[place + number]] += term
-                place += inputs
+                    mass[places[position + number]] += term
+                position += inputs
             cell += 1
 
 
+def add_at(mass: FloatArray, places: Integers, values: FloatArray) -> None:
+    """What `numpy.add.at` does, in the same order."""
+    for index in range(len(places)):
+        mass[places[index]] += values[index]
+
+
+scatter = compiled(add_at)
 multiply = compiled(multiplied)
 multiply_many = compiled(multiplied_many)
 share_one = compiled(of_one)

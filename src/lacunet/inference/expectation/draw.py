@@ -32,7 +32,7 @@ from lacunet.inference.expectation.messages import LABEL, ProblemSteps, steps_of
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-CELLS_AT_A_TIME = 2**22  # of all cliques of the problems that are solved together
+CLIQUE_CELLS_AT_ONCE = 2**22  # of all cliques of the problems that are solved together
 CELLS_OF_A_BLOCK = 2**17  # of cliques of one shape: their products stay in the cache
 
 
@@ -109,7 +109,7 @@ def batches_of(problems: Problems, memory: float) -> Iterator[Batch]:
                 problems.layout.network.variables[v] for v in run.structure.variable[start:stop]
             ]
             raise OverBudgetError.component(names, memory)
-        limit = min(CELLS_AT_A_TIME, cells_within(memory))
+        limit = min(CLIQUE_CELLS_AT_ONCE, cells_within(memory))
         cells = np.cumsum(run.cells[run.component])
         for here in in_runs(np.arange(len(cells)), cells // limit):
             yield _batch(problems, run, here)

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.counts.counts import added_fields
+from lacunet.counts.counts import added_fields, added_up
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.expectation_plan import EvaluationPlan
@@ -69,9 +69,11 @@ def expect(
     logs = complete(problems, cells)
     weights = problems.weights @ parts
     tables = problems.factors.behind(cells)  # the cells of all CPTs, and of factors behind them
-    for shard in plan.shards:
+
+    def expected(shard: Shard, begin: FloatArray) -> Expectation:
         deadline.check()
-        values, products = _forward(shard, tables, logs)
+        shard_logs = begin.copy()
+        values, products = _forward(shard, tables, shard_logs)
         shard_weights = weights[shard.problems]
         is_impossible = (values[shard.roots] == 0) & (shard_weights > 0)  # Z = 0
         if is_impossible.any():
@@ -79,12 +81,15 @@ def expect(
 
         # The mass of a problem begins at its root and goes down to the cells of CPTs; what reads
         # a message comes behind it in the order of groups, so it is reached before it.
-        mass = np.zeros(shard.cells)
-        np.add.at(mass, shard.roots, shard_weights)
+        mass = added_up(shard.roots, shard_weights, shard.cells)
         for group in reversed(shard.groups):
             group.backward(products.pop(), values, mass)
-        counts += mass[: len(cells)]
-    return Expectation(counts, logs)
+        return Expectation(mass[: len(cells)].copy(), shard_logs)
+
+    expectation = Expectation(counts, np.zeros_like(logs) if plan.shards else logs)
+    for part in plan.over_shards(expected, logs):
+        expectation += part
+    return expectation
 
 
 def complete(problems: Problems, cells: FloatArray) -> FloatArray:
@@ -103,10 +108,15 @@ def log_likelihoods(
     """The observed-data log-likelihood of each part; minus infinity if impossible."""
     logs = complete(plan.problems, cells)
     tables = plan.problems.factors.behind(cells)
-    for shard in plan.shards:
+
+    def logs_of(shard: Shard, begin: FloatArray) -> FloatArray:
         deadline.check()
-        _forward(shard, tables, logs)
-    return logs
+        shard_logs = begin.copy()
+        _forward(shard, tables, shard_logs)
+        return shard_logs
+
+    parts = list(plan.over_shards(logs_of, logs))
+    return np.sum(parts, axis=0) if parts else logs
 
 
 def _forward(

@@ -9,10 +9,12 @@ expectation too long, the largest first, by a number of cells that does not depe
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, repeat, starmap
 from math import inf
-from typing import NamedTuple
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,12 +23,17 @@ from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs
 from lacunet.inference.expectation import fused
-from lacunet.inference.expectation.messages import messages_of
+from lacunet.inference.expectation.fused import Fused
+from lacunet.inference.expectation.message_groups import BYTES
+from lacunet.inference.expectation.messages import Messages, messages_of
 from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
+from lacunet.threads import in_threads
+
+Outcome = TypeVar("Outcome")
 
 STEPS_OF_A_RUN = 2**17  # of all its components; a run is laid out by operations on whole arrays
 CELLS_OF_A_SHARD = 2**24  # of its cliques, whose products are alive at once
@@ -39,14 +46,15 @@ BYTES_OF_A_CLIQUE_CELL = 24  # the product, the next one and its sums
 # A component of so many cells, of which loopy propagation takes as long, is solved exactly whatever
 # the number of rows (benchmarks/loopy.py).
 ALWAYS_EXACT = 2**17
+SHARE_OF_A_SHARD = 16  # of the budget: a larger shard is evaluated alone
 
 
 @dataclass(frozen=True)
 class EvaluationPlan:
     """The problems laid out for evaluation.
 
-    Shards are evaluated one after the other: threads were measured, and gain nothing, because
-    gathering and scattering hold the interpreter's lock.
+    Shards are evaluated in threads, as many at once as memory allows. The first few may be so large
+    that each is evaluated alone.
     """
 
     problems: Problems
@@ -55,6 +63,19 @@ class EvaluationPlan:
     states: float = 0.0  # the cells of all cliques, equal ones once
     reads: float = 0.0  # those times the tables multiplied in each
     kept: float = 0.0  # the bytes of the indices
+    alone: int = 0  # how many shards, which come first, are too large for others beside them
+    together: float = inf  # how many of the others may be evaluated at once
+
+    def over_shards(
+        self, work: Callable[[Shard, FloatArray], Outcome], logs: FloatArray
+    ) -> Iterator[Outcome]:
+        """What work makes of each shard, in their order, and of what it adds log-likelihoods to.
+
+        That is the given ones for the first shard, and zeros for the others.
+        """
+        tasks = list(zip(self.shards, chain([logs], repeat(np.zeros_like(logs))), strict=False))
+        yield from starmap(work, tasks[: self.alone])
+        yield from in_threads(lambda pair: work(*pair), tasks[self.alone :], self.together)
 
 
 @dataclass(frozen=True)
@@ -80,10 +101,13 @@ class ComponentRun:
         return size
 
 
-def runs_of(problems: Problems, deadline: Deadline = NEVER) -> Iterator[ComponentRun]:
-    """The components in runs, ordered for elimination."""
+def runs_of(
+    problems: Problems, deadline: Deadline = NEVER, order: Integers | None = None
+) -> Iterator[ComponentRun]:
+    """The components in runs, ordered for elimination: in some order, or smallest first."""
     lengths = problems.members.lengths
-    order = _in_order(problems.members, len(problems.factors.layout.cardinalities))
+    if order is None:
+        order = np.argsort(lengths, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     by_rank = stable_order(rank[problems.component], len(order))  # problems by their components
@@ -145,16 +169,18 @@ def plan_of(
         How many cells of cliques may be computed in all, those of a component once for each of its
         problems; small components are planned however many there are.
     """
-    shards: list[Shard] = []
+    shards: list[tuple[Shard, float]] = []  # with the bytes that evaluating it takes
     left_out: list[Integers] = []
     states = 0.0
     reads = 0.0
     kept = 0.0
+    done = 0
     room = most_cells
     is_compiled = _pays_to_compile(problems)
     most = CELLS_OF_A_COMPILED_SHARD if is_compiled else CELLS_OF_A_SHARD
     shard_cells = min(most, memory / (8 * BYTES_OF_A_CELL))
-    for run in runs_of(problems, deadline):
+    order = _in_order(problems.members, len(problems.factors.layout.cardinalities))
+    for run in runs_of(problems, deadline, order):
         # What is too large for all its products to be kept may still fit without them.
         is_lean = run.cells > cells_within(memory)
         too_large = is_lean & (run.lean_bytes > memory / 2)
@@ -163,18 +189,34 @@ def plan_of(
         left_out.append(run.problems[is_left])
         chosen = np.flatnonzero(~is_left)
         cells = np.cumsum(run.cells[run.component[chosen]])
-        for part in in_runs(chosen, cells // shard_cells):
-            deadline.check()
-            lean = bool(is_lean[run.component[part]].any())
-            laid_out = _lay_out(problems, run, part, memory / 2 - kept, lean, is_compiled)
-            shards.append(laid_out.shard)
-            states += laid_out.states
-            reads += laid_out.reads
-            kept += laid_out.kept
-        progress("plan", sum(len(shard.problems) for shard in shards), len(problems))
+        parts = list(in_runs(chosen, cells // shard_cells))
+        draft = partial(_draft, problems, run, is_lean, deadline)
+        drafts = []
+        for drafted in in_threads(draft, parts):
+            keep = drafted.index_bytes <= memory / 2 - kept and not drafted.is_lean
+            kept += drafted.index_bytes if keep else 0.0
+            drafts.append((drafted, keep))
+        lay_out = partial(_laid_out, problems, run, is_compiled, deadline)
+        for (drafted, _), shard in zip(drafts, in_threads(lay_out, drafts), strict=True):
+            shards.append((shard, drafted.bytes_of(shard)))
+            states += drafted.states
+            reads += drafted.reads
+            done += len(shard.problems)
+        progress("plan", done, len(problems))
+    # The largest first, each alone; of the others, as many at once as half of the budget holds.
+    large = [shard for shard, size in shards if size > memory / SHARE_OF_A_SHARD]
+    others = [(shard, size) for shard, size in shards if size <= memory / SHARE_OF_A_SHARD]
+    largest = max((size for _, size in others), default=1.0)
     none = np.zeros(0, dtype=np.int64)
     return EvaluationPlan(
-        problems, tuple(shards), np.concatenate([none, *left_out]), states, reads, kept
+        problems,
+        (*large, *(shard for shard, _ in others)),
+        np.concatenate([none, *left_out]),
+        states,
+        reads,
+        kept,
+        alone=len(large),
+        together=memory / 2 / largest,
     )
 
 
@@ -198,24 +240,34 @@ def _too_dear(
     return is_left, room - float(total[total <= room].max(initial=0.0))
 
 
-class _LaidOut(NamedTuple):
-    """A shard, and what it costs, as in `EvaluationPlan`."""
+@dataclass(frozen=True)
+class _Draft:
+    """The messages of some problems of a run, and what they cost."""
 
-    shard: Shard
+    problems: Integers
+    messages: Messages
     states: float
     reads: float
-    kept: float
+    index_bytes: float
+    is_lean: bool
+
+    def bytes_of(self, shard: Shard) -> float:
+        """What evaluating its shard takes."""
+        values = 2 * BYTES * shard.cells  # and mass
+        if all(isinstance(group, Fused) for group in shard.groups):
+            return values
+        return inf if self.is_lean else values + BYTES_OF_A_CELL * self.states
 
 
-def _lay_out(
+def _draft(
     problems: Problems,
     run: ComponentRun,
+    is_lean: NDArray[np.bool_],
+    deadline: Deadline,
     part: Integers,
-    spare: float,
-    is_lean: bool,
-    is_compiled: bool,
-) -> _LaidOut:
-    """The shard of some problems of a run; indices are kept where they fit into spare bytes."""
+) -> _Draft:
+    """The messages of some problems of a run."""
+    deadline.check()
     structure = run.structure
     messages = messages_of(problems, structure, run.problems[part], run.component[part])
     cells = structure.cells[messages.step]
@@ -223,11 +275,32 @@ def _lay_out(
     # A large clique that is not laid out has an index for each of its tables, any other one for
     # each of its cells.
     indices = np.where(cells > DENSE_GROUP, structure.table_cells[messages.step], reads)
-    index_bytes = indices.sum() * BYTES_OF_AN_INDEX
-    keep = bool(index_bytes <= spare) and not is_lean
-    cells_of_cpts = problems.factors.layout.cells
-    shard = shard_of(
-        messages, structure, run.problems[part], cells_of_cpts, keep, is_lean, is_compiled
+    return _Draft(
+        run.problems[part],
+        messages,
+        states=float(cells.sum()),
+        reads=float(reads.sum()),
+        index_bytes=float(indices.sum()) * BYTES_OF_AN_INDEX,
+        is_lean=bool(is_lean[run.component[part]].any()),
     )
-    kept = float(index_bytes) if keep else 0.0
-    return _LaidOut(shard, float(cells.sum()), float(reads.sum()), kept)
+
+
+def _laid_out(
+    problems: Problems,
+    run: ComponentRun,
+    is_compiled: bool,
+    deadline: Deadline,
+    drafted: tuple[_Draft, bool],
+) -> Shard:
+    """The shard of a draft; its indices are kept if they fit."""
+    deadline.check()
+    draft, keep = drafted
+    return shard_of(
+        draft.messages,
+        run.structure,
+        draft.problems,
+        problems.factors.layout.cells,
+        keep,
+        draft.is_lean,
+        is_compiled,
+    )

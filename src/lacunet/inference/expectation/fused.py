@@ -40,17 +40,30 @@ class Loops:
 
     forward: Callable[[FloatArray, Integers, Narrow, FloatArray, FloatArray], None]
     backward: Callable[[FloatArray, FloatArray, Integers, Narrow, FloatArray], None]
+    scatter: Callable[[FloatArray, Integers, FloatArray], None]
 
 
 @cache
 def loops() -> Loops | None:
     """The compiled loops; None where there is no Numba."""
     try:
-        from lacunet.inference.expectation.compiled_loops import backward, forward
+        from lacunet.inference.expectation.compiled_loops import backward, forward, scatter
 
-        return Loops(forward, backward)
+        return Loops(forward, backward, scatter)
     except Exception:  # not there, or not fit for this NumPy: which does the same
         return None
+
+
+def add_at(mass: FloatArray, places: Integers, values: FloatArray) -> None:
+    """What `numpy.add.at` does, which holds the lock; compiled if there are compiled loops already.
+
+    Both add in the same order, so it does not matter which.
+    """
+    compiled = loops() if loops.cache_info().currsize else None
+    if compiled is None:
+        np.add.at(mass, places, values)
+    else:
+        compiled.scatter(mass, places, values)
 
 
 @dataclass(frozen=True)
@@ -76,8 +89,8 @@ class Fused:
         sums = np.ones(len(self.mass))
         compiled.forward(values, self.blocks, self.places, sums, np.empty(self.scratch))
         is_possible = sums > 0
-        found = np.log(np.where(is_possible, sums, 1.0))
-        logs += (found[:, None] * self.mass).sum(axis=0)
+        logs_of_sums = np.log(np.where(is_possible, sums, 1.0))
+        logs += (logs_of_sums[:, None] * self.mass).sum(axis=0)
         if not is_possible.all():
             logs[(self.mass[~is_possible] > 0).any(axis=0)] = -np.inf
         return [is_possible / np.where(is_possible, sums, 1.0)]

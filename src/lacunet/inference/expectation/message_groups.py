@@ -29,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.ragged import Integers
-from lacunet.inference.expectation.fused import SMALLEST_SUM
+from lacunet.inference.expectation.fused import SMALLEST_SUM, add_at
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
@@ -154,7 +154,7 @@ class Gathered:
         index = self.index()
         product *= share  # B(v, s) of each cell of the cliques
         for width, places in zip(self.widths, index, strict=True):
-            np.add.at(mass, places[:, :width].reshape(-1), product[:, :width].reshape(-1))
+            add_at(mass, places[:, :width].reshape(-1), product[:, :width].reshape(-1))
 
 
 def shares(message: FloatArray, mass: FloatArray) -> FloatArray:
@@ -190,7 +190,7 @@ class Tables:
             target = self._view(mass)  # no cell occurs twice
             target += sums.reshape(self.sizes)
         else:
-            np.add.at(mass, self.index(), sums.reshape(-1))
+            add_at(mass, self.index(), sums.reshape(-1))
 
     def index(self) -> Integers:
         """Where the cells are: message, then cell."""

@@ -163,7 +163,7 @@ class _InOrder:
         blocks: list[list[int]] = []
         places: list[Narrow] = []
         served = [self.mass[:0]]  # by each sum
-        place = slot = scratch = 0
+        position = slot = scratch = 0
         for left, right in self.runs(start, stop):
             index = self.recipe(left, right).index()
             places.append(index.transpose(2, 1, 0).astype(np.uint32).reshape(-1))
@@ -181,8 +181,8 @@ class _InOrder:
                     scratch = max(scratch, cells // messages * states)
                 begin = int(self.starts[first])
                 length = cells // messages
-                blocks.append([begin, messages, length, states, inputs, place, scale])
-                place += cells * states * inputs
+                blocks.append([begin, messages, length, states, inputs, position, scale])
+                position += cells * states * inputs
         return Fused(np.array(blocks), np.concatenate(places), np.concatenate(served), scratch)
 
 

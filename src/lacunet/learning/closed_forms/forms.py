@@ -382,9 +382,9 @@ class Deletion:
             return replace(self, missingness=self.missingness.over(network))
         if look.partially is None or self.groups != LEARN:
             return self
-        from lacunet.missingness.learned.from_rows import MOST_ROWS, observed_mechanisms
+        from lacunet.missingness.learned.from_rows import ROWS_FOR_CHOICE, observed_mechanisms
 
-        known = observed_mechanisms(network, look.sampled(MOST_ROWS))
+        known = observed_mechanisms(network, look.sampled(ROWS_FOR_CHOICE))
         return replace(self, groups=(), missingness=known)
 
     def check(self, network: Network, partially: Scope) -> None:

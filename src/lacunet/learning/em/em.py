@@ -60,6 +60,8 @@ class EM:
     most_cells
         How many cells of large cliques an exact expectation may compute: components beyond that are
         left to loopy belief propagation, too.
+    most_loopy_reads
+        How many table cells a step by loopy belief propagation may read; beyond, EM makes none.
     visit
         Called with where EM is, at each start and after each iteration.
     missingness
@@ -92,6 +94,7 @@ class EM:
     )
     missingness: MissingnessGraph | None = graph_option()
     most_cells: float = field(default=inf, repr=False)
+    most_loopy_reads: float = field(default=inf, repr=False)
     visit: Visit | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:

@@ -39,9 +39,9 @@ from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.learning.closed_forms.forms import rows_showing_any
 from lacunet.learning.cpts import CptBasis, HighestPosterior, family_report
-from lacunet.learning.em.iterations import Climb
+from lacunet.learning.em.iterations import COST_LIMIT, Climb
 from lacunet.learning.em.latent_state_order import with_ordered_states
-from lacunet.learning.em.restarts import HARDLY_WORSE, SAME, Fit, Fitting, Seeds
+from lacunet.learning.em.restarts import HARDLY_WORSE, SAME_OPTIMUM, Fit, Fitting, Seeds
 from lacunet.learning.em.start import (
     START_PSEUDO_COUNTS,
     CptRows,
@@ -80,6 +80,10 @@ TOO_DEAR_BRANCH = (
     "an EM step computes at most {:,.0f} cells of large components: loopy belief propagation is "
     "used for those beyond that, or beyond the memory budget"
 )
+TOO_LONG_BRANCH = (
+    "an EM step reads more than {:,.0f} table cells by loopy belief propagation: EM makes none, "
+    "and the CPTs that it starts from are kept"
+)
 NO_STEP_BRANCH = "EM makes no step for lack of time: the CPTs that it starts from are kept"
 STARTS_BRANCH = "EM steps are cheap: EM is run from several starts, and the best end is kept"
 AT_RANDOM = "EM starts there at random; states are in order of size, and their names are arbitrary"
@@ -107,6 +111,7 @@ class Climber:
         if not em.stays_closed:
             if isfinite(em.most_cells):
                 branches.append(TOO_DEAR_BRANCH.format(em.most_cells))
+                branches.append(TOO_LONG_BRANCH.format(em.most_loopy_reads))
             else:
                 branches.append(LOOPY_BRANCH)
             if em.restarts is None:
@@ -241,6 +246,8 @@ class Climber:
         try:
             setting.deadline.check()
             engine = climber._engine(statistics.problems, statistics.folds, setting)
+            if engine.loopy.reads > climber.em.most_loopy_reads:
+                return _Outcome.without_step(seeds, COST_LIMIT, pseudo_counts, engine)
             if self.recorded:
                 engine = _with_unrecorded(engine, self.recorded, setting, climber.em)
             fit, pseudo_counts = climber._fit(engine, seeds, pseudo_counts, setting)
@@ -422,7 +429,7 @@ def _has_first_fit(em: EM, asked: AskedPseudoCounts) -> bool:
 def _other_optima(table: FloatArray, others: Collection[FloatArray]) -> Iterator[str]:
     """What to say of a CPT that is another one where other starts ended."""
     apart = [float(np.abs(table - other).max()) for other in others]
-    if any(distance >= SAME for distance in apart):
+    if any(distance >= SAME_OPTIMUM for distance in apart):
         yield (
             f"another start of EM ended within {HARDLY_WORSE:g} nats of the best, with entries "
             f"that differ by up to {max(apart):.2f}: the rows hardly tell which are right"
@@ -434,8 +441,9 @@ def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
     limit_of = {
         "iteration limit": f"{em.max_iterations:,} iterations; max_iterations= allows more",
         "time limit": "time; time_limit= allows more",
+        COST_LIMIT: "what auto may compute; method='em-bp' takes its time",
     }
-    if ended.reason == "time limit" and not ended.iterations:
+    if ended.reason in ("time limit", COST_LIMIT) and not ended.iterations:
         yield (
             "EM made no iteration: the CPTs are those that it would have started from. It was "
             f"ended by the limit of {limit_of[ended.reason]}"

@@ -45,7 +45,12 @@ from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
 
-CUT_SHORT = {"time limit": "time was up", "interrupted": "it was interrupted"}
+COST_LIMIT = "cost limit"
+CUT_SHORT = {
+    "time limit": "time was up",
+    "interrupted": "it was interrupted",
+    COST_LIMIT: "EM would take too long even by loopy belief propagation",
+}
 # How far an extrapolation goes.
 STEPS_REMEMBERED = 6  # the present one among them
 LONGEST_AT_FIRST = 4.0  # times a plain step
@@ -69,6 +74,7 @@ class Limits:
     iterations: int  # at most
     accelerate: bool = True  # whether steps are extrapolated
     deadline: Deadline = NEVER
+    least_rise: float = 0.0  # of the log-posterior: an iteration that raises it by less is the last
 
 
 @dataclass(frozen=True)
@@ -161,6 +167,9 @@ class Climbing:
         here = self._look(Climb.at_start(start), start, done)
         yield here
         while not here.reason:
+            if self._rises_too_little(here):
+                yield replace(here, reason="converged")
+                return
             # A plain step: expected counts are there already, so it costs next to nothing.
             done += 1
             plain = self.maximised(here.expected, here.cells)
@@ -197,6 +206,10 @@ class Climbing:
                 past = past[-1:]
             here = self._look(here, plain, done)
             yield here
+
+    def _rises_too_little(self, here: Climb) -> bool:
+        least = self.limits.least_rise
+        return least > 0 and len(here.trace) > 1 and here.trace[-1] - here.trace[-2] < least
 
     def _has_arrived(self, change: float, times: float, step: float) -> bool:
         """Whether the last step is short, and so is the way that remains.

@@ -50,7 +50,7 @@ STARTS_UP_TO = (
 )
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 HARDLY_WORSE = 2.0  # nats below the best: an optimum that the data do not rule out
-SAME = 0.05  # change of a cell up to which two optima are taken as one
+SAME_OPTIMUM = 0.05  # change of a cell up to which two optima are taken as one
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def _apart(climbs: Sequence[Climb]) -> tuple[Climb, ...]:
     """Those after the first that are far from it and from each other."""
     kept = [climbs[0]]
     for later in climbs[1:]:
-        if all(np.abs(later.cells - other.cells).max() >= SAME for other in kept):
+        if all(np.abs(later.cells - other.cells).max() >= SAME_OPTIMUM for other in kept):
             kept.append(later)
     return tuple(kept[1:])
 

@@ -33,7 +33,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 
 # Shares of all cells that are missing, from which on intervals cover less than nine in ten of what
 # they should: whatever the number of rows, and with few of them.
-MUCH_MISSING, MUCH_IN_FEW_ROWS, FEW_ROWS = 0.25, 0.1, 1_000
+MUCH_MISSING, MUCH_IN_FEW_ROWS, FEW_SEARCHED_ROWS = 0.25, 0.1, 1_000
 
 
 def coverage_falls_short(network: Network, rows: int, missing: Mapping[str, int]) -> bool:
@@ -56,7 +56,7 @@ def coverage_falls_short(network: Network, rows: int, missing: Mapping[str, int]
     if not network.bootstrap or not rows:
         return False
     share = sum(missing.values()) / (rows * len(missing))
-    return share >= (MUCH_IN_FEW_ROWS if rows < FEW_ROWS else MUCH_MISSING)
+    return share >= (MUCH_IN_FEW_ROWS if rows < FEW_SEARCHED_ROWS else MUCH_MISSING)
 
 
 @dataclass(frozen=True)

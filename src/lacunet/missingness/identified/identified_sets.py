@@ -47,7 +47,7 @@ from lacunet.text_tables import Displayed, TextTable
 STARTS = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
 SETTLED = 1e-14  # relative change of the log-likelihood by a step
-SAME = 1e-9  # manifest laws as close as this are the same
+SAME_LAW = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
 FINEST = 1e-9  # the smallest region trusted
 LARGEST = 4.0  # and the largest
@@ -342,10 +342,10 @@ def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray
     for _ in range(40):
         gap = law - model.manifest(weights)
         size = float(np.abs(gap).max())
-        if size < SAME / 1000:
+        if size < SAME_LAW / 1000:
             return weights
         if size > 0.9 * before:
-            return weights if size < SAME / 10 else None
+            return weights if size < SAME_LAW / 10 else None
         before = size
         slopes = np.concatenate([model.manifest_slopes(weights), model.group_sums]) * weights
         sides = np.concatenate([gap, np.zeros(model.group_sums.shape[0])])

@@ -71,10 +71,10 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
 from lacunet.text import counted
 
 MOST_PARENTS = 4
-MOST_ROWS = 100_000  # parents are chosen from these many rows, probabilities from all
+ROWS_FOR_CHOICE = 100_000  # parents are chosen from these many rows, probabilities from all
 MAX_CAUSE_CELLS = 100_000  # of a table over the causes of a mechanism
-FEWEST_ROWS = 5000  # with fewer a learned graph is not reliable
-BATCH = 2**16  # cells of the data that are counted at once
+ROWS_FOR_A_GRAPH = 5000  # with fewer a learned graph is not reliable
+CELLS_COUNTED_AT_ONCE = 2**16  # cells of the data that are counted at once
 PRODUCT_ROWS = 2**13  # rows of a product at once
 
 REFUTED = 0.001  # adjusted p-values of implications below: the rows refute the graph
@@ -142,7 +142,7 @@ def _choose(
     one may be the variable ``itself``. ``alone`` are the counts of each of them by itself, if they
     are known.
     """
-    some = slice(None, None, max(1, len(is_shown) // MOST_ROWS))
+    some = slice(None, None, max(1, len(is_shown) // ROWS_FOR_CHOICE))
     judge = _Judge.of(
         is_shown[some],
         {node: column[some] for node, column in seen.items()},
@@ -181,7 +181,7 @@ class _AllCountsAlone:
     @classmethod
     def of(cls, table: EncodedTable) -> _AllCountsAlone | None:
         """From one product; None for rows that do not all weigh one."""
-        table = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
+        table = table.take(slice(None, None, max(1, table.rows // ROWS_FOR_CHOICE)))
         if not (table.row_weights == 1).all():
             return None
         names = table.partially_observed
@@ -378,7 +378,7 @@ class _Judge:
         columns = dict(self.columns)
         for node in grouped:
             columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node] - 1, columns[node])
-        together = max(1, BATCH // max(len(self.is_shown), 1))
+        together = max(1, CELLS_COUNTED_AT_ONCE // max(len(self.is_shown), 1))
         weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
         configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
@@ -609,11 +609,11 @@ UNTESTED = (
 
 def from_few_rows(rows: int) -> str:
     """What is to be known of a graph that is learned from these rows, if they are too few."""
-    if rows >= FEWEST_ROWS:
+    if rows >= ROWS_FOR_A_GRAPH:
         return ""
     return (
         f"a graph learned from {counted(rows, 'row')} is not reliable "
-        f"(about {FEWEST_ROWS:,} are needed)"
+        f"(about {ROWS_FOR_A_GRAPH:,} are needed)"
     )
 
 

@@ -9,7 +9,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.limits import Deadline, Memory, OutOfTimeError
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.learned.from_rows import (
-    MOST_ROWS,
+    ROWS_FOR_CHOICE,
     LearnedGraph,
     from_few_rows,
     learned_graph,
@@ -98,7 +98,7 @@ def learn_missingness(
     with opened.rows() as rows:
         read_report = ReadReport()
         look = rows.look()
-        table = look.sampled(MOST_ROWS, read_report)
+        table = look.sampled(ROWS_FOR_CHOICE, read_report)
         patterns = None
         if look.rows is None or table.row_count < look.rows:
             patterns = missing_in(rows, (), read_report).patterns

@@ -22,7 +22,7 @@ from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.missingness.separation.mixed import MixedGraph
 from lacunet.network.network import FloatArray
 
-SAME = 1e-12  # the manifest laws agree to this
+SAME_MANIFEST_LAW = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
 MOVES = 1e-7  # a gradient of the query along an unseen direction that is not zero
 LEAST = 0.02  # that an entry of a CPT may fall to: the models stay clear of their edges
@@ -129,7 +129,7 @@ def _pair(
             break
         length /= 4
     same = np.inf if other is None else _size(goal - models.manifest(other))
-    if other is not None and same <= SAME and _size(answer - start) >= DIFFERENT:
+    if other is not None and same <= SAME_MANIFEST_LAW and _size(answer - start) >= DIFFERENT:
         shape = models.grid.shape(asked.names)
         yield Witness(
             submodel=models.grid.submodel,
@@ -169,10 +169,10 @@ def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray
         if (moved[~models.zeros] <= LEAST / 2).any():
             return None
         gap = goal - models.manifest(moved)
-        if _size(gap) < SAME / 1000:
+        if _size(gap) < SAME_MANIFEST_LAW / 1000:
             return moved
         if _size(gap) > before:  # as near as rounding allows, or going astray
-            return moved if before < SAME / 10 else None
+            return moved if before < SAME_MANIFEST_LAW / 10 else None
         before = _size(gap)
         slopes = models.manifest_slopes(moved)
         step, *_ = np.linalg.lstsq(slopes, gap, rcond=1e-9)

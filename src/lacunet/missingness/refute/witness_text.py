@@ -11,7 +11,7 @@ from lacunet.network.nodes import quoted
 from lacunet.text import assigned, conditional
 
 Rows = list[list[str]]
-SAME = 1e-9  # entries as close as this differ by rounding alone
+SAME_ENTRY = 1e-9  # entries as close as this differ by rounding alone
 
 
 def two_models(witness: Witness, network: Network) -> Rows:
@@ -32,7 +32,7 @@ def two_models(witness: Witness, network: Network) -> Rows:
         first, second = witness.one[node], witness.two[node]
         for entry in np.ndindex(*first.shape):
             is_listed = first.shape[-1] > 2 or entry[-1] == 1
-            if is_listed and abs(first[entry] - second[entry]) > SAME:
+            if is_listed and abs(first[entry] - second[entry]) > SAME_ENTRY:
                 *given, state = [
                     assigned(
                         quoted(n) if isinstance(n, str) else n, _state(witness, network, n, index)

@@ -25,7 +25,7 @@ BEND = 12.0  # the room of an edge that passes a layer
 BETWEEN = 34.0  # between layers, and more where many edges meet
 MARGIN = 8.0
 ROOMS = (1.0, 0.86, 0.72)  # shares of the width for boxes; what is left is for bends
-FEW = 120  # nodes: of more, the first layout is taken
+FEW_NODES = 120  # nodes: of more, the first layout is taken
 STRAIGHT = (1.0, 2.0, 8.0)  # what an edge weighs by how many of its ends are bends
 ORDERINGS = 12  # sweeps, fewer in large graphs
 SPREADINGS = 24
@@ -82,7 +82,7 @@ def layered(
     layouts = []
     for share in ROOMS:  # bends take room too, so nodes may have to do with less
         layouts.append(_laid_out(size_of, edges, room - 2 * MARGIN, share))
-        if layouts[-1].width <= room or len(size_of) > FEW:
+        if layouts[-1].width <= room or len(size_of) > FEW_NODES:
             break
     return min(layouts, key=lambda layout: layout.width)
 

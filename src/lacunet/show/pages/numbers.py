@@ -23,7 +23,7 @@ from lacunet.counts.missing_values import MissingSummary
 from lacunet.learning.family_reports import FamilyReport
 from lacunet.network.network import FloatArray, Network, Scope
 
-FEWEST_ROWS = 10  # that entries are compared from
+ROWS_TO_COMPARE = 10  # that entries are compared from
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def largest_moves(
         rows = counts.row_counts().sum(axis=-1)
         weights = counts.dense()
         total = weights.sum(axis=-1, keepdims=True)
-        enough = rows >= FEWEST_ROWS
+        enough = rows >= ROWS_TO_COMPARE
         shares = quotient(weights, total)
         gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
         for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:

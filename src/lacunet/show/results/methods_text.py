@@ -58,6 +58,7 @@ ENDED = {
     "converged": "run to convergence",
     "iteration limit": "stopped at its limit of iterations",
     "time limit": "stopped at its time limit",
+    "cost limit": "stopped at the limit of what it may compute",
     "interrupted": "interrupted",
 }
 

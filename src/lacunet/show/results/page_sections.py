@@ -12,7 +12,7 @@ from lacunet.learning.plan import AGREEMENT, Ended, agreed
 from lacunet.network.network import Network
 from lacunet.show.figures.charts import Series, dumbbell, lines, patterns
 from lacunet.show.pages.kit import Markup, figure, named, panel_link, paragraph, section, table
-from lacunet.show.pages.numbers import FEWEST_ROWS, Shift, largest_moves
+from lacunet.show.pages.numbers import ROWS_TO_COMPARE, Shift, largest_moves
 from lacunet.text import assigned, conditional, counted
 
 MOST_PATTERNS = 14
@@ -120,7 +120,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         return section("complete", title, paragraph(words))
     words = (
         f"The entries that differ most from their plain share among the {among}. Only parent "
-        f"configurations that at least {FEWEST_ROWS} of these rows show are "
+        f"configurations that at least {ROWS_TO_COMPARE} of these rows show are "
         "compared. A large move is where learning from complete rows alone would have misled."
     )
     body = [

@@ -20,7 +20,7 @@ from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable
 
 SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
-FEW = 12  # variables
+FEW_VARIABLES_SHOWN = 12  # variables
 FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
 WIDEST = 5  # intervals
 STATES = (MISSING, SHOWN)  # of a mechanism
@@ -124,7 +124,7 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     network = result.network
     cpts = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
     small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
-    shown = small if len(cpts) <= FEW else []
+    shown = small if len(cpts) <= FEW_VARIABLES_SHOWN else []
     lines: list[str] = []
     for cpt in shown:
         lines += ["", str(cpt)]

@@ -25,7 +25,7 @@ from lacunet.show.verdicts.verdict_text import (
 )
 from lacunet.text import counted, sentence
 
-FEW = 8  # queries: of more, each is folded
+FEW_QUERIES = 8  # queries: of more, each is folded
 
 
 def page(report: GraphReport, source: Provenance) -> str:
@@ -90,7 +90,7 @@ def _groups(answers: Sequence[Reported]) -> list[str]:
     """A section for each verdict, what cannot be recovered first; in it the queries, folded."""
     texts_of: dict[str, list[str]] = {}
     for answer in answers:
-        is_open = len(answers) <= FEW or not answer.verdict.is_recoverable
+        is_open = len(answers) <= FEW_QUERIES or not answer.verdict.is_recoverable
         query = f"<b>{named(answer.verdict.query)}</b>"
         text = folded(query, *_answer(answer), kind="query", is_open=is_open)
         texts_of.setdefault(answer.verdict.standing, []).append(text)
