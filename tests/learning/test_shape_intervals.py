@@ -207,3 +207,16 @@ def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
     assert ratio.interval is not None
     ends = 6.0 * np.exp(np.array([-1.959964, 1.959964]) * error)
     np.testing.assert_allclose(ratio.interval, ends, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("seed", range(4))
+def test_few_rows_without_a_prior_have_intervals(name: str, seed: int) -> None:
+    network = NETWORKS[name]
+    table = encoded(network, 8 + 8 * seed, 0.4, seed)
+    result = lc.learn(network.with_tables(None), table, "em", intervals=True, pseudo_counts=0)
+    interval = result.interval("Y")
+    entries = result.network.cpt("Y").table
+    assert (interval[..., 0] <= entries).all()
+    assert (entries <= interval[..., 1]).all()
+    assert np.isfinite(result.query("Y").interval).all()

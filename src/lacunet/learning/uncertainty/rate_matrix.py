@@ -442,7 +442,10 @@ def _spreads(
         unknown = (np.abs(shape.jacobian[lost[part]]) > SINGULAR).any(axis=0)
         of_cells = np.where(unknown, np.inf, of_cells)
         size = quotient(theta[where] * (1 - theta[where]), of_cells, np.inf)
-        sizes[where] = np.maximum(size - in_row[where], 0.0)
+        # An entry is known from other CPT rows too, but no better than if all were its own.
+        every = totals[where].reshape(-1, shaped.shape[-1])[:, 0].sum()
+        is_known = not shaped.parameter_names
+        sizes[where] = np.clip(size - in_row[where], 0.0, np.inf if is_known else every)
         by_rows = shaped.fit(
             np.maximum(counts[where], 0.0).reshape(shaped.shape),
             theta[where].reshape(shaped.shape),
