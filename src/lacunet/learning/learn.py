@@ -288,6 +288,9 @@ def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
         hidden = in_all_waves(number_of, opened.network.variables)
         again = opened.with_classes(number_of)
         result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+        if result.ended is None and asked.method == "auto":  # of a few rows it learns without EM
+            asked = replace(asked, method="em")
+            result, memberships = replace(asked, intervals=False).fitted(again, hidden)
         assert memberships is not None
         results.append(result)
         fits.append(_alternative(result, number_of, memberships))
