@@ -257,6 +257,20 @@ def test_a_latent_variable_is_latent_in_every_wave() -> None:
     assert result.network.states("H[0]") == ("low", "high")
 
 
+def test_a_hidden_state_is_put_in_one_order_in_all_waves() -> None:
+    rows = long_rows(10, units=200)
+    signs = {name: rows[name] for name in ("who", "wave", "S")}
+    data = of_units(signs, latent="H", states={"H": ["1", "2"]})
+    sizes = []
+    for seed in range(4):  # some of them end with the states the other way round
+        result = lacunet.learn("H[t-1] -> H[t] -> S[t]", data, rng=seed)
+        assert result.ended is not None
+        expected = result.ended.log_likelihood
+        assert result.network.log_likelihood(data) == pytest.approx(expected, abs=1e-6)
+        sizes.append(sum(result.query(f"H[{t}]")["1"] for t in range(5)) / 5)
+    assert min(sizes) > 0.5
+
+
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"wave": ["0", "zwei", "1"]}, "H[t-1] -> H[t]", "row 2: 'zwei' in the column 'wave'"),
     ({"wave": [0, None, 1]}, "H[t-1] -> H[t]", "row 2: the column 'wave' is empty"),

@@ -86,11 +86,11 @@ def plan_reading(data: Data, network: Network) -> Reading:
     source = source_of_data(data)
     data = with_waves(data, network.variables)
     data = data.with_latent(network.states_of, source.columns)
-    _check_network(network, data.latent)
+    _check_network(network, tuple(data.latent))
     promised = checked_promise(network, data)
     if promised != data.fully_observed:  # as the network orders its variables
         data = replace(data, fully_observed=promised)
-    column_of, notes = _matched_columns(source, network, data.latent)
+    column_of, notes = _matched_columns(source, network, tuple(data.latent))
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
     reading = Reading(with_data_codes(network, data), source, data, column_of, ())

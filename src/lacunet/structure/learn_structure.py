@@ -29,6 +29,7 @@ import numpy as np
 
 from lacunet.data.data import as_data
 from lacunet.data.errors import DataWarning
+from lacunet.data.panels import refuse_panel
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, warn
 from lacunet.inference.errors import OverBudgetError
@@ -292,12 +293,15 @@ def learn_structure(
     tiers = tiers_of(tiers)
     began, deadline = monotonic(), Deadline.asked(time_limit)
     given_data = as_data(data)
+    refuse_panel(given_data, "learn_structure")
     budget = memory_budget(memory)
     columns, table = read_columns(given_data, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
     given, scaled = columns.network.variables, in_order_of_content(table.scaled())
-    mechanisms = mechanisms_of(columns.network, scaled, missingness, deadline, given_data.latent)
+    mechanisms = mechanisms_of(
+        columns.network, scaled, missingness, deadline, tuple(given_data.latent)
+    )
     # The search is the same in any order of the columns.
     network = rebuilt(columns.network, sorted(given), columns.network.parents_of)
     sizes, held = scaled.cardinality_of, scaled.columns

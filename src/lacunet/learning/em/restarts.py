@@ -5,6 +5,9 @@ Nothing here sees a row, and one plan serves every start.
 EM ends in the optimum that its start leads to, and not all are good ones. Where an iteration is
 cheap, several starts are made (the closed form, then perturbed closed forms and random CPTs in
 turn), until three of them end at the best posterior found or ten are made, and the best is kept.
+Where no row shows a variable, as in latent classes and hidden Markov models, up to twenty are made,
+and never fewer than three: of twenty starts of six classes for twelve items of an election study
+(1,785 rows) two ended at the best posterior.
 Where hardly a row shows a variable, its states may change places and the data be nearly as likely:
 which optimum is the best is chance then, so those that are hardly worse are kept beside it. How
 often the best of 15 starts is missed by more than 0.1 nats
@@ -48,6 +51,12 @@ STARTS_UP_TO = (
     (2e4, 10),  # an iteration takes about a millisecond
     (2e5, 3),  # some milliseconds
 )
+# The same where no row shows some variable: most starts end at other optima, which are worse.
+STARTS_OF_HIDDEN_UP_TO = (
+    (2e5, 20),
+    (2e6, 10),
+)
+STARTS_OF_HIDDEN = 3  # however much an iteration costs
 ENOUGH_AGREE = 3  # starts that found the same optimum, the best so far
 HARDLY_WORSE = 2.0  # nats below the best: an optimum that the data do not rule out
 SAME_OPTIMUM = 0.05  # change of a cell up to which two optima are taken as one
@@ -93,7 +102,7 @@ class Fitting:
         Unless a number of starts is asked for, no more are made once enough of them agree.
         """
         climbs = [self.climb(seeds.cells)]
-        number = self.number_of_starts
+        number = self._number_of_starts(seeds)
         enough = ENOUGH_AGREE if self.em.restarts is None else number
         further = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
         while len(climbs) < number and climbs[-1].reason not in CUT_SHORT:
@@ -129,17 +138,16 @@ class Fitting:
             visit=em.visit,
         )
 
-    @property
-    def number_of_starts(self) -> int:
+    def _number_of_starts(self, seeds: Seeds) -> int:
         """How many starts are made at most."""
         if self.em.restarts is not None:
             return self.em.restarts
         if self.engine.loopy.graphs:
             return 1
-        for reads, starts in STARTS_UP_TO:
+        for reads, starts in STARTS_OF_HIDDEN_UP_TO if seeds.unnamed else STARTS_UP_TO:
             if self.engine.reads <= reads:
                 return starts
-        return 1
+        return STARTS_OF_HIDDEN if seeds.unnamed else 1
 
     def refit(self, before: Fit) -> Fit | None:
         """EM from where it ended under another prior; None if no time or iteration is left for it.
