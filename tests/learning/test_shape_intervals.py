@@ -211,6 +211,7 @@ def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
 
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore:.*no data support:lacunet.LacunetWarning")
 def test_few_rows_without_a_prior_have_intervals(name: str, seed: int) -> None:
     network = NETWORKS[name]
     table = encoded(network, 8 + 8 * seed, 0.4, seed)

@@ -393,3 +393,13 @@ def test_em_starts_a_cpt_with_a_shape_without_a_lattice() -> None:
     expected = by_direct.network.cpt("Y").table
     np.testing.assert_allclose(result.network.cpt("Y").table, expected, atol=1e-9)
     assert any("direct" in line for line in result.families["Y"].lines())
+
+
+def test_a_configuration_that_nobody_shows_is_backed_by_the_shape() -> None:
+    network = Case("noisy-or", (2, 2, 2), increments, 3).network(1)
+    rows = {"P0": ["no", "yes", "no"] * 9, "P1": ["no", "no", "yes"] * 9}
+    rows["Y"] = ["no", "yes", "yes"] * 9
+    for shape, unsupported in (("noisy-or", 0), ("table", 1)):
+        result = lc.learn(network, rows, "em", shapes={"Y": shape})
+        assert result.families["Y"].unsupported == unsupported
+        assert bool(result.families["Y"].warnings) == bool(unsupported)

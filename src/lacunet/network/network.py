@@ -531,7 +531,12 @@ class Network(Askable):
         return needed
 
     def backing(self, variable: str, rows: FloatArray) -> FloatArray:
-        """The rows of data behind each row of a CPT: infinitely many where it needs no data."""
+        """The rows of data behind each row of a CPT: infinitely many where it needs no data.
+
+        A CPT that is no full table tells of configurations of the parents that nobody shows.
+        """
+        if variable in self.shaped_of:
+            return self.shaped_of[variable].backing(rows)
         if not self.not_asked_of:
             return rows
         return np.where(self.needs_data(variable), rows, np.inf)

@@ -112,6 +112,10 @@ class KnownTable:
         """Nothing moves it."""
         return np.zeros((0, *self.shape))
 
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """It needs no data."""
+        return np.full(rows.shape, np.inf)
+
     def within(self, parameters: FloatArray) -> FloatArray:
         """There are none."""
         return parameters

@@ -90,6 +90,10 @@ class FullTable:
             moved[row, :, row] = np.eye(len(rates))[1:] * rates - np.outer(rates[1:], rates)
         return moved.reshape(-1, *self.shape)
 
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """Each row of the table has its own."""
+        return rows
+
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""
         return np.clip(parameters, -LARGEST, LARGEST)

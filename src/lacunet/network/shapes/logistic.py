@@ -18,7 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.network.network import FloatArray, Mask
-from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
+from lacunet.network.shapes.main_effects import (
+    MainEffects,
+    backed_by_states,
+    check_size,
+    effect_names,
+)
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
@@ -121,6 +126,10 @@ class MultinomialLogit:
             by_sum[:, state] += rows[:, state]
             moved += [(column[:, None] * by_sum).reshape(self.shape) for column in columns]
         return np.stack(moved) if moved else np.zeros((0, *self.shape))
+
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """The rows behind each parent configuration: its own, or those of its parents' states."""
+        return backed_by_states(rows)
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""

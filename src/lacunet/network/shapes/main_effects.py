@@ -114,6 +114,23 @@ def _rows_alone(columns: FloatArray) -> list[int]:
     return [int(np.flatnonzero(number == 0)[0]), *alone.tolist()]
 
 
+def backed_by_states(rows: FloatArray) -> FloatArray:
+    """The rows behind each parent configuration, or behind the rarest of its parents' states.
+
+    Examples
+    --------
+    Nobody shows both causes, but each is there in some rows.
+
+    >>> backed_by_states(np.array([[5.0, 3.0], [2.0, 0.0]])).tolist()
+    [[5.0, 3.0], [2.0, 2.0]]
+    """
+    backing = np.full(rows.shape, rows.sum())
+    for axis in range(rows.ndim):
+        others = tuple(other for other in range(rows.ndim) if other != axis)
+        backing = np.minimum(backing, rows.sum(axis=others, keepdims=True))
+    return np.where(rows > 0, rows, backing)
+
+
 def check_size(name: str, variable: str, states: StatesOfAxes) -> None:
     """Refuse a shape whose table would have too many rows."""
     rows = prod(map(len, states[:-1]))

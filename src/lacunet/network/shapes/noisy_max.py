@@ -33,7 +33,12 @@ import numpy as np
 
 from lacunet.network.network import FloatArray, Mask, NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
-from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
+from lacunet.network.shapes.main_effects import (
+    MainEffects,
+    backed_by_states,
+    check_size,
+    effect_names,
+)
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
@@ -190,6 +195,10 @@ class IndependentCauses:
             by_sum[:, level + 1] = cumulative[:, level]
             moved += [self._states(column[:, None] * by_sum) for column in matrix.T]
         return np.stack(moved)
+
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """The rows behind each parent configuration: its own, or those of its parents' states."""
+        return backed_by_states(rows)
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""

@@ -25,7 +25,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.network.network import FloatArray, Mask
-from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
+from lacunet.network.shapes.main_effects import (
+    MainEffects,
+    backed_by_states,
+    check_size,
+    effect_names,
+)
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
@@ -162,6 +167,10 @@ class CumulativeLogit:
         by_effect = -by_score.sum(axis=0) * self.effects.matrix.T[1:, None]
         moved = np.concatenate([by_score, by_effect])
         return np.ascontiguousarray(moved.swapaxes(1, 2)).reshape(-1, *self.shape)
+
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """The rows behind each parent configuration: its own, or those of its parents' states."""
+        return backed_by_states(rows)
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """Parameters within their bounds, and thresholds that ascend."""

@@ -79,6 +79,10 @@ class Shaped(Protocol):
         """How each parameter moves the table: an axis for the parameters, then the table's."""
         ...
 
+    def backing(self, rows: FloatArray) -> FloatArray:
+        """How many rows of data are behind each parent configuration, of which each has some."""
+        ...
+
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""
         ...
