@@ -27,6 +27,7 @@ from lacunet.ask.worst_case import WorstCase
 from lacunet.inference.answer import Answer, Bounds
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.explain import Explanation
+from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
 from lacunet.missingness import graph as graph_module
 from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.identified.assumptions import Assumptions
@@ -97,6 +98,9 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Contrast: lambda: network().effect("Test", do="Disease").contrasts[0],
     Cpdag: lambda: network().cpdag,
     Cpt: lambda: result().cpt("Test"),
+    ShapeParameters: lambda: lc.learn(network(), rows(), shapes={"Test": "logistic"}).parameters(
+        "Test"
+    ),
     Diagnosis: lambda: lc.diagnose(rows(), network(), rng=1),
     Effect: lambda: result().effect("Test", do="Disease"),
     EstimateTable: lambda: result().table("Test"),

@@ -184,13 +184,13 @@ def test_links_and_odds_ratios_have_intervals(method: str) -> None:
         table = encoded(network, 1_000, 0.2, 7)
         result = lc.learn(network.with_tables(None), table, method, intervals=True)
         covariance = uncertainty_of(result).covariance
-        told = shape_parameters(result.network, "Y", covariance, 0.999)
+        told = shape_parameters(result.network, "Y", covariance, 0.999).parameters
         assert tuple(one.name for one in told) == network.shaped_of["Y"].parameter_names
         for one, truth in zip(told, expected[name], strict=True):
             assert one.interval is not None
             assert 0 < one.interval[0] < one.value < one.interval[1]
             assert one.interval[0] < truth < one.interval[1]
-        by_value = [one.value for one in shape_parameters(result.network, "Y", None)]
+        by_value = [one.value for one in shape_parameters(result.network, "Y", None).parameters]
         assert by_value == [one.value for one in told]
 
 
@@ -201,7 +201,7 @@ def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
     network = Network(states, {"Y": ["A"]}).with_shapes({"Y": "logistic"})
     table = EncodedTable({"A": 2, "Y": 2}, dict(zip("AY", cells.T.astype(np.uint8), strict=True)))
     result = lc.learn(network, table, "em", intervals=True, pseudo_counts=0)
-    ratio = shape_parameters(result.network, "Y", uncertainty_of(result).covariance)[1]
+    ratio = shape_parameters(result.network, "Y", uncertainty_of(result).covariance).parameters[1]
     error = np.sqrt((1 / counts).sum())  # Woolf (1955)
     assert ratio.value == pytest.approx(6.0, rel=1e-6)
     assert ratio.interval is not None

@@ -32,6 +32,7 @@ from lacunet.text import counted
 
 if TYPE_CHECKING:
     from lacunet.ask.worst_case import WorstCase
+    from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.network.formats.files import AnyNetwork
     from lacunet.show.pages.notebook import Page
@@ -156,6 +157,35 @@ class Result(Askable):
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The edges of the network, each as (parent, child)."""
         return self.network.edges
+
+    def parameters(self, variable: str, level: float = 0.95) -> ShapeParameters:
+        """The parameters of a CPT that is no full table: links, odds ratios.
+
+        Parameters
+        ----------
+        variable
+            One with a shape, as `learn`'s ``shapes=`` names it.
+        level
+            That of the intervals, which are there if the result has any.
+
+        Examples
+        --------
+        >>> from lacunet import example, learn, simulate
+        >>> cancer = example("cancer")
+        >>> rows = simulate(cancer, 2000, rng=1).frame()
+        >>> result = learn(cancer.with_tables(None), rows, shapes={"Cancer": "logistic"})
+        >>> result.parameters("Cancer").shape
+        'logistic'
+        """
+        from lacunet.learning.uncertainty.shape_parameters import shape_parameters
+
+        if self.network.known(variable) not in self.network.shapes_of:
+            raise MethodError(
+                f"the CPT of {variable!r} is a full table, whose parameters are its entries.",
+                "result.cpt(variable) has them; learn(..., shapes={...}) gives a CPT a shape.",
+            )
+        covariance = None if self.uncertainty is None else self.uncertainty.covariance
+        return shape_parameters(self.network, variable, covariance, level)
 
     def unroll(self, waves: int) -> Network:
         """The network of a panel over so many waves, to forecast: `Network.unroll`.

@@ -7,7 +7,9 @@ that of as many rows as would leave it the same variance, as intervals of CPT en
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,58 @@ from lacunet.learning.uncertainty.delta import Covariance
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import EmPosterior
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
+from lacunet.network.labelled_tables import Library, frame_of, interval_legend
 from lacunet.network.network import FloatArray, Network
+from lacunet.text_tables import Displayed, TextTable
 
 A_STEP = 1e-6  # of a parameter, for the derivative of what a report gives
+
+
+@dataclass(frozen=True, repr=False)
+class ShapeParameters(Displayed):
+    """The parameters of a CPT that is no full table, with their intervals if there are any."""
+
+    title: str  # the CPT, as it is written
+    shape: str  # its name
+    parameters: tuple[ShapeParameter, ...]
+    are_probabilities: bool  # else odds, and odds ratios
+    legend: str = ""  # what the intervals are
+
+    def to_frame(self, library: Library | None = None) -> Any:
+        """A row for each parameter: its name, its value, and the ends of its interval."""
+        columns: dict[str, list[Any]] = {
+            "parameter": [parameter.name for parameter in self.parameters],
+            "value": [parameter.value for parameter in self.parameters],
+        }
+        ends = [p.interval for p in self.parameters if p.interval is not None]
+        if ends:
+            columns["low"] = [low for low, _ in ends]
+            columns["high"] = [high for _, high in ends]
+        return frame_of(columns, library)
+
+    def as_data(self) -> dict[str, Any]:
+        """The shape's name, and each parameter's value and interval."""
+        values = {parameter.name: parameter.value for parameter in self.parameters}
+        intervals = {p.name: p.interval for p in self.parameters if p.interval is not None}
+        return {"shape": self.shape, "values": values, "intervals": intervals}
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.title}, {self.shape}>"
+
+    def _parts(self) -> Iterator[object]:
+        kind = "probabilities" if self.are_probabilities else "odds and odds ratios"
+        yield f"{self.title} as {self.shape}: {kind}"
+        header = ["parameter", "value"]
+        if self.legend:
+            header += ["low", "high"]
+        rows = []
+        for parameter in self.parameters:
+            row = [parameter.name, f"{parameter.value:.4f}"]
+            row += [f"{end:.4f}" for end in parameter.interval or ()]
+            rows.append(row)
+        yield TextTable(header, rows)
+        if self.legend:
+            yield self.legend
 
 
 @dataclass(frozen=True)
@@ -34,7 +85,7 @@ class ShapeParameter:
 
 def shape_parameters(
     network: Network, variable: str, covariance: Covariance | None, level: float = 0.95
-) -> tuple[ShapeParameter, ...]:
+) -> ShapeParameters:
     """The parameters of a CPT, in the order of its shape.
 
     Parameters
@@ -55,7 +106,13 @@ def shape_parameters(
     else:
         intervals = _intervals(network, variable, variances, covariance.degrees, level)
         ends = [(low, high) for low, high in intervals.tolist()]
-    return tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends))
+    return ShapeParameters(
+        network.cpt(variable).title,
+        network.shapes_of[variable].name,
+        tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends)),
+        shaped.reports_probabilities,
+        interval_legend(level) if ends and ends[0] is not None else "",
+    )
 
 
 def _variances(network: Network, variable: str, covariance: Covariance) -> FloatArray | None:

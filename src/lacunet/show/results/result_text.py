@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.family_reports import FamilyReport
 from lacunet.learning.plan import Ended
@@ -140,7 +141,8 @@ TAKEN_AS_TRUE = (
 def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     """The small CPTs of a small network, and how to see the others."""
     network = result.network
-    cpts = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
+    heads = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
+    cpts = [cpt for cpt in heads if cpt.child not in network.shapes_of]
     small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
     shown = small if len(cpts) <= FEW_VARIABLES_SHOWN else []
     lines: list[str] = []
@@ -148,6 +150,8 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
         lines += ["", str(cpt)]
         others = network.tied_with(cpt.child)[1:]
         lines += [f"the same: {first_of(others, 5)}"] if others else []
+    for name in [name for name in network.heads if name in network.shapes_of][:FEW_VARIABLES_SHOWN]:
+        lines += ["", str(result.parameters(name))]
     are_shown = {cpt.child for cpt in shown}
     if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
         lines += ["", f"CPTs not shown here: {first_of(large, 5)}; {shown_by(large[-1])}"]
@@ -267,6 +271,10 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "alternatives": None if alternatives is None else alternatives.as_data(),
         "families": {name: plain(report, REPORTED) for name, report in result.families.items()},
         "states": {name: list(states) for name, states in result.network.states_of.items()},
+        "parameters": {
+            name: result.parameters(name, level or DEFAULT_LEVEL).as_data()
+            for name in result.network.shapes_of
+        },
         "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
         "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
         "level": level,
