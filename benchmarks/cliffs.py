@@ -78,8 +78,52 @@ def parents() -> Iterator[Case]:
             )
 
 
+@cache
+def alarm(rows: int, *, at_random: bool) -> tuple[lc.Network, object]:
+    """Alarm, three tenths of the variables incomplete: completely at random (70%), or at random."""
+    truth = lc.example("alarm")
+    hide: object = lc.MCAR(0.7, share=0.3)
+    if at_random:
+        few = lc.MAR(share=0.3, parents=2, beta=(1.0, 2.0))
+        hide = few.draw(truth, np.random.default_rng(5))
+    table = lc.simulate(truth, rows, hide, rng=np.random.default_rng(1)).table
+    return truth.with_tables(None), table
+
+
+def em_start() -> Iterator[Case]:
+    for words, at_random in (("MCAR", False), ("MAR", True)):
+        for method in ("em", "direct-mcar", "factored-mar"):
+            for rows in (10**4, 10**5, 10**6):
+                yield Case(
+                    f"{method}, {words}",
+                    rows,
+                    lambda rows=rows, at_random=at_random, method=method: lc.learn(
+                        *alarm(rows, at_random=at_random), method, pseudo_counts=1
+                    ),
+                )
+
+
+def intervals() -> Iterator[Case]:
+    for words, at_random in (("MCAR", False), ("MAR", True)):
+        for method in ("direct-mar", "factored-mar", "em"):
+            for sure in (False, True):
+                for rows in (10**4, 10**5):
+                    yield Case(
+                        f"{method}, {words}" + (", intervals" if sure else ""),
+                        rows,
+                        lambda rows=rows, at_random=at_random, method=method, sure=sure: lc.learn(
+                            *alarm(rows, at_random=at_random),
+                            method,
+                            pseudo_counts=1,
+                            intervals=sure,
+                        ),
+                    )
+
+
 LINES: dict[str, Line] = {
+    "em start": Line(em_start, "rows"),
     "parents": Line(parents, "binary parents", is_power=False),
+    "intervals": Line(intervals, "rows"),
 }
 
 

@@ -64,6 +64,7 @@ Options = tuple[tuple[str, Any], ...]
 
 # The authors' program ends EM after 80 iterations at the latest. Ours ends after 500.
 AS_THE_AUTHORS: Options = (("max_iterations", 80), ("tolerance", 1e-4), ("accelerate", False))
+FROM_FACTORED: Options = (("start", "factored-mar"),)
 TO_THE_END: Options = (("max_iterations", 5_000), ("tolerance", 1e-7))
 
 
@@ -88,10 +89,10 @@ LEARNERS = {
         Learner("factored-mar", "F-MAR", "factored-mar"),
         Learner("informed-direct", "ID-MAR", "informed-direct", needs="separator"),
         Learner("informed-factored", "IF-MAR", "informed-factored", needs="separator"),
-        Learner("em", "F-MAR+EM", "em"),
-        Learner("em-80", "F-MAR+EM/80", "em", (*AS_THE_AUTHORS, ("restarts", 1))),
-        Learner("em-5000", "F-MAR+EM/5000", "em", TO_THE_END),
-        Learner("em-bp", "F-MAR+EM-BP", "em-bp"),
+        Learner("em", "F-MAR+EM", "em", FROM_FACTORED),
+        Learner("em-80", "F-MAR+EM/80", "em", (*FROM_FACTORED, *AS_THE_AUTHORS, ("restarts", 1))),
+        Learner("em-5000", "F-MAR+EM/5000", "em", (*FROM_FACTORED, *TO_THE_END)),
+        Learner("em-bp", "F-MAR+EM-BP", "em-bp", FROM_FACTORED),
         Learner("auto", "auto", "auto", limit_decides=True),
         Learner("default", "default", "auto", limit_decides=True, pseudo_counts="learn"),
         Learner("mgraph", "mgraph", "mgraph", needs="missingness"),

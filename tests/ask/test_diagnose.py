@@ -249,7 +249,7 @@ def test_every_method_is_told_what_it_would_rest_on_and_which_one_auto_takes() -
     assert found.grounds.informed_groups == 2
     assert found.grounds.informed_fallback_of == {"B": 0.0, "C": 0.0}
     assert found.grounds.auto == explain(THREE, table).plan.intention
-    assert found.grounds.auto.startswith("EM to convergence, starting from the factored-mar")
+    assert found.grounds.auto.startswith("EM to convergence, starting from the factored-mcar")
     assert found.grounds.expectation is not None
     for method in ("listwise", "factored-mcar", "informed-direct", "em", "mgraph"):
         assert method in str(found)

@@ -56,7 +56,7 @@ def test_with_holes_it_is_em_to_convergence_and_says_so(pseudo_counts: AskedPseu
     assert diagnosis.startswith(
         f"{variables}, {missing:.0%} of all cells; every family is observed"
     )
-    assert choice.startswith(f"factored-mar and {learned.ended.iterations} EM steps (each costs ")
+    assert choice.startswith(f"factored-mcar and {learned.ended.iterations} EM steps (each costs ")
     starts = len(learned.ended.starts)
     assert choice.endswith(f"to convergence, from the best of {starts} starts.")
 
@@ -87,7 +87,7 @@ def test_a_family_that_no_row_shows_whole_is_part_of_the_reason() -> None:
     learned = learned_by(Auto(), Task(network, table, 1.0))
     assert learned.why.startswith(
         "2 of 2 variables have missing values, 50% of all cells; 1 family (B) is observed whole "
-        "in no row. Chosen: factored-mar "
+        "in no row. Chosen: factored-mcar "
     )
 
 
@@ -103,8 +103,8 @@ def test_out_of_time_before_the_first_step_the_closed_form_stands(
 ) -> None:
     monkeypatch.setattr("lacunet.counts.gather.GRACE", np.inf)  # for its groups, on any machine
     learned = learned_by(Auto(time_limit=1e-6), TASK)
-    assert learned.why.endswith("factored-mar alone: time was up before the first EM step.")
-    assert_same(learned, learned_by(Deletion("factored"), TASK))
+    assert learned.why.endswith("factored-mcar alone: time was up before the first EM step.")
+    assert_same(learned, learned_by(Deletion("factored", groups=None), TASK))
 
 
 def test_a_time_limit_of_zero_is_refused_in_words() -> None:

@@ -230,7 +230,7 @@ def test_what_learn_refuses_is_explained_as_refused(has_data: bool) -> None:
 def test_without_data_the_method_and_its_stages_are_told() -> None:
     told = lc.explain(NETWORK, method="em")
     assert told.rows is None
-    assert told.stages == ("factored-mar", "em")
+    assert told.stages == ("factored-mcar", "em")
     learned = lc.explain(NETWORK, method="informed-direct", groups="learn")
     assert "W" in learned.families["Ill"].estimand
 

@@ -1,11 +1,11 @@
 """The method that needs no choosing: the closed form, then EM.
 
 Without missing values the CPTs are frequencies; fewer than ten rows are left to factored
-deletion for MAR. Otherwise that is followed by EM to convergence, as far as the time limit allows:
-exact where a step computes at most `MAX_EXACT_CELLS` cells of large cliques, and memory allows it,
-by loopy belief propagation elsewhere. If that too is beyond what an EM step may compute
-(`MOST_LOOPY_READS`), or not even one step fits, the closed form stands. The numbers are fixed, so
-that machines agree.
+deletion for MAR. Otherwise it is EM to convergence, from factored deletion for MCAR, as far as the
+time limit allows: exact where a step computes at most `MAX_EXACT_CELLS` cells of large cliques, and
+memory allows it, by loopy belief propagation elsewhere. If that too is beyond what an EM step may
+compute (`MOST_LOOPY_READS`), or not even one step fits, the closed form stands. The numbers are
+fixed, so that machines agree.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Solve = Callable[[Statistics, Learned, Setting], Learned]
 
 @dataclass(frozen=True)
 class Auto:
-    """Frequencies, factored-mar, or factored-mar followed by EM: whichever the data ask for.
+    """Frequencies, factored-mar, or EM: whichever the data ask for.
 
     ``time_limit`` is the number of seconds that learning may take.
     """
@@ -69,14 +69,14 @@ class Auto:
             return self._closed(plan, choice, choice)
         plan = self.em.plan(network, look, pseudo_counts)
         closed, climb = plan.stages
-        climb = replace(climb, solve=partial(_em, climb.solve))
+        climb = replace(climb, solve=partial(_em, closed.name, climb.solve))
         if look.total is None:
             climb = replace(climb, branches=(TOO_FEW_BRANCH, *climb.branches))
         return replace(
             plan,
             method=self.name,
             stages=(closed, climb),
-            intention="EM to convergence, starting from the factored-mar estimate",
+            intention=f"EM to convergence, starting from the {self.em.start} estimate",
         )
 
     @property
@@ -107,30 +107,32 @@ def _too_few(rows: int, total: float) -> str:
     return f"factored-mar alone: {counted(rows, 'row')}{worth}, too few for EM"
 
 
-def _em(solve: Solve, statistics: Statistics, closed: Learned, setting: Setting) -> Learned:
+def _em(
+    form: str, solve: Solve, statistics: Statistics, closed: Learned, setting: Setting
+) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     whole = setting.whole
     if statistics.stopped_by:
         cut = CUT_SHORT[statistics.stopped_by]
-        choice = f"factored-mar alone: {cut} before the first EM step"
+        choice = f"{form} alone: {cut} before the first EM step"
         learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         learned, choice = closed, ""  # as it was for all rows
     else:
         learned = solve(statistics, closed, setting)
-        choice = _steps_made(statistics, closed, learned)
+        choice = _steps_made(form, statistics, closed, learned)
     return replace(learned, why=_why(choice, statistics, learned))
 
 
-def _steps_made(statistics: Statistics, closed: Learned, learned: Learned) -> str:
+def _steps_made(form: str, statistics: Statistics, closed: Learned, learned: Learned) -> str:
     """What EM did and why it ended, with the forecast that it rests on."""
     ended, network = learned.ended, learned.network
     assert ended is not None
     assert network is not None
     if not ended.iterations:
-        return f"factored-mar alone: {CUT_SHORT[ended.reason]} before the first EM step"
+        return f"{form} alone: {CUT_SHORT[ended.reason]} before the first EM step"
     reads = 0.0 if learned.engine is None else learned.engine.reads
-    done = f"factored-mar and {counted(ended.iterations, 'EM step')}"
+    done = f"{form} and {counted(ended.iterations, 'EM step')}"
     if round(reads):
         done += f" (each costs {reads:,.0f} reads of table cells)"
     if drawn := alike_states(network, closed.tables, statistics.never_shown):

@@ -40,7 +40,8 @@ class EM:
     Parameters
     ----------
     start
-        Where to start: the name of a closed form, a network with CPTs, or "random".
+        Where to start: the name of a closed form, a network with CPTs, or "random". The paper's
+        EM starts from "factored-mar", and ends in the same place.
     tolerance, max_iterations
         EM has converged when no parameter changes by more than ``tolerance``, and what its steps
         add up to from there is below a tenth of a standard error; it makes at most
@@ -70,7 +71,7 @@ class EM:
     """
 
     start: str | Network = option(
-        "factored-mar", "where EM starts: a closed form, a network file, or 'random'", metavar="S"
+        "factored-mcar", "where EM starts: a closed form, a network file, or 'random'", metavar="S"
     )
     tolerance: float = option(
         1e-4, "EM has converged if no parameter changes by more than this", kind=float, least=0

@@ -9,8 +9,9 @@ the problems, and the line that turns counts into CPTs:
     \theta'(x \mid u) \propto E[n(u, x)] + A(u, x)
 
 The posterior of the observed data never goes down, and where it ends depends on where it
-begins: by default at the closed form, which is consistent under MAR. What EM does with the
-problems is in `lacunet.learning.em.restarts`; here the statistics are brought to it.
+begins: by default at factored deletion for MCAR, which costs little more than to count the rows,
+and leads to where that for MAR does. What EM does with the problems is in
+`lacunet.learning.em.restarts`; here the statistics are brought to it.
 
 *Replicates* of the rows start from where EM ended: else they might end at another optimum, or the
 states of a variable that no row shows change places. Where a limit cut EM short, they are learned

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import quotient
+from lacunet.counts.distinct import begins_of
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.learning.uncertainty.cpt_intervals import Spread
@@ -212,6 +213,15 @@ class Curvature:
         weights = quotient(self.totals, self.cells)
         return [(s.jacobian * weights[s.cells]) @ s.jacobian.T for s in self.free.shapes]
 
+    def complete_of_each(self, moves: FloatArray) -> FloatArray:
+        """Complete information times each of some moves, a column each."""
+        free = self.free
+        begins = np.flatnonzero(begins_of(free.row))
+        sums = np.add.reduceat(moves, begins, axis=0)
+        in_row = np.repeat(sums, np.diff(begins, append=len(free.row)), axis=0)
+        scaled = moves / self.cells[free.cell, None] + in_row / self.cells[free.reference, None]
+        return np.asarray(self.totals[free.cell, None] * scaled)
+
     def in_row(self, values: FloatArray) -> FloatArray:
         """For every cell, the sum over its CPT row."""
         return np.repeat(np.add.reduceat(values, self.begins), self.lengths)
@@ -265,7 +275,7 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
             block = members[parts[index]]
             rates[block, index] = change[block]
     kept = np.eye(number) - rates  # I - dM, one column for each direction
-    whole = np.apply_along_axis(curvature.complete, 0, kept) if number else kept
+    whole = curvature.complete_of_each(kept) if number else kept
     return np.asarray((whole + whole.T) / 2)
 
 
@@ -463,7 +473,7 @@ def _weak_directions(
     number = free.number
     if not number:
         return ()
-    complete = np.apply_along_axis(curvature.complete, 0, np.eye(number))
+    complete = curvature.complete_of_each(np.eye(number))
     squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
     prior_part = np.zeros((number, number))
     of_tables = slice(len(free.cell))

@@ -44,7 +44,7 @@ CLOSED = {
     "informed-direct": "by informed direct deletion",
     "informed-factored": "by informed factored deletion",
 }
-CLOSED["auto"] = CLOSED["factored-mar"]  # where not even one step of EM was made
+CLOSED["auto"] = CLOSED["factored-mar"]  # where rows are too few for EM
 RECIPES = {
     "counts": "from the counts of each CPT row",
     "influence of rows": "from the influence of each row",
