@@ -60,7 +60,7 @@ from lacunet.missingness.learned.not_asked import rows_that_tell
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import Mechanism
 
-BLOCK = 2**16
+BLOCK = 2**13
 ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surprise
 NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
@@ -111,22 +111,28 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
     matrix products, whatever the number of pairs.
     """
     gone = is_missing(table, partially)
-    counts_of = {
-        name: np.zeros((len(partially), 2, table.cardinality_of[name])) for name in table.variables
-    }
+    sizes = [table.cardinality_of[name] for name in table.variables]
+    counts = np.zeros((2, len(partially), sum(sizes)))
     for start in range(0, table.rows, BLOCK):
         block = slice(start, start + BLOCK)
         weights = None if table.weights is None else table.weights[block]
         missing = gone[block].astype(np.float32 if weights is None else np.float64)
-        for name in table.variables:
-            states = np.arange(table.cardinality_of[name])
-            shown = (table.columns[name][block][:, None] == states).astype(missing.dtype)
-            if weights is not None:
-                shown *= weights[:, None]
-            hidden = missing.T @ shown
-            counts_of[name][:, 0] += hidden
-            counts_of[name][:, 1] += shown.sum(axis=0, dtype=np.float64) - hidden
-    return counts_of
+        shown = np.concatenate(
+            [
+                table.columns[name][block] == np.arange(size)[:, None]
+                for name, size in zip(table.variables, sizes, strict=True)
+            ],
+            dtype=missing.dtype,
+        )
+        if weights is not None:
+            shown *= weights
+        hidden = missing.T @ shown.T
+        counts[0] += hidden
+        counts[1] += shown.sum(axis=1, dtype=np.float64) - hidden
+    of_each = np.split(counts, np.cumsum(sizes)[:-1], axis=2)
+    return {
+        name: own.transpose(1, 0, 2) for name, own in zip(table.variables, of_each, strict=True)
+    }
 
 
 def mcar_tests(
@@ -320,8 +326,19 @@ class _Testing:
             return dict.fromkeys(table.variables, 1.0)
         return {name: table.take(table.is_shown((name,))).scale for name in table.variables}
 
+    @cached_property
+    def alone(self) -> dict[str, FloatArray]:
+        """The tables of all mechanisms, given nothing."""
+        return mechanism_tables(self.table, self.table.partially_observed)
+
     def within(self, missing: str, causes: Scope, given: Scope) -> Iterator[MissingTest]:
         """A mechanism against some causes, within the strata of what is given."""
+        if not given and self.table.weights is None:
+            index = self.table.partially_observed.index(missing)
+            for alike in _of_one_size(self.table, causes, 2):
+                counts = np.stack([self.alone[cause][index] for cause in alike])
+                yield from self.tests([(missing, cause) for cause in alike], given, counts[:, None])
+            return
         table, (strata, number) = self.table, strata_of(self.table, given)
         halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
         for alike in _of_one_size(table, causes, number * 2):

@@ -1,0 +1,98 @@
+"""How structure learning grows with variables and missing values, beside another commit.
+
+    git worktree add ../base COMMIT
+    python benchmarks/structure_growth.py ../base [--variables 50,100,200] [--shares 0.1,0.3]
+
+Random networks (two to four states, up to three parents), 10^4 rows, a share of all cells missing,
+`lacunet.learn_structure` as it is called by default. Both source trees search the same table at the
+same time, each in a process of its own, so that what else runs slows both alike: processor seconds,
+F1 and the score of each, the ratio, and the exponent by which seconds grow from one number of
+variables to the next.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("base", type=Path, help="the worktree of another commit")
+    parser.add_argument("--variables", default="50,100,200")
+    parser.add_argument("--shares", default="0.1,0.3")
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--strengths", type=int, help="bootstrap replicates, as by default if none")
+    asked = parser.parse_args()
+    trees = {"before": asked.base / "src", "after": ROOT / "src"}
+    for share in map(float, asked.shares.split(",")):
+        last: dict[str, tuple[int, float]] = {}
+        for variables in map(int, asked.variables.split(",")):
+            job = [variables, share, asked.rows, asked.seed, asked.strengths]
+            runs = {name: started(tree, job) for name, tree in trees.items()}
+            found = {name: json.loads(run.communicate()[0]) for name, run in runs.items()}
+            for name, run in found.items():
+                growth = ""
+                if name in last:
+                    fewer, seconds = last[name]
+                    exponent = math.log(run["seconds"] / seconds) / math.log(variables / fewer)
+                    growth = f", grows by {exponent:.1f}"
+                last[name] = variables, run["seconds"]
+                print(
+                    f"{variables} variables, {share:.0%} missing, {name}: {run['seconds']:.1f} s, "
+                    f"F1 {run['f1']:.3f}, score {run['score']:,.1f}{growth}"
+                )
+            ratio = found["after"]["seconds"] / found["before"]["seconds"]
+            print(f"{variables} variables, {share:.0%} missing: {ratio:.2f} of before", flush=True)
+
+
+def started(tree: Path, job: list[Any]) -> subprocess.Popen[str]:
+    environment = dict(
+        os.environ,
+        PYTHONPATH=f"{tree.resolve()}{os.pathsep}{ROOT}",
+        OMP_NUM_THREADS="1",
+        OPENBLAS_NUM_THREADS="1",
+    )
+    command = [sys.executable, __file__, "worker", json.dumps(job)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
+
+
+def work(variables: int, share: float, rows: int, seed: int, strengths: int | None) -> None:
+    import numpy as np
+
+    import lacunet as lc
+    from lacunet.data.table import EncodedTable
+    from lacunet.inference.sampling import sample
+    from studies.problems.generators import random_network
+
+    rng = np.random.default_rng([variables, seed])
+    truth = random_network(variables, rng, max_parents=3, states=(2, 4))
+    whole = sample(truth, rows, rng)
+    hidden = {
+        name: np.where(rng.random(rows) < share, whole.cardinality_of[name], column)
+        for name, column in whole.columns.items()
+    }
+    data = lc.Data(EncodedTable(whole.cardinality_of, hidden), states=truth.with_tables(None))
+    lc.learn_structure({"A": [0, 1, None, 1] * 5, "B": [0, None, 1, 1] * 5}, strengths=0)  # warm
+    began = process_time()
+    found = lc.learn_structure(data, strengths=strengths)
+    seconds = process_time() - began
+    f1 = lc.compare_structures(truth, found.network).f1
+    print(json.dumps({"seconds": seconds, "f1": f1, "score": found.score}))
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["worker"]:
+        work(*json.loads(sys.argv[2]))
+    else:
+        main()
