@@ -58,7 +58,7 @@ from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.threads import in_threads
 
-CELLS_AT_A_TIME = 2**24  # rows x partially observed variables compiled in one go
+CELLS_AT_A_TIME = 2**22  # rows x partially observed variables compiled in one go
 # What compiling takes for each of these cells: 3 to 146 bytes measured from 10^4 rows on, at most
 # 164 below (peaks by tracemalloc: six networks, 30% and 90% of the variables incomplete).
 BYTES_A_CELL = 160
@@ -162,15 +162,22 @@ def compile_problems(
     table, factors = widened(layout, table)
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(MIN_ROWS_AT_A_TIME, int(cells // (1 + len(table.partially_observed))))
-    parts: list[Problems] = []
-    left = deadline.left
-    for start in range(0, max(table.rows, 1), size):
+
+    def compiled(start: int) -> Problems:
         deadline.check()
-        if parts and start >= PACE_KNOWN * table.rows:
-            deadline.check_pace(left, start / table.rows)
         chunk = table if table.rows <= size else table.take(slice(start, start + size))
         chunk_weighing = weighing.take(slice(start, start + size))
-        parts.append(_compiled(factors, chunk, chunk_weighing, prune, deadline))
+        return _compiled(factors, chunk, chunk_weighing, prune, deadline)
+
+    parts: list[Problems] = []
+    left = deadline.left
+    starts = range(0, max(table.rows, 1), size)
+    at_once = memory / (BYTES_A_CELL * max(cells, 1.0))
+    for start, part in zip(starts, in_threads(compiled, starts, at_once), strict=True):
+        parts.append(part)
+        done = start + size
+        if PACE_KNOWN * table.rows <= done < table.rows:
+            deadline.check_pace(left, done / table.rows)
         if len(parts) == PARTS_MERGED_AT_ONCE:
             parts = [merged(parts)]
     if len(parts) == 1:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from lacunet.counts.em_problems.ragged import Integers
 from lacunet.network.network import FloatArray
 
-PAYS_FROM = 2**20  # steps of all problems: an expectation of some 25 ms by NumPy
+PAYS_FROM = 2**19  # steps of all problems: an expectation of some 15 ms by NumPy
 MOST_CELLS = 2**31  # of a shard, so that its places are narrow integers
 
 # The columns of a table of blocks.
