@@ -66,7 +66,7 @@ def _width(sign: str, is_bold: bool) -> int:
 def fitted(text: str, room: float, size: float, *, is_bold: bool = False) -> str:
     """A text without its middle, where it is wider than the room.
 
-    >>> fitted("VENTRICULAR_VOLUME", 100, 12)
+    >>> fitted("VENTRICULAR_VOLUME", 102, 12)
     'VENTRI…OLUME'
     """
     if text_width(text, size, is_bold=is_bold) <= room:
