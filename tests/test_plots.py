@@ -11,6 +11,7 @@ import pytest
 import lacunet as lc
 from examples import APPENDIX, RAIN, appendix_table
 from lacunet.errors import LacunetError
+from lacunet.network.network import Network
 from lacunet.plots import (
     cpt_forest,
     cpt_heatmap,
@@ -22,7 +23,7 @@ from lacunet.plots import (
 )
 from lacunet.plots import forest as answers_forest
 from lacunet.show.figures.charts import Estimate, Series, forest, heat_map, lines
-from lacunet.show.figures.shapes import Box, Disc, Line, Picture, Words
+from lacunet.show.figures.shapes import POINTS, Box, Disc, Line, Picture, Words, corners
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -244,3 +245,77 @@ def test_what_only_a_result_has_is_not_drawn_of_a_network(draw: Any) -> None:
 
 def test_one_estimate_is_one() -> None:
     assert answers_forest({"a": 0.5}).words == "probability: 1 estimate"
+
+
+LONG = "VENTRICULAR_MINUTE_VOLUME_OF_THE_ALVEOLI_" + "W" * 22  # 63 letters
+
+
+def difficult() -> Network:
+    """Capitals, 63 letters, 40 states, characters of double width, accents."""
+    states = {LONG: ["NEVER ASKED", "yes"], "年齢階級": [f"state {k}" for k in range(40)]}
+    states |= {"Größe": ["ΜΕΓΑΛΟ", "НИЗКИЙ"]}
+    tables = {
+        LONG: np.full(2, 0.5),
+        "年齢階級": np.full((2, 40), 1 / 40),
+        "Größe": np.full((40, 2), 0.5),
+    }
+    return Network(states, {"年齢階級": [LONG], "Größe": ["年齢階級"]}, tables)
+
+
+def figures() -> dict[str, Picture]:
+    """Figures of every kind, with labels that are hard to make room for."""
+    rows = lc.simulate(lc.example("asia"), 300, lc.MCAR(0.3, share=0.5), rng=3).table
+    result = lc.learn(lc.example("asia"), rows, method="em", intervals=True)
+    curves = {f"{LONG} {k}": {300: [0.3, 0.2], 700: [0.2], 3000: [0.1]} for k in range(2)}
+    return {
+        "network": network_figure(lc.example("alarm")),
+        "mechanisms": network_figure(result, missingness="smoke -> R[lung]; R[lung] -> R[xray]"),
+        "difficult": network_figure(difficult()),
+        "turned": cpt_heatmap(difficult(), "年齢階級"),
+        "heat": cpt_heatmap(difficult(), "Größe"),
+        "effect": effect_forest(result.effect("dysp", do="smoke")),
+        "forest": answers_forest({LONG: (0.3, 0.2, 0.4), "b": (0.2, 0.1, 0.9)}, reference=0.25),
+        "curves": learning_curves(curves, LONG),
+        "trace": em_trace(result),
+    }
+
+
+@pytest.mark.filterwarnings("ignore:Glyph", "ignore:P\\(dysp")
+def test_words_stay_within_the_figure_and_names_within_their_boxes() -> None:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    for kind, picture in figures().items():
+        drawn = picture.figure()
+        renderer = FigureCanvasAgg(drawn).get_renderer()
+        (axes,) = drawn.axes
+        scale = drawn.dpi * POINTS / 72
+        words = [shape for shape in picture.shapes if isinstance(shape, Words)]
+        boxes = [shape for shape in picture.shapes if isinstance(shape, Box) and shape.radius]
+        for shape, text in zip(words, axes.texts, strict=True):
+            extent = text.get_window_extent(renderer)
+            left, right = extent.x0 / scale, extent.x1 / scale
+            assert left > -1, (kind, shape)
+            assert right < picture.width + 1, (kind, shape)
+            around = [
+                b for b in boxes if b.x <= shape.x <= b.x + b.width and 0 < shape.y - b.y < b.height
+            ]
+            assert all(b.x < left and right < b.x + b.width for b in around), (kind, shape)
+
+
+def test_an_axis_of_logarithms_has_three_numbers_or_more() -> None:
+    for far in (400, 700, 3_000, 40_000):
+        picture = learning_curves({"em": {300: [0.4], far: [0.1]}})
+        below = [w for w in picture.shapes if isinstance(w, Words) and w.y > 200]
+        assert sum(w.text.replace(",", "").isdigit() for w in below) >= 3, far
+
+
+def test_the_grid_of_a_forest_leaves_the_headings_free() -> None:
+    rows = lc.example_data("screening")
+    network = lc.learn(lc.example("screening"), rows, intervals=True)
+    picture = effect_forest(network.effect("Test", do="Disease"))
+    heads = [shape for shape in picture.shapes if isinstance(shape, Words) and shape.is_bold]
+    assert heads
+    lines = [corners(shape.path) for shape in picture.shapes if isinstance(shape, Line)]
+    upright = [(a[1], b[1]) for a, b in (line for line in lines if len(line) == 2) if a[0] == b[0]]
+    assert upright
+    assert not [pair for pair in upright for head in heads if pair[0] < head.y < pair[1]]

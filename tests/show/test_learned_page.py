@@ -53,11 +53,11 @@ def test_the_page_names_no_other_address_and_hostile_names_stay_text(method: str
     text = page_with(learned(network, table, method), table)
     elements = Elements()
     elements.feed(text)
-    assert set(elements.addresses) <= {"#panel", "data:,"}
+    assert set(elements.addresses) <= {"#panel", "#learned", "data:,"}
     assert not elements.handlers
     assert not elements.tags & {"img", "iframe", "object", "embed", "form"}
     assert carried(text)["variables"][0]["name"] == HOSTILE
-    assert text.count("</script>") == 6  # the data, and the page's own five
+    assert text.count("</script>") == 7  # the data, and the page's own six
 
 
 def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
@@ -79,9 +79,9 @@ def test_pages_stay_within_their_budget_with_intervals_too(
 
 
 def test_scripts_stay_within_their_budget() -> None:
-    # 15 kB above the scripts of the page that could not answer questions, its 74 kB of layout
-    # library included; now 48 kB without any.
-    assert sum(len(asset(name).encode()) for name in (*SCRIPTS, *LIVE)) <= 48_000
+    # Beliefs, cards, CPTs and pictures, without any library: less than the 74 kB of the layout
+    # library that pages once carried.
+    assert sum(len(asset(name).encode()) for name in (*SCRIPTS, *LIVE)) <= 68_000
 
 
 def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:

@@ -238,11 +238,59 @@ def test_print_leaves_out_what_can_only_be_pressed(browser: Any, alarm: Path) ->
         for table in ("#families", "#provenance table", "#complete table"):
             box = opened.page.locator(table).first.bounding_box()
             assert box["x"] + box["width"] <= 718, table  # nothing is cut off on A4
-        opened.page.set_viewport_size({"width": 1280, "height": 900})
+
+
+A4, LETTER = (718, 1000), (740, 960)  # what margins of a centimetre leave, in pixels
+FITS = """() => [...document.querySelectorAll("#drawing .card, #others .card")].map(card => {
+  const b = card.getBoundingClientRect(), drawing = card.closest(".sized");
+  const low = drawing ? drawing.getBoundingClientRect().bottom + 1 : Infinity;
+  return !b.width || b.left < 0 || b.right > innerWidth || b.bottom > low; })"""
+
+
+@pytest.mark.parametrize("sheet", [A4, LETTER])
+@pytest.mark.parametrize("after", ["", "#HRBP=HIGH&CVP=LOW"])
+def test_paper_has_every_card_and_every_warning(
+    browser: Any, alarm: Path, sheet: tuple[int, int], after: str
+) -> None:
+    with Opened(browser, alarm, after=after) as opened:
+        assert opened.page.locator("#learned details:not([open])").count() == 1
+        width, height = sheet
+        opened.page.set_viewport_size({"width": width, "height": height})
+        opened.page.emulate_media(media="print")
         opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        assert opened.page.locator(".sized").bounding_box()["width"] <= 721  # a sheet of paper
+        drawing = opened.page.locator(".sized").bounding_box()
+        assert drawing["width"] <= width
+        assert drawing["height"] <= height
+        assert opened.page.locator("#drawing .card").count() == 37
+        assert opened.page.locator("#others .card").count() == 37  # words in the drawing are small
+        assert not any(opened.page.evaluate(FITS))
+        assert opened.page.locator("details:not([open])").count() == 0
         opened.page.evaluate("dispatchEvent(new Event('afterprint'))")
-        assert opened.page.locator(".sized").bounding_box()["width"] > 1000
+        opened.page.emulate_media(media="screen")
+        assert opened.page.locator("#others .card").count() == 0
+        assert opened.page.locator("#learned details:not([open])").count() == 1
+        assert opened.faults == []
+
+
+def test_the_network_begins_above_the_fold(browser: Any, alarm: Path) -> None:
+    for width, height in ((1280, 900), (960, 720)):  # a window, the frame in a notebook
+        with Opened(browser, alarm, width, after="#HRBP=HIGH") as opened:
+            top = opened.page.locator("#drawing").bounding_box()["y"]
+            assert top < 0.4 * height
+
+
+def test_in_a_narrow_column_the_drawing_is_scaled(browser: Any, alarm: Path) -> None:
+    with Opened(browser, alarm, 600) as opened:
+        assert opened.page.locator("#drawing .card").count() == 37
+        assert not any(opened.page.evaluate(FITS))
+        assert opened.page.eval_on_selector("#drawing", "d => d.scrollWidth <= d.clientWidth")
+
+
+def test_a_card_is_as_wide_as_its_states_need(browser: Any, alarm: Path) -> None:
+    cut = """() => [...document.querySelectorAll("#drawing .label, #drawing .head .title")]
+      .filter(e => e.scrollWidth > e.clientWidth).map(e => e.textContent)"""
+    with Opened(browser, alarm) as opened:
+        assert opened.page.evaluate(cut) == []
 
 
 def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> None:

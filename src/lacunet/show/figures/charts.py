@@ -16,6 +16,7 @@ from lacunet.network.network import FloatArray
 from lacunet.show.figures.shapes import (
     DASHES,
     SERIES,
+    SIZE,
     Box,
     Disc,
     Line,
@@ -24,12 +25,15 @@ from lacunet.show.figures.shapes import (
     Words,
     stroke,
 )
+from lacunet.show.figures.text_width import fitted, text_width, wrapped
 from lacunet.text import counted
 
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 40
-LETTER = 6.6  # the width of a letter, on average
 MOST_POINTS = 400
+LONGEST_LABEL = 220.0  # pixels; longer ones lose their middle
+MOST_ACROSS = 12  # states that stand side by side, where the parents have fewer configurations
+TITLE_ROOM = 420.0
 
 
 @dataclass(frozen=True)
@@ -63,24 +67,34 @@ def lines(
     if len(set(named)) < len(named):  # they differ in later digits
         named = [f"{value - y_axis.high:,.3g}" for value in y_axis.ticks]
         y_label = f"{y_label}, from {y_axis.high:,.9g}"
-    left = max(LEFT, 12 + 7 * max(map(len, named), default=0))
-    x_axis = _Axis.over([x for line in series for x in line.x], left, WIDTH - RIGHT, log_x)
+    left = max(LEFT, 14 + max(map(_room, named), default=0.0))
+    width = max(float(WIDTH), _room(y_label) + 8, _room(x_label) + 8)
+    far = [x for line in series for x in line.x if math.isfinite(x)]
+    right = max(RIGHT, _room(f"{max(far, default=0):,.9g}") / 2 + 4)
+    x_axis = _Axis.over(far, left, width - right, log_x)
     for value, name in zip(y_axis.ticks, named, strict=True):
         y = y_axis.pixel(value)
-        shapes.append(Line(stroke((left, y), (WIDTH - RIGHT, y)), "grid"))
+        shapes.append(Line(stroke((left, y), (width - right, y)), "grid"))
         shapes.append(Words(left - 6, y + 4, name, "end"))
     shapes += [
         *_below(x_axis, base, x_label),
-        Line(stroke((left, TOP), (left, base), (WIDTH - RIGHT, base)), "axis"),
+        Line(stroke((left, TOP), (left, base), (width - right, base)), "axis"),
         Words(4, 10, y_label),
     ]
     for number, line in enumerate(series):
         shapes += _line(number, line, x_axis, y_axis)
     height = float(HEIGHT)
     if len(series) > 1:
-        legend, height = _legend([line.label for line in series])
+        labels = [line.label for line in series]
+        width = max(width, 44 + max(map(_room, labels)))
+        legend, height = _legend(labels, width)
         shapes += legend
-    return Picture(WIDTH, height, tuple(shapes), f"{y_label} against {x_label}")
+    return Picture(width, height, tuple(shapes), f"{y_label} against {x_label}")
+
+
+def _room(text: str) -> float:
+    """The width of a text in the size of all figures."""
+    return text_width(text, SIZE)
 
 
 def line_style(number: int) -> str:
@@ -88,10 +102,10 @@ def line_style(number: int) -> str:
     return f"s{number % len(SERIES)}-{number % len(DASHES)}"
 
 
-def _legend(labels: Sequence[str]) -> tuple[list[Shape], float]:
+def _legend(labels: Sequence[str], width: float) -> tuple[list[Shape], float]:
     """What the lines are called, in as many columns as there is room for; and where it ends."""
-    widest = max(map(len, labels)) * LETTER + 44
-    columns = max(1, int((WIDTH - 8) // widest))
+    widest = max(map(_room, labels)) + 44
+    columns = max(1, int((width - 8) // widest))
     shapes: list[Shape] = []
     for number, label in enumerate(labels):
         x, y = 8 + widest * (number % columns), HEIGHT + 8 + 16 * (number // columns)
@@ -150,22 +164,37 @@ class _Axis:
     @property
     def ticks(self) -> list[float]:
         """Some four round numbers."""
-        if self.is_log and self.high / self.low >= 10:
-            low = math.ceil(math.log10(self.low) - 1e-9)
-            high = math.floor(math.log10(self.high) + 1e-9)
-            return [10.0**power for power in range(low, high + 1, max(1, (high - low) // 6))]
+        if self.is_log and (powers := self._log_ticks()):
+            return powers
         rough = (self.high - self.low) / 4
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [round(k * step, 12) for k in range(first, last + 1)]
 
+    def _log_ticks(self) -> list[float]:
+        """Powers of ten, or some of their multiples where those are fewer than three."""
+        low = math.floor(math.log10(self.low) + 1e-9)
+        high = math.floor(math.log10(self.high) + 1e-9)
+        for multiples in ((1,), (1, 3), (1, 2, 5)):
+            ticks = [float(f"{m}e{power}") for power in range(low, high + 1) for m in multiples]
+            inside = [tick for tick in ticks if self.low * 0.999 <= tick <= self.high * 1.001]
+            if len(inside) >= 3:
+                return inside[:: math.ceil(len(inside) / 7)]
+        return []
+
 
 def _below(axis: _Axis, base: float, label: str) -> list[Shape]:
     """The numbers below a horizontal axis at ``base``, and what they are."""
-    texts = [(axis.pixel(value), base + 16, f"{value:,.9g}") for value in axis.ticks]
-    texts.append(((axis.start + axis.end) / 2, base + 34, label))
-    return [Words(x, y, text, "middle") for x, y, text in texts]
+    words: list[Shape] = []
+    free = -math.inf  # to the right of the number before
+    for value in axis.ticks:
+        x, text = axis.pixel(value), f"{value:,.9g}"
+        if x - _room(text) / 2 >= free:
+            words.append(Words(x, base + 16, text, "middle"))
+            free = x + _room(text) / 2 + 6
+    middle = max((axis.start + axis.end) / 2, _room(label) / 2 + 4)
+    return [*words, Words(middle, base + 34, label, "middle")]
 
 
 def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
@@ -196,12 +225,12 @@ def _upright(x: float, y: float, to_y: float, style: str = "grid") -> Line:
 
 
 def _label_room(names: Sequence[str]) -> float:
-    return min(20 + 7 * max((len(short(name)) for name in names), default=1), 220)
+    return 20 + max((_room(short(name)) for name in names), default=0.0)
 
 
-def short(name: str, longest: int = 30) -> str:
-    """A name, without its end where it has more letters."""
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+def short(name: str) -> str:
+    """A label, without its middle where it is too long."""
+    return fitted(name, LONGEST_LABEL, SIZE)
 
 
 def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) -> Picture:
@@ -268,25 +297,42 @@ def heat_map(
     given: str,
     is_supported: Sequence[bool],
 ) -> Picture:
-    """A CPT: a line for each parent configuration, shaded; hatched where no data support it."""
+    """A CPT: a line for each parent configuration, shaded; hatched where no data support it.
+
+    Of many states and few configurations each state has a line, each configuration a column.
+    """
+    is_turned = len(columns) > MOST_ACROSS and len(rows) <= MOST_ACROSS
+    if is_turned:
+        table, rows, columns, given = table.T, columns, rows, ""
+    lines_ = wrapped(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
+    top = 16.0 * len(lines_)
     left = _label_room([*rows, given])
-    cell = max(56.0, LETTER * max(len(short(name)) for name in columns) + 12)
-    shapes: list[Shape] = [Words(6, 16, title, is_bold=True), Words(left - 8, 38, given, "end")]
+    cell = max(56.0, 14 + max(_room(short(name)) for name in columns))
+    shapes: list[Shape] = [
+        Words(6, 16.0 * (number + 1), line, is_bold=True) for number, line in enumerate(lines_)
+    ]
+    shapes.append(Words(left - 8, top + 22, short(given), "end"))
     shapes += [
-        Words(left + cell * (column + 0.5), 38, short(name), "middle")
+        Words(left + cell * (column + 0.5), top + 22, short(name), "middle")
         for column, name in enumerate(columns)
     ]
     for number, name in enumerate(rows):
-        y = 46.0 + 24 * number
+        y = top + 30 + 24 * number
         shapes.append(Words(left - 8, y + 16, short(name), "end"))
         for column, value in enumerate(table[number]):
             x = left + cell * column
             shapes.append(Box(x, y, cell - 1, 23, f"heat-{round(10 * float(value))}"))
             shapes.append(Words(x + cell / 2, y + 16, f"{value:.3f}", "middle"))
-        if not is_supported[number]:
-            shapes.append(_hatched(left, y, cell * len(columns) - 1, 23))
-    width = max(left + cell * len(columns), 7.6 * len(title)) + 8
-    return Picture(width, 54.0 + 24 * len(rows), tuple(shapes), title)
+    for number, is_known in enumerate(is_supported):
+        if is_known:
+            continue
+        if is_turned:
+            shapes.append(_hatched(left + cell * number, top + 30, cell - 1, 24.0 * len(rows) - 1))
+        else:
+            shapes.append(_hatched(left, top + 30 + 24 * number, cell * len(columns) - 1, 23))
+    widest = max(text_width(line, SIZE, is_bold=True) for line in lines_)
+    width = max(left + cell * len(columns), 6 + widest) + 8
+    return Picture(width, top + 38 + 24.0 * len(rows), tuple(shapes), title)
 
 
 def _hatched(x: float, y: float, width: float, height: float) -> Line:
@@ -325,36 +371,55 @@ def forest(
     left, across = _label_room([f"  {estimate.label}" for estimate in estimates]), 300.0
     axis = _Axis.over([*known, *([] if reference is None else [reference])], left, left + across)
     shapes: list[Shape] = []
-    y, group = 12.0, ""
+    heads: list[Words] = []
+    stretches: list[tuple[float, float]] = []  # of the grid, which leaves the headings free
+    y, start, group = 12.0, 8.0, ""
     for estimate in estimates:
         if estimate.group != group:
+            if y > start + 4:
+                stretches.append((start, y))
             group = estimate.group
-            shapes.append(Words(6, y + 12, group, is_bold=True))
+            heads.append(Words(6, y + 12, group, is_bold=True))
             y += 22
+            start = y - 4
         shapes += _estimate(estimate, axis, left, y + 8)
         y += 20
     base = y + 4
-    grid: list[Shape] = [_upright(axis.pixel(value), 8, base) for value in axis.ticks]
-    if reference is not None:
-        grid.append(_upright(axis.pixel(reference), 8, base, "axis"))
+    stretches.append((start, base))
+    grid: list[Shape] = []
+    for top, bottom in stretches:
+        grid += [_upright(axis.pixel(value), top, bottom) for value in axis.ticks]
+        if reference is not None:
+            grid.append(_upright(axis.pixel(reference), top, bottom, "axis"))
     grid.append(Line(stroke((left, base), (left + across, base)), "axis"))
     grid += _below(axis, base, axis_label)
-    width = left + across + 26 + LETTER * 24
+    right = [_room(_in_numbers(estimate)) for estimate in estimates]
+    groups = [6 + text_width(head.text, SIZE, is_bold=True) for head in heads]
+    width = max(left + across + 22 + max(right, default=0.0), *groups, _room(axis_label) + 8, 0.0)
     words = f"{axis_label}: {counted(len(estimates), 'estimate')}"
-    return Picture(width, base + 42, (*grid, *shapes), words)
+    return Picture(width, base + 42, (*grid, *heads, *shapes), words)
 
 
 def _estimate(estimate: Estimate, axis: _Axis, left: float, y: float) -> list[Shape]:
-    is_bare = estimate.unsupported >= 0.1
+    is_bare = _is_bare(estimate)
     shapes: list[Shape] = [Words(left - 10, y + 4, short(estimate.label), "end")]
-    text = f"{estimate.value:.3f}"
     if math.isfinite(estimate.low) and math.isfinite(estimate.high):
         low, high = axis.pixel(estimate.low), axis.pixel(estimate.high)
         shapes.append(Line(stroke((low, y), (high, y)), "s0-2" if is_bare else "s0-0"))
         shapes += [_upright(end, y - 4, y + 4, "s0-0") for end in (low, high)]
-        text += f" [{estimate.low:.3f}, {estimate.high:.3f}]"
-    if is_bare:
-        text += f" {estimate.unsupported:.0%} no data"
     shapes.append(Disc(axis.pixel(estimate.value), y, 4, "hollow" if is_bare else "dot-0"))
-    shapes.append(Words(axis.end + 14, y + 4, text))
+    shapes.append(Words(axis.end + 14, y + 4, _in_numbers(estimate)))
     return shapes
+
+
+def _is_bare(estimate: Estimate) -> bool:
+    return estimate.unsupported >= 0.1
+
+
+def _in_numbers(estimate: Estimate) -> str:
+    text = f"{estimate.value:.3f}"
+    if math.isfinite(estimate.low) and math.isfinite(estimate.high):
+        text += f" [{estimate.low:.3f}, {estimate.high:.3f}]"
+    if _is_bare(estimate):
+        text += f" {estimate.unsupported:.0%} no data"
+    return text

@@ -8,13 +8,13 @@ from collections.abc import Collection, Mapping
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism, Node
-from lacunet.show.figures.charts import short
 from lacunet.show.figures.node_layout import bow, layered
-from lacunet.show.figures.shapes import Box, Line, Picture, Shape, Words, corners, stroke
+from lacunet.show.figures.shapes import SIZE, Box, Line, Picture, Shape, Words, corners, stroke
+from lacunet.show.figures.text_width import fitted, text_width
 from lacunet.text import counted
 
-LETTER, TALL, LOW = 7.2, 40.0, 28.0
-LONGEST = 28
+TALL, LOW = 40.0, 28.0
+LONGEST = 320.0  # pixels; longer names lose their middle
 
 
 def network_picture(
@@ -66,7 +66,7 @@ def network_picture(
 
 
 def _room(text: str) -> float:
-    return max(LETTER * len(short(text, LONGEST)) + 20, 64)
+    return max(min(text_width(text, SIZE, is_bold=True), LONGEST) + 20, 64)
 
 
 def _node(
@@ -74,9 +74,11 @@ def _node(
 ) -> list[Shape]:
     width, height = size
     is_variable = not isinstance(node, Mechanism)
-    name = short(str(node), LONGEST)
+    name = fitted(str(node), LONGEST, SIZE, is_bold=True)
+    title = "" if name == str(node) else str(node)
+    kind = "box" if is_variable else "dashed-box"
     shapes: list[Shape] = [
-        Box(x, y, width, height, "box" if is_variable else "dashed-box", radius=4),
+        Box(x, y, width, height, kind, title, radius=4),
         Words(x + width / 2, y + 18, name, "middle", is_bold=is_variable),
     ]
     if share is not None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -24,6 +25,21 @@ if TYPE_CHECKING:
 
 FONT = "Helvetica, Arial, sans-serif"
 SIZE = 12.0  # of words, in pixels
+MEASURED_FONT = "DejaVu Sans"  # by which room is made for words; matplotlib brings it
+OF_WIDE_CHARACTERS = (  # fonts that have them; those that a machine has stand in for the other
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans JP",
+    "Noto Sans SC",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Yu Gothic",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "IPAGothic",
+    "WenQuanYi Zen Hei",
+    "Droid Sans Fallback",
+)
 POINTS = 0.75  # in a pixel
 
 COLOURS = {  # in light; pages know them as --NAME, in light and in dark
@@ -260,6 +276,15 @@ def _text(shape: Words, *, in_page: bool) -> str:
     return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
 
 
+@cache
+def _fonts() -> list[str]:
+    """The fonts of PDF and PNG: what one does not have is taken from the next."""
+    from matplotlib.font_manager import fontManager
+
+    there = set(fontManager.get_font_names())
+    return [MEASURED_FONT, *(name for name in OF_WIDE_CHARACTERS if name in there)]
+
+
 def _draw(axes: Any, shape: Shape, order: int) -> None:
     """Draw a shape by matplotlib, above those before it."""
     from matplotlib.patches import Circle, FancyBboxPatch, PathPatch
@@ -273,6 +298,7 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
             ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
             va="baseline",
             size=shape.size * POINTS,
+            family=_fonts(),
             weight="bold" if shape.is_bold else "normal",
             color=COLOURS["ink"],
             zorder=order,

@@ -177,8 +177,8 @@ def section(identifier: str, title: str, *parts: str) -> str:
 
 
 def paragraph(text: str, kind: str = "") -> str:
-    """Plain text as a paragraph, if there is any."""
-    return f"<p{f' class={kind}' if kind else ''}>{escape(text)}</p>" if text else ""
+    """Plain text, or markup, as a paragraph, if there is any."""
+    return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>" if text else ""
 
 
 def bullets(items: Iterable[str]) -> str:

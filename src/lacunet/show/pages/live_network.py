@@ -24,17 +24,22 @@ from lacunet.inference.elimination.elimination_order import (
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
-from lacunet.show.figures.node_layout import Placement, bow, layered
+from lacunet.show.figures.node_layout import bow, layered
+from lacunet.show.figures.text_width import text_width
 from lacunet.show.pages.kit import bullets, folded, section
 from lacunet.show.pages.numbers import NOTHING, Behind, pack
+from lacunet.show.shape_text import shaped_cpt
 
-CARD, PAIR_CARD, NAME_CARD, BETWEEN, HEAD = 188, 216, 150, 18, 36
+NAME_CARD, BETWEEN, HEAD = 150, 18, 36
+NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 128, 300, 150
+BAR, NUMBER, IN_CARD, SHARE, WARNS = 56, 42, 28, 34, 12  # what stands beside names and labels
+LETTERS = 12.0  # the size of words in cards
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
-ROOMS = (1240, 720)  # a drawing for each of these widths, a list below
+ROOMS = (1240, 930, 720)  # a drawing for each of these widths; where there is less it is scaled
 MAX_CELLS_IN_BROWSER = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
-FEW_CELLS = 1_000_000  # of what does not fit as a whole, so that clicks are quick
+SECONDS = 10  # that a page works on what does not fit as a whole
 MOST_CARRIED = 1_000_000  # cells of CPTs, in full
 PATIENCE = 100  # cells per node that are as dear as trying one order
 MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
@@ -92,7 +97,7 @@ def carried(
         data["live"] = {
             "orders": [_order(side, names) for side, _ in sides],
             "most_cells": MAX_CELLS_IN_BROWSER,
-            "few_cells": FEW_CELLS,
+            "seconds": SECONDS,
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
             "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
@@ -173,41 +178,38 @@ def drawing(
     pairs = () if graph is None else graph.hidden
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
     row = 0 if not with_states else ROW if other is None else PAIR_ROW
-    width = NAME_CARD if not with_states else CARD if other is None else PAIR_CARD
+    widths = [card_width(network, v) if with_states else NAME_CARD for v in network.variables]
     is_large = len(network.variables) > DRAWN_WHOLE
     size_of: dict[Node, tuple[float, float]] = {}
-    for name in network.variables:
+    for name, width in zip(network.variables, widths, strict=True):
         states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
         size_of[name] = (float(width), float(HEAD + row * states))
-    for mechanism in causes_of:
-        size_of[mechanism] = (min(7.2 * len(mechanism.variable) + 44, width), float(MECHANISM))
+    boxes: dict[Node, tuple[float, float]] = {
+        mechanism: (text_width(str(mechanism), LETTERS) + 20, float(MECHANISM))
+        for mechanism in causes_of
+    }
     kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
     if other is not None:
         extra = [edge for edge in other.edges if edge not in kind_of]
         kind_of = _acyclic(kind_of | dict.fromkeys(extra, "extra"), [*size_of])
-    for mechanism, causes in causes_of.items():
-        kind_of |= {(cause, mechanism): "cause" for cause in sorted(causes, key=key)}
-
-    def placed(layout: Placement[Node]) -> dict[str, Any]:
-        lines = [(edge, kind_of[edge], path) for edge, path in layout.path_of.items()]
-        for first, second in hidden:
-            lines.append(((first, second), "hidden", bow(layout, size_of, first, second)))
-        corner_of = layout.corner_of
-        return {
-            "width": layout.width,
-            "height": layout.height,
-            "corners": {written(name): corner_of[name] for name in network.variables},
-            "boxes": {written(box): [*corner_of[box], size_of[box][0]] for box in causes_of},
-            "edges": [
-                {"path": path, "kind": kind, "ends": [*map(written, edge)]}
-                for edge, kind, path in lines
-            ],
-        }
-
-    card = {"width": width, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
-    narrowest = rooms[-1]
+    causes: dict[tuple[Node, Node], str] = {
+        (cause, mechanism): "cause"
+        for mechanism, causes in causes_of.items()
+        for cause in sorted(causes, key=key)
+    }
+    strength_of = _strengths(network)
+    whole = _Nodes(size_of | boxes, kind_of | causes, hidden, strength_of)
+    alone = _Nodes(size_of, kind_of, hidden, strength_of)
     if is_large:
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
+    card = {"width": NAME_CARD, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
+    drawn: dict[str, Any] = {"card": card, "most": DRAWN_WHOLE}
+    drawn["layouts"] = [whole.placed(room, written) for room in rooms]
+    if with_states:
+        drawn |= {"widths": widths, "labels": [_label_width(network, v) for v in network.variables]}
+    if with_states and causes_of:  # between beliefs they are drawn only if asked for
+        drawn["with_mechanisms"] = drawn["layouts"]
+        drawn["layouts"] = [alone.placed(room, written) for room in rooms]
     return {
         "mechanisms": [
             {"variable": index_of.get(mechanism.variable), "causes": sorted(keys(causes))}
@@ -216,13 +218,67 @@ def drawing(
         "hidden_causes": [*map(keys, hidden)],
         "has_rows": False,
         "live": None,
-        "drawn": {
-            "card": card,
-            "most": DRAWN_WHOLE,
-            "narrowest": narrowest,
-            "layouts": [placed(layered(size_of, [*kind_of], room)) for room in rooms],
-        },
+        "drawn": drawn,
     }
+
+
+@dataclass(frozen=True)
+class _Nodes:
+    """What is to be drawn: the size of each node, the kind of each edge, hidden common causes."""
+
+    size_of: Mapping[Node, tuple[float, float]]
+    kind_of: Mapping[tuple[Node, Node], str]
+    hidden: Sequence[Sequence[Node]]
+    strength_of: Mapping[frozenset[Node], float]
+
+    def placed(self, room: float, written: Callable[[Node], str]) -> dict[str, Any]:
+        """Where everything goes within a width."""
+        layout = layered(self.size_of, [*self.kind_of], room)
+        lines = [(edge, self.kind_of[edge], path) for edge, path in layout.path_of.items()]
+        for first, second in self.hidden:
+            if first in self.size_of and second in self.size_of:
+                path = bow(layout, self.size_of, first, second)
+                lines.append(((first, second), "hidden", path))
+        corner_of = layout.corner_of
+        edges: list[dict[str, Any]] = []
+        for edge, kind, path in lines:
+            edges.append({"path": path, "kind": kind, "ends": [*map(written, edge)]})
+            if (strength := self.strength_of.get(frozenset(edge))) is not None:
+                edges[-1]["strength"] = round(strength, 3)
+        return {
+            "width": layout.width,
+            "height": layout.height,
+            "corners": {written(v): corner_of[v] for v in self.size_of if isinstance(v, str)},
+            "boxes": {
+                written(box): [*corner_of[box], self.size_of[box][0]]
+                for box in self.size_of
+                if isinstance(box, Mechanism)
+            },
+            "edges": edges,
+        }
+
+
+def _strengths(network: Network) -> dict[frozenset[Node], float]:
+    """Of each edge the share of bootstrap replicates that have it, in either direction."""
+    replicates = [{*map(frozenset, replicate.edges)} for replicate in network.bootstrap or ()]
+    if not replicates:
+        return {}
+    return {
+        pair: sum(pair in pairs for pairs in replicates) / len(replicates)
+        for pair in map(frozenset, network.edges)
+    }
+
+
+def card_width(network: Network, name: str) -> int:
+    """As wide as the name and the states of a variable need, within limits."""
+    head = text_width(name, LETTERS, is_bold=True) + IN_CARD + SHARE + WARNS
+    rows = _label_width(network, name) + BAR + NUMBER + IN_CARD
+    return round(min(max(head, rows, NARROWEST_CARD), WIDEST_CARD))
+
+
+def _label_width(network: Network, name: str) -> int:
+    longest = max(text_width(state, LETTERS) for state in network.states(name))
+    return round(min(max(longest + 2, 24), LONGEST_LABEL))
 
 
 def _acyclic(
@@ -282,11 +338,17 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             '<span class="swatch missing"></span> share of the values that are missing. ! marks a '
             "warning."
         )
+    if any("strength" in edge for edge in data["drawn"]["layouts"][0]["edges"]):
+        lines.append(
+            "The width of an arrow is the share of bootstrap replicates of the rows that have the "
+            "edge, in either direction; it stands under the pointer."
+        )
     if data["mechanisms"]:
         lines.append(
             '<span class="swatch dashed"></span> R[X]: whether X is recorded (R[*]: whether a row '
             "is), and what that depends on; variables that may be missing are shaded."
         )
+    lines.append("Drag a card by its name to move it; where it is put, it stays.")
     keys = "Arrow keys walk along the network: up to a parent, down to a child, left and right."
     if live:
         keys += " Tab goes on to the states of the chosen variable."
@@ -294,16 +356,47 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
 
 
 def variables_as_data(network: Network) -> list[dict[str, Any]]:
-    """Every variable with its states and the places of its parents."""
-    index_of = {name: number for number, name in enumerate(network.variables)}
+    """Every variable: states, places of its parents, what it is tied with, shape, rule."""
+    index_of = {name: index for index, name in enumerate(network.variables)}
     return [
         {
             "name": name,
             "states": list(network.states(name)),
             "parents": [index_of[parent] for parent in network.parents(name)],
+            **_tied(network, name, index_of),
+            **_shaped(network, name),
+            **_ruled(network, name),
         }
         for name in network.variables
     ]
+
+
+def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str, Any]:
+    """The group that shares a CPT, and its first variable, if that is another one."""
+    group = network.tied_with(name)
+    if len(group) == 1:
+        return {}
+    tied = {"count": len(group), "first": group[0], "last": group[-1]}
+    return {"tied": tied} | ({"head": index_of[group[0]]} if name != group[0] else {})
+
+
+def _shaped(network: Network, name: str) -> dict[str, Any]:
+    shaped = shaped_cpt(network, name)
+    if shaped is None:
+        return {}
+    parameters = [[label, f"{value:.3g}"] for label, value in shaped.parameters]
+    return {"shape": {"name": shaped.shape, "scale": shaped.scale, "parameters": parameters}}
+
+
+def _ruled(network: Network, name: str) -> dict[str, Any]:
+    """The rule by which a question was not asked, and the CPT rows that it fixes, in runs."""
+    rule = network.not_asked_of.get(name)
+    if rule is None:
+        return {}
+    fixed = np.flatnonzero(network.possible(name).sum(axis=-1).ravel() == 1)
+    starts = np.flatnonzero(np.diff(fixed, prepend=-2) > 1)
+    runs = [[int(run[0]), int(run[-1])] for run in np.split(fixed, starts[1:]) if len(run)]
+    return {"rule": rule.when, "ruled": runs, "by_rule": len(fixed)}
 
 
 def network_section(
@@ -324,7 +417,8 @@ def network_section(
         ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
         '<span id="evidence" class="chips"></span>'
         '<button type="button" id="clear" disabled>clear</button></div>'
-        '<p class="soft" id="moved" role="status"></p></div>'
+        '<p class="soft" id="moved" role="status"></p>'
+        '<p class="soft" id="explained" role="status" hidden></p></div>'
     )
     panel = '<div id="panel-place"><div id="panel" tabindex="-1"></div></div>'
     disabled = "" if not live or live["can_set"] else " disabled"
@@ -333,6 +427,13 @@ def network_section(
         f'<option value="do"{disabled}>set: do()</option>'
         '<option value="among">one of several</option></select></label>'
     )
+    mechanisms = ""
+    if data["drawn"].get("with_mechanisms"):
+        mechanisms = (
+            '<label><input type="checkbox" id="show-mechanisms"> show R[X], what decides whether '
+            "values are missing</label>"
+        )
+    explain = '<button type="button" id="explain">most probable explanation</button>'
     return section(
         "network",
         title,
@@ -343,15 +444,20 @@ def network_section(
         '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
         '<label>as <select id="view"><option value="graph">graph</option>'
         f'<option value="list">list</option></select></label>{click_means if live else ""}'
+        f"{explain if live else ''}"
         '<span class="graph-only bar"><button type="button" id="larger" aria-label="larger">+'
         '</button><button type="button" id="smaller" aria-label="smaller">−</button>'
         '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
-        '<button type="button" id="whole" hidden>whole network</button></span></div>',
+        '<button type="button" id="whole" hidden>whole network</button>'
+        '<button type="button" id="put-back" hidden>put cards back</button></span></div>',
         ask if live else "",
-        folded("How to read and use it", bullets(_reading(data))),
         '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
-        '<p class="soft" id="sure" hidden></p><p class="soft name" id="shown" role="status"></p>'
-        '<div id="drawing" tabindex="-1"></div>',
+        '<p class="soft name" id="shown" role="status"></p><div id="drawing" tabindex="-1"></div>',
+        '<p class="soft" id="sure" hidden></p>',
+        f'<div class="bar graph-only">{mechanisms}<span>save the picture:</span><button '
+        'type="button" id="save-svg">SVG</button><button type="button" id="save-png">PNG</button>'
+        "</div>",
+        folded("How to read and use it", bullets(_reading(data)), kind="how"),
         '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
         (panel if "packed" in data else "") + "</div>",
         after,

@@ -19,8 +19,8 @@ from lacunet.text import counted, first_of, own_version
 
 MOST_NAMES = 3  # of data files, in a title
 SCRIPTS = ("sorting.js", "page.js")
-DRAWN = ("network.js", "drawing.js")  # of a network without CPTs
-LIVE = ("beliefs.js", "network.js", "cpts.js")
+DRAWN = ("network.js", "picture.js", "drawing.js")  # of a network without CPTs
+LIVE = ("beliefs.js", "network.js", "picture.js", "cpts.js")
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"

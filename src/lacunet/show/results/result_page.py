@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
+from html import escape
 from typing import Any
 
 from lacunet.counts.missing_values import MissingSummary
@@ -13,6 +14,7 @@ from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.show.pages.kit import (
     NETWORK_SAVES,
+    Markup,
     Tile,
     bullets,
     folded,
@@ -23,6 +25,7 @@ from lacunet.show.pages.kit import (
     save_bar,
     section,
     table,
+    tiles,
 )
 from lacunet.show.pages.live_network import (
     carried,
@@ -88,6 +91,13 @@ def page(
     }
     sections = [
         network_section(data, why_not_live=why_not_live(network)),
+        section(
+            "learned",
+            "How it was learned",
+            paragraph(_chosen(result, level)),
+            tiles(_tiles(result, summary, order[0])),
+            _warnings(result),
+        ),
         _families_section(order, facts),
         "" if summary is None else missing_section(summary),
         em_section(
@@ -95,15 +105,14 @@ def page(
         ),
         "" if summary is None else complete_section(network, summary),
     ]
+    learned = f"{counted(len(network.heads), 'CPT')} by {result.method}"
     return report_page(
         "learned",
-        f"{counted(len(facts), 'CPT')} by {result.method} from {counted(result.rows, 'row')}",
+        f"{learned} from {counted(result.rows, 'row')}",
         sections,
         data,
         source,
-        words=_chosen(result, level),
-        facts=_tiles(result, summary, order[0]),
-        notes=_warnings(result),
+        words=_in_short(result),
         ending=_ending(data),
     )
 
@@ -130,19 +139,20 @@ def _pseudo_counts(result: Result) -> float | None:
 
 
 def _trouble(result: Result) -> list[int]:
-    """The places of the variables, the one whose CPT rests on least first.
+    """The places of the variables, of tied ones the first, whose CPT rests on least first.
 
     First by the share of parent configurations that no row shows and of what fell back, then
     by the effective size, or the rows shown where it is not known.
     """
     names = result.network.variables
+    heads = {*result.network.heads}
 
     def trouble(index: int) -> tuple[float, float]:
         report = result.families[names[index]]
         lost = report.unsupported / report.support.size + report.fallback_mass
         return -lost, report.effective_size or report.rows_shown
 
-    return sorted(range(len(names)), key=trouble)
+    return sorted((k for k, name in enumerate(names) if name in heads), key=trouble)
 
 
 def _facts(result: Result) -> list[dict[str, Any]]:
@@ -158,6 +168,21 @@ def _facts(result: Result) -> list[dict[str, Any]]:
         known = plain(report, "rows_shown fallback_mass fallback warnings")
         fact.update(known, effective=report.effective_size)
     return facts
+
+
+def _in_short(result: Result) -> Markup:
+    """One sentence: what was missing, what is assumed of that, and whether there are warnings."""
+    cells = max(result.rows * len(result.missing), 1)
+    share = sum(result.missing.values()) / cells
+    words = "No value was missing"
+    if share:
+        words = f"{share:.1%} of the values were missing"
+    if result.assumption:
+        words += f"; it is assumed that {result.assumption}"
+    if not (number := len(_remarks(result))):
+        return Markup(f"{escape(words)}.")
+    link = f'<a href="#learned">{counted(number, "warning or note", "warnings and notes")}</a>'
+    return Markup(f"{escape(words)}; there {'is' if number == 1 else 'are'} {link}.")
 
 
 def _chosen(result: Result, level: float | None) -> str:
@@ -206,13 +231,18 @@ def _weakness(report: FamilyReport) -> str:
 def _warnings(result: Result) -> str:
     if not result.warnings:
         return ""
-    items = [named(text) for text in result.notes] + [
-        f"{panel_link(result.network.variables.index(name), named(name))}: {named(text)}"
-        for name, report in result.families.items()
-        for text in report.warnings
-    ]
+    items = _remarks(result)
     words = counted(len(items), "warning or note", "warnings and notes")
     return folded(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
+
+
+def _remarks(result: Result) -> list[str]:
+    """Notes on the whole, then the warnings of each CPT, as markup."""
+    return [named(text) for text in result.notes] + [
+        f"{panel_link(result.network.variables.index(name), named(name))}: {named(text)}"
+        for name in result.network.heads
+        for text in result.families[name].warnings
+    ]
 
 
 def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
@@ -231,7 +261,7 @@ def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
         size = fact["effective"]
         rows.append(
             [
-                panel_link(index, named(fact["name"])),
+                panel_link(index, _of_group(fact)),
                 f"{fact['missing']:.1%}",
                 f"{fact['rows_shown']:,}",
                 "–" if size is None else f"{size:,.0f}",
@@ -247,6 +277,12 @@ def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
     attributes = [f' data-place="{index}"' for index in places]
     families = table(["variable", *words], rows, identifier="families", attributes=attributes)
     return section("trouble", "What each CPT rests on", paragraph(text, "soft"), families)
+
+
+def _of_group(fact: Mapping[str, Any]) -> str:
+    """A variable, and the last of those that share its CPT."""
+    tied = fact.get("tied")
+    return named(fact["name"]) + (f" to {named(tied['last'])}" if tied else "")
 
 
 def _ending(data: Mapping[str, Any]) -> list[str]:

@@ -12,6 +12,8 @@
   const percent = share => (100 * share).toFixed(1) + "%";
   const parentsOf = (i, at) => at ? data.other.parents[i] : vars[i].parents;
 
+  // Rows that a rule fixes, in which the question was not asked: runs of rows, as [first, last].
+  const ruledRows = (i, at) => new Set(at ? [] : (vars[i].ruled ?? []).flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, k) => from + k)));
   // The rows of a CPT as they are shown: parents fixed, listed, or folded into a mean that is
   // weighted by the rows behind each configuration.
   function listed(i, at, folds) {
@@ -21,8 +23,8 @@
       for (let a = sizes.length - 1, rest = row; a >= 0; a--) { index[a] = rest % sizes[a]; rest = Math.floor(rest / sizes[a]); }
       if (index.some((s, a) => Number.isInteger(folds[a]) && folds[a] !== s)) continue;
       const states = index.map((s, a) => folds[a] === "fold" ? null : s), key = states.join();
-      const cells = Array.from(cpts[i].subarray(row * k, row * k + k)), behind = rows ? rows[i][row] : null, isBare = bare[i]?.[row] === 1;
-      if (!isFolded) { found.set(key, { states, cells, behind, isBare, ends: ends?.[i].subarray(2 * row * k, 2 * (row + 1) * k) }); continue; }
+      const cells = Array.from(cpts[i].subarray(row * k, row * k + k)), behind = rows ? rows[i][row] : null, isBare = bare[i]?.[row] === 1, isRuled = ruledRows(i, at).has(row);
+      if (!isFolded) { found.set(key, { states, cells, behind, isBare, isRuled, ends: ends?.[i].subarray(2 * row * k, 2 * (row + 1) * k) }); continue; }
       if (!found.has(key)) found.set(key, { states, cells: Array(k).fill(0), behind: 0, isFolded });
       const mean = found.get(key), weight = rows ? behind : 1;
       mean.behind += weight;
@@ -46,14 +48,14 @@
     });
     if (row.behind === null) return tr;
     const pseudo = v.states.length * data.pseudo_counts;
-    tr.append(make("td", {}, row.behind === 0 ? "no row" : whole(row.behind)));
+    tr.append(make("td", {}, row.isRuled ? "fixed by the rule" : row.behind === 0 ? "no row" : whole(row.behind)));
     if (data.pseudo_counts != null) tr.append(make("td", {}, row.isFolded || pseudo + row.behind === 0 ? "–" : percent(pseudo / (pseudo + row.behind))));
     return tr;
   }
   function drawTable(at) {
     const i = shown.variable, v = vars[i], all = listed(i, at, at ? parentsOf(i, 1).map(() => "each") : shown.folds);
-    const bare = all.filter(row => row.isBare), hides = bare.length > FEW && !shown.unfolded;
-    const rows = hides ? all.filter(row => !row.isBare) : all;
+    const bare = all.filter(row => row.isBare), ruled = all.filter(row => row.isRuled), isFew = bare.length <= FEW;
+    const rows = all.filter(row => shown.unfolded || (isFew || !row.isBare) && !row.isRuled), hides = !shown.unfolded;
     const pages = Math.max(Math.ceil(rows.length / PAGE_ROWS), 1);
     shown.page = Math.min(Math.max(shown.page, 0), pages - 1);
     const hasRows = all[0].behind !== null, across = parentsOf(i, at).length + v.states.length + (hasRows ? data.pseudo_counts != null ? 2 : 1 : 0);
@@ -63,8 +65,9 @@
       ...(hasRows && data.pseudo_counts != null ? [make("th", { scope: "col", title: "the most that pseudo-counts can weigh here: pseudo-counts over pseudo-counts and rows" }, "pseudo-counts ≤")] : []));
     const body = rows.slice(shown.page * PAGE_ROWS, (shown.page + 1) * PAGE_ROWS).map(row => cptRow(i, at, row));
     const unfold = make("button", { type: "button", on: { click: () => { shown.unfolded = !shown.unfolded; drawTables(); } } }, hides ? "show them" : "fold them");
-    if (bare.length > FEW) body.push(make("tr", { class: "unsupported folded" }, make("td", { class: "label", colspan: across },
-      `${bare.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} parent configurations without data `, unfold)));
+    const line = (kind, some, text, ...more) => make("tr", { class: kind + "folded" }, make("td", { class: "label", colspan: across }, `${some.length.toLocaleString("en")} of ${all.length.toLocaleString("en")} parent configurations ${text} `, ...more));
+    if (ruled.length) body.push(line("", ruled, "fixed by the rule ", name(vars[i].rule), " ", ...(isFew ? [unfold] : [])));
+    if (!isFew) body.push(line("unsupported ", bare, "without data", unfold));
     byId("cpt" + (at || "")).replaceChildren(make("table", { class: "cpt" }, make("thead", {}, head), make("tbody", {}, ...body)));
     const turn = by => () => { shown.page += by; drawTables(); };
     if (!at) byId("pages").replaceChildren(...(pages === 1 ? [] : [
@@ -93,7 +96,43 @@
       ...(v.rows_shown === undefined ? [] : [`${whole(v.rows_shown)} rows show the family`]),
       ...(v.effective ? [`effective size ${whole(Math.round(v.effective))}`] : []),
       ...(v.fallback_mass ? [`${percent(v.fallback_mass)} fell back on ${v.fallback}`] : []),
-      `${whole(v.unsupported)} of ${whole(v.configurations)} parent configurations without a row`].join(" · "))];
+      `${whole(v.unsupported)} of ${whole(v.configurations)} parent configurations without a row`,
+      ...(v.by_rule ? [`${whole(v.by_rule)} fixed by a rule`] : [])].join(" · "))];
+  }
+  // A CPT that is shared, and one with fewer parameters than a table.
+  function kind(v) {
+    const parts = [];
+    if (v.tied) parts.push(make("p", {}, `One CPT of ${whole(v.tied.count)} variables (tied): `, name(v.tied.first), v.tied.count > 2 ? " to " : " and ", name(v.tied.last)));
+    if (v.shape) parts.push(make("p", {}, `Its shape is ${v.shape.name}${v.shape.scale ? ` (${v.shape.scale})` : ""}: `, ...v.shape.parameters.flatMap(([text, value], a) => [a ? ", " : "", name(text), ` ${value}`])));
+    return parts;
+  }
+  // What moves a state of the chosen variable most: for each other variable how far its states would take it.
+  const MOST_MOVES = 10;
+  function drawMoves() {
+    const i = shown.variable, place = byId("moves"), k = Number(byId("moved-state").value);
+    const p = network.beliefOf(i, k), found = p === undefined || network.state.seen[i] >= 0 ? [] : network.movesOf(i, k);
+    const all = found.map(([u, given]) => {
+      const known = given.map((value, x) => [value, x]).filter(([value]) => !Number.isNaN(value)).sort((a, b) => a[0] - b[0]);
+      return { u, low: known[0], high: known.at(-1) };
+    }).sort((a, b) => (b.high[0] - b.low[0]) - (a.high[0] - a.low[0])).slice(0, MOST_MOVES).filter(({ low, high }) => high[0] - low[0] > 5e-4);
+    if (!all.length) { place.replaceChildren(network.state.seen[i] >= 0 ? "It is known." : p === undefined ? "Its belief is not worked out here." : "Nothing that is not known yet would move it."); return; }
+    place.replaceChildren(...all.flatMap(({ u, low, high }) => {
+      const bar = make("i"), tick = make("b"), [[from, x], [to, y]] = [low, high];
+      Object.assign(bar.style, { left: 100 * from + "%", width: 100 * (to - from) + "%" });
+      tick.style.left = 100 * p + "%";
+      return [make("span", { class: "name" }, name(vars[u].name)), make("span", { class: "reach", role: "img", "aria-label": `from ${from.toFixed(3)} to ${to.toFixed(3)}` }, bar, tick),
+        make("small", {}, `${from.toFixed(3)} if `, name(vars[u].states[x]), `, ${to.toFixed(3)} if `, name(vars[u].states[y]))];
+    }));
+  }
+  function movesSection(v) {
+    if (!data.live || data.other || vars.length < 2) return [];
+    const select = make("select", { id: "moved-state", on: { change: drawMoves } }, ...v.states.map((state, k) => make("option", { value: k }, state)));
+    const part = make("details", { id: "moving" }, make("summary", {}, "What would move it most, were it known"),
+      make("p", { class: "soft" }, "Of each variable that is not known yet, how far its states would take the probability; the line is where it is now."),
+      make("label", {}, name(v.name), " = ", select), make("div", { id: "moves" }));
+    part.open = shown.moving === true;
+    part.addEventListener("toggle", () => { shown.moving = part.open; if (part.open) drawMoves(); });
+    return [part];
   }
   function warnings(v) {
     if (!v.warnings?.length) return [];
@@ -110,10 +149,12 @@
     panel.replaceChildren(
       make("h3", { id: "panel-title" }, ...title(i, 0)),
       ...facts(i),
+      ...kind(v),
       ...(many && !data.other ? [make("div", { class: "bar" }, ...foldings(v))] : []),
       ...(data.other ? [make("div", { class: "pair" }, ...data.labels.map((label, at) =>
         make("div", {}, make("h4", {}, name(label), ": ", ...title(i, at)), region(at))))] : [region(0)]),
       make("div", { class: "bar", id: "pages" }),
+      ...movesSection(v),
       ...warnings(v),
       ...(data.has_intervals ? [make("p", { class: "soft" }, `Below each probability: its ${data.level ? Math.round(1000 * data.level) / 10 + "% " : ""}interval.`)] : []),
       make("div", { class: "bar" }, make("button", { type: "button", on: { click: copyCsv } }, "copy as CSV"),
@@ -122,6 +163,7 @@
         make("span", { id: "copied", role: "status", class: "soft" })),
       ...(formulas.length ? [make("h3", {}, "What is estimated"), make("div", { class: "formula", tabindex: 0 }, formula(formulas[i]))] : []));
     drawTables();
+    if (byId("moving")?.open) drawMoves();
     if (network.isList() && isAsked) network.cards[i].after(panel); else byId("panel-place").append(panel);
     if (isAsked) { panel.focus({ preventScroll: true }); panel.scrollIntoView({ block: "nearest" }); }
   }
@@ -184,6 +226,7 @@
       tr.hidden = !vars[tr.dataset.place].name.toLowerCase().includes(text);
     }));
     network.onChoice.push(drawPanel);
+    network.onBeliefs.push(() => { if (byId("moving")?.open) drawMoves(); });
   }
   async function start() {
     tables = await Promise.all([data, data.other].filter(Boolean).map(restore));

@@ -7,13 +7,13 @@
 page.network = (() => {
   const { data, make, draw, name, byId, restore } = page;
   const vars = data.variables, live = data.live, drawn = data.drawn;
-  const { width: CARD, between: GAP } = drawn.card;
+  const GAP = drawn.card.between, widthOf = i => drawn.widths?.[i] ?? drawn.card.width;
   const place = new Map(vars.map((v, i) => [v.name, i]));
   const stateOf = vars.map(v => new Map((v.states ?? []).map((s, k) => [s, k])));
   const children = vars.map(() => []);
   vars.forEach((v, i) => v.parents.forEach(p => children[p].push(i)));
   const isLarge = vars.length > drawn.most;
-  const state = { chosen: data.opens_on, whole: !isLarge, zoom: 1, view: null, seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null), wasChosen: false };
+  const state = { chosen: data.opens_on, whole: !isLarge, zoom: null, view: null, mechanisms: !drawn.with_mechanisms, seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null), wasChosen: false };
   const onChoice = [];
 
   // ---- cards
@@ -52,12 +52,14 @@ page.network = (() => {
     const share = v.missing ? make("span", { class: "share" }, v.missing === null ? "" : percent(v.missing)) : "";
     const head = make("button", { type: "button", class: "head", tabindex: -1, "aria-label": words(i), title: words(i) },
       make("span", { class: "title" }, name(v.name)), share, note, missing);
-    head.addEventListener("click", () => choose(i, true));
+    head.addEventListener("click", () => { if (!dragged) choose(i, true); });
     const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
     const from = v.parents.length ? make("div", { class: "from" }, "from ", ...v.parents.flatMap((p, a) => [a ? ", " : "", name(vars[p].name)])) : "";
     const card = make("div", { class: "card" + (v.partial ? " partial" : ""), "data-card": i }, head, from, states);
-    if (live) card.style.setProperty("--label", Math.min(Math.max(...v.states.map(s => s.length), 3) + 1, 12) + "ch");
+    if (live) card.style.setProperty("--label", drawn.labels[i] + "px");
+    card.style.setProperty("--card", widthOf(i) + "px");
     card.addEventListener("keydown", event => walk(event, i));
+    head.addEventListener("pointerdown", event => drag(event, i));
     return card;
   });
   const rows = live ? cards.map(card => [...card.querySelectorAll(".state")]) : [];
@@ -69,72 +71,136 @@ page.network = (() => {
   // ---- drawing
   const frame = byId("drawing"), list = byId("others");
   const canvas = make("div", { class: "canvas" });
-  canvas.style.setProperty("--card", CARD + "px");
-  const room = () => byId("network").clientWidth - 2;
-  const isWide = () => room() >= drawn.narrowest;
-  const isList = () => state.view ? state.view === "list" : !isWide();
+  const room = () => byId("network").clientWidth - 2, PHONE = 460;
+  const isList = () => state.view ? state.view === "list" : room() < PHONE && !isPrinting;
   const blanket = i => new Set([i, ...vars[i].parents, ...children[i], ...children[i].flatMap(c => vars[c].parents)]);
-  function arrow(path, kind, ends) {
+  function arrow({ path, kind, ends, strength }) {
     const edge = draw("path", { d: path, class: "edge " + kind, "marker-end": `url(#head-${kind || "plain"})`, "data-ends": ends.join(" ") });
     if (kind === "hidden") edge.setAttribute("marker-start", "url(#head-hidden)");
+    if (strength !== undefined) {
+      edge.style.strokeWidth = 0.8 + 3.2 * strength;
+      edge.append(draw("title", {}, `in ${percent(strength)} of the bootstrap replicates`));
+    }
     return edge;
   }
   function arrowheads() {
     return draw("defs", {}, ...["plain", "cause", "hidden", "extra"].map(kind => draw("marker", { id: "head-" + kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
       markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { d: "M0,0L8,4L0,8z", class: "arrow " + kind }))));
   }
+  const heightOf = i => drawn.card.head + (live && !(isLarge && state.whole) ? drawn.card.row * Math.min(vars[i].states.length, drawn.card.most) : 0);
+  // From the lower side of one box to the upper side of another, or to the lower one of what is higher up.
+  function link([x1, y1, w1, h1], [x2, y2, w2, h2]) {
+    const [ax, bx] = [x1 + w1 / 2, x2 + w2 / 2], isDown = y2 >= y1 + h1, [ay, by] = isDown ? [y1 + h1, y2] : [y1, y2 + h2];
+    return `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`;
+  }
   // Neighbours in three bands: parents; the chosen variable with the other parents of its children; children.
   function neighbourhood(room) {
     const i = state.chosen, shown = blanket(i), parents = vars[i].parents, own = children[i];
-    const others = [...shown].filter(j => j !== i && !parents.includes(j) && !own.includes(j));
-    const half = Math.ceil(others.length / 2), across = Math.max(1, Math.floor((room - 8) / (CARD + GAP)));
-    const height = j => drawn.card.head + (live ? drawn.card.row * Math.min(vars[j].states.length, drawn.card.most) : 0);
-    const corner = new Map(), bands = [parents, [...others.slice(0, half), i, ...others.slice(half)], own];
-    const longest = Math.min(across, Math.max(...bands.map(band => band.length)));
+    const others = [...shown].filter(j => j !== i && !parents.includes(j) && !own.includes(j)), half = Math.ceil(others.length / 2);
+    const bands = [parents, [...others.slice(0, half), i, ...others.slice(half)], own], lines = [], corner = new Map();
+    const across = line => line.reduce((sum, j) => sum + widthOf(j) + GAP, -GAP);
+    for (const band of bands) band.forEach((j, at) => {
+      if (!at || across([...lines.at(-1), j]) > room - 16) lines.push([]);
+      lines.at(-1).push(j);
+      lines.at(-1).ends = at === band.length - 1;
+    });
+    const width = Math.max(...lines.map(across));
     let y = 8;
-    for (const band of bands) for (let from = 0; from < band.length; from += across) {
-      const line = band.slice(from, from + across), start = 8 + (longest - line.length) * (CARD + GAP) / 2;
-      line.forEach((j, k) => corner.set(j, [start + k * (CARD + GAP), y]));
-      y += Math.max(...line.map(height)) + (from + across < band.length ? 14 : 46);
+    for (const line of lines) {
+      let x = 8 + (width - across(line)) / 2;
+      for (const j of line) { corner.set(j, [x, y]); x += widthOf(j) + GAP; }
+      y += Math.max(...line.map(heightOf)) + (line.ends ? 46 : 14);
     }
-    const edges = [];
-    for (const j of shown) for (const p of vars[j].parents) if (shown.has(p)) {
-      const [x1, y1] = corner.get(p), [x2, y2] = corner.get(j), low = y1 + height(p), down = y2 >= low;
-      const [ax, ay, bx, by] = down ? [x1 + CARD / 2, low, x2 + CARD / 2, y2] : [x1 + CARD / 2, y1, x2 + CARD / 2, y2 + height(j)];
-      edges.push({ path: `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`, kind: "", ends: [p, j] });
-    }
-    return { width: longest * (CARD + GAP) - GAP + 16, height: y - 38, corner, edges, boxes: {} };
+    const rect = j => [...corner.get(j), widthOf(j), heightOf(j)], edges = [];
+    for (const j of shown) for (const p of vars[j].parents) if (shown.has(p)) edges.push({ path: link(rect(p), rect(j)), kind: "", ends: [p, j] });
+    return { width: width + 16, height: y - 38, corner, edges, boxes: {} };
   }
+  // The drawing made for the room there is; without one, the narrowest, to be scaled. Cards that were moved
+  // stay where they were put, with straight arrows.
+  let isPrinting = false, moved = {}, current = null;
+  const SHEETS = { upright: [690, 780], lying: [960, 560] };  // room on paper, for A4 and Letter
+  const onSheet = ({ width, height }, sheet = "upright") => Math.min(1, SHEETS[sheet][0] / width, SHEETS[sheet][1] / height);
+  const NAME = `lacunet cards: ${document.title} (${vars.length})`;
+  const keep = use => { try { return use(localStorage); } catch { return null; /* a page inside another */ } };
+  moved = JSON.parse(keep(store => store.getItem(NAME)) ?? "{}");
   function arrangement() {
-    if (!state.whole) return neighbourhood(room());
-    const layout = drawn.layouts.find(one => one.width <= room()) ?? drawn.layouts.at(-1);
-    return { ...layout, corner: new Map(vars.map((_, i) => [i, layout.corners[i]])) };
+    if (!state.whole) return neighbourhood(isPrinting ? drawn.layouts.at(-1).width : room());
+    const layouts = state.mechanisms && drawn.with_mechanisms || drawn.layouts;
+    const layout = isPrinting ? layouts.reduce((best, one) => onSheet(one) > onSheet(best) ? one : best)
+      : layouts.find(one => one.width <= room()) ?? layouts.at(-1);
+    const own = moved[layout.width] ?? {}, corner = new Map(vars.map((_, i) => [i, own[i] ?? layout.corners[i]]));
+    const rect = key => { const box = layout.boxes[key]; return box ? [box[0], box[1], box[2], 28] : [...corner.get(Number(key)), widthOf(key), heightOf(key)]; };
+    const edges = layout.edges.map(edge => edge.ends.some(end => own[end]) ? { ...edge, path: link(rect(edge.ends[0]), rect(edge.ends[1])) } : edge);
+    const far = Object.entries(own).map(([i, [x, y]]) => [x + widthOf(i) + 8, y + heightOf(i) + 8]);
+    return { key: layout.width, boxes: layout.boxes, corner, edges, rect, width: Math.max(layout.width, ...far.map(([x]) => x)), height: Math.max(layout.height, ...far.map(([, y]) => y)) };
   }
+  let dragged = false;
+  function drag(event, i) {
+    dragged = false;
+    if (event.button || event.pointerType === "touch" || !state.whole || !current || isList()) return;
+    const { key, rect, edges } = current, zoom = shownZoom(), [left, top] = current.corner.get(i), from = [event.clientX, event.clientY];
+    const step = moving => {
+      const [dx, dy] = [moving.clientX - from[0], moving.clientY - from[1]];
+      if (!dragged && Math.hypot(dx, dy) < 5) return;
+      dragged = true;
+      const corner = [Math.max(0, Math.round(left + dx / zoom)), Math.max(0, Math.round(top + dy / zoom))];
+      current.corner.set(i, corner);
+      Object.assign(cards[i].style, { left: corner[0] + "px", top: corner[1] + "px" });
+      edges.forEach((edge, at) => { if (edge.ends.includes(String(i)) || edge.ends.includes(i)) frame.querySelectorAll(".edge")[at].setAttribute("d", link(rect(edge.ends[0]), rect(edge.ends[1]))); });
+    };
+    const end = () => {
+      removeEventListener("pointermove", step);
+      if (!dragged) return;
+      moved = { ...moved, [key]: { ...moved[key], [i]: current.corner.get(i) } };
+      keep(store => store.setItem(NAME, JSON.stringify(moved)));
+      drawNetwork();
+    };
+    addEventListener("pointermove", step);
+    addEventListener("pointerup", end, { once: true });
+  }
+  // Without a zoom of its own a drawing is made as small as the room is, down to where names can be read.
+  const shownZoom = () => state.zoom ?? Math.max(0.5, Math.min(1, room() / (current?.width || 1)));
   function drawNetwork() {
     const focused = document.activeElement, asList = isList();
     byId("view").value = asList ? "list" : "graph";
     document.querySelectorAll(".graph-only").forEach(element => { element.hidden = asList; });
     frame.hidden = asList;
     if (asList) {
-      list.replaceChildren(...cards);
+      list.replaceChildren(...listed(vars.map((_, i) => i)));
     } else {
-      const { width, height, corner, edges, boxes } = arrangement();
-      const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, arrowheads(), ...edges.map(e => arrow(e.path, e.kind, e.ends)));
+      current = arrangement();
+      const { width, height, corner, edges, boxes } = current, zoom = shownZoom();
+      const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" }, arrowheads(), ...edges.map(arrow));
       const inside = [...corner].map(([i, [x, y]]) => Object.assign(cards[i].style, { left: x + "px", top: y + "px" }) && cards[i]);
       const boxed = Object.values(boxes).map(([x, y, width], k) => Object.assign(mechanismBoxes[k].style, { left: x + "px", top: y + "px", width: width + "px" }) && mechanismBoxes[k]);
       canvas.replaceChildren(svg, ...inside, ...boxed);
       canvas.classList.toggle("compact", isLarge && state.whole);
-      Object.assign(canvas.style, { width: width + "px", height: height + "px", transform: `scale(${state.zoom})` });
+      Object.assign(canvas.style, { width: width + "px", height: height + "px", transform: `scale(${zoom})` });
       const size = make("div", { class: "sized" }, canvas);
-      Object.assign(size.style, { width: width * state.zoom + "px", height: height * state.zoom + "px" });
+      Object.assign(size.style, { width: width * zoom + "px", height: height * zoom + "px" });
+      for (const sheet of Object.keys(SHEETS)) size.style.setProperty("--" + sheet, onSheet(current, sheet));
+      size.style.setProperty("--across", width + "px");
+      size.style.setProperty("--down", height + "px");
       frame.replaceChildren(size);
-      list.replaceChildren(...cards.filter((_, i) => !corner.has(i)));
+      list.replaceChildren(...listed(vars.map((_, i) => i).filter(i => !corner.has(i))));
     }
+    byId("put-back").hidden = asList || !moved[current?.key];
     list.hidden = !list.childElementCount;
     byId("others-title").hidden = asList || list.hidden;
     byId("shown").textContent = asList || state.whole ? "" : `${vars[state.chosen].name} with its parents, children and their other parents (${blanket(state.chosen).size} of ${vars.length} variables)`;
     if (focused?.closest?.(".card")) focused.focus({ preventScroll: true });
     markChosen();
+  }
+  // Of variables whose CPTs are tied the list has the first, and the others on demand.
+  let showsTied = false;
+  function listed(indices) {
+    const tied = indices.filter(i => vars[i].head !== undefined && i !== state.chosen), hidden = new Set(showsTied || isPrinting ? [] : tied);
+    const left = isPrinting ? indices.filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED) : indices.filter(i => !hidden.has(i));
+    const parts = left.map(i => cards[i]);
+    if (tied.length && !isPrinting) parts.push(make("button", { type: "button", class: "tied", on: { click: () => { showsTied = !showsTied; drawNetwork(); } } },
+      showsTied ? `hide the ${tied.length} whose CPTs are those of others` : `show ${tied.length} more, whose CPTs are those of others (tied)`));
+    if (isPrinting && left.length < indices.length) parts.push(make("p", {}, `${indices.length - left.length} more variables are not printed; the page lists them.`));
+    return parts;
   }
   function markChosen() {
     cards.forEach((card, i) => card.classList.toggle("chosen", i === state.chosen && (state.wasChosen || !state.whole)));
@@ -173,10 +239,11 @@ page.network = (() => {
   }
 
   // ---- beliefs
-  let engines = [], priors = [], pending = 0, few = live?.few_cells;
+  let engines = [], priors = [], answers = [], pending = 0;
   const nothing = () => ({ seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null) });
-  const ask = (engine, question) => engine.answer(question, live.most_cells, few);
-  const askAgain = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
+  const ask = (engine, question) => engine.answer(question, live.most_cells);
+  // What is looked at first: the chosen variable and those around it.
+  const looked = () => [state.chosen, ...blanket(state.chosen)];
   function toggle(i, k, isSet) {
     const isOff = state.seen[i] === k && state.cut[i] === isSet;
     state.seen[i] = isOff ? -1 : k;
@@ -207,21 +274,46 @@ page.network = (() => {
     clearTimeout(pending);
     markCut();
     const hasEvidence = state.seen.some(k => k >= 0) || state.among.some(Boolean);
-    const answers = hasEvidence ? engines.map(engine => ask(engine, state)) : priors;
-    vars.forEach((v, i) => v.states.forEach((_, k) => show(i, k, answers, hasEvidence)));
-    tell(answers, hasEvidence);
-    const work = answers.flatMap((answer, at) => answer.found && live.has_bare[at] ? [hatch(at, answer)] : []);
+    answers = hasEvidence ? engines.map(engine => ask(engine, state)) : priors;
+    const question = hasEvidence ? { seen: [...state.seen], cut: [...state.cut], among: [...state.among] } : nothing();
+    const all = vars.map((_, i) => i), paint = which => which.forEach(i => vars[i].states.forEach((_, k) => show(i, k, answers, hasEvidence)));
+    paint(all);
+    explained(null);
+    // What is left of a large network, first without evidence, then with it; then what has no data behind it.
+    const isLeft = answer => answer.found && !answer.isWhole && !answer.isDone, begin = performance.now();
+    const work = [];
+    for (const [at, prior] of priors.entries()) if (isLeft(prior)) work.push([prior, engines[at].others(nothing(), prior, live.most_cells, looked())]);
+    if (hasEvidence) for (const [at, answer] of answers.entries()) if (isLeft(answer)) work.push([answer, engines[at].others(question, answer, live.most_cells, looked())]);
+    const isLarger = work.length > 0;
+    answers.forEach((answer, at) => { if (answer.found && live.has_bare[at]) work.push([null, hatch(at, answer)]); });
+    tell(answers, hasEvidence, isLarger);
     document.documentElement.dataset.hatched = work.length ? "no" : "yes";
     const go = () => {  // some work at a time, so that clicks are heard
       const until = performance.now() + 20;
       while (work.length) {
         if (performance.now() > until) { pending = setTimeout(go); return; }
-        if (work[0].next().done) work.shift();
+        const [answer, steps] = work[0], { value, done } = performance.now() - begin > 1000 * live.seconds ? { done: true } : steps.next();
+        if (answer && value) paint(value);
+        if (!done) continue;
+        work.shift();
+        if (answer) answer.isDone = true;
+        if (isLarger && !work.some(([left]) => left)) tell(answers, hasEvidence, false);
       }
       document.documentElement.dataset.hatched = "yes";
+      onBeliefs.forEach(act => act());
     };
     go();
   }
+  const onBeliefs = [];
+  // The most probable states of all variables together.
+  function explained(found) {
+    byId("explained").hidden = found === null;
+    rows.forEach((own, i) => own.forEach((row, k) => row.classList.toggle("explains", found !== null && found?.states?.[i] === k)));
+    if (!found) { byId("explained").textContent = found === null ? "" : "The most probable explanation takes too many cells here, or there is none."; return; }
+    const power = (found.log - (answers[0].log ?? 0)) / Math.LN10;
+    byId("explained").replaceChildren("Most probable explanation: the states with a bar at their left; probability ", make("b", {}, power < -4 ? `10^${power.toFixed(1)}` : (10 ** power).toPrecision(3)), " given the evidence.");
+  }
+  const explainAll = () => explained(engines[0].explain(state, live.most_cells) ?? undefined);
   function* hatch(at, answer) {
     for (const part of engines[at].unsupported(state, answer, live.most_cells / 20)) {
       for (const [i, shares] of part) shares.forEach((share, k) => fillBar(i, k, at, answer.found[i][k], share));
@@ -261,7 +353,7 @@ page.network = (() => {
     row.setAttribute("aria-label", row.title);
   }
   // What is known, how probable that is, and what it moved most.
-  function tell(answers, hasEvidence) {
+  function tell(answers, hasEvidence, isWorking) {
     const { log, found, cells } = answers[0], output = byId("evidence-probability");
     byId("evidence-label").textContent = state.cut.includes(true) ? "P(evidence | do)" : "P(evidence)";
     output.dataset.evidenceProbability = log === undefined ? "" : Math.exp(log);
@@ -273,13 +365,12 @@ page.network = (() => {
     byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 && !state.among[i] ? [] : [make("button", { type: "button", class: "chip" + (state.cut[i] ? " set" : ""), title: "take back", on: { click: () => takeBack(i) } },
       ...(state.cut[i] ? ["do(", name(vars[i].name), ")"] : [name(vars[i].name)]), ...means(i), make("span", { "aria-hidden": "true" }, " ×"))]));
     byId("clear").disabled = !hasEvidence;
-    const left = found ? vars.filter((_, i) => !found[i]).length : vars.length;
+    const unknown = vars.flatMap((_, i) => found?.[i] ? [] : [i]), left = unknown.length;
     const given = state.seen.flatMap((k, i) => state.among[i] ? [`${vars[i].name} in {${state.among[i].map(of => vars[i].states[of]).join(", ")}}`] : k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
     byId("beyond").hidden = log === -Infinity || !left;
-    const limit = few < live.most_cells && log !== undefined ? few : live.most_cells;
-    byId("beyond").replaceChildren(`${left} of ${vars.length} variables would take more than ${limit / 1e6} million cells here (all together ${cells.toPrecision(2)}). `,
-      ...(limit < live.most_cells ? [make("button", { type: "button", on: { click: () => { few = live.most_cells; askAgain(); } } }, `try up to ${live.most_cells / 1e6} million: a second per click`), " "] : []),
-      "Ask for one of them with: ", make("code", {}, `lacunet query ${live.file} "${vars[state.chosen].name}${given ? "|" + given : ""}"`));
+    const command = i => make("code", {}, `lacunet query ${live.file} "${vars[i].name}${given ? "|" + given : ""}"`);
+    if (left) byId("beyond").replaceChildren(...(isWorking ? [`Working out ${left} of ${vars.length} variables, each exactly, for at most ${live.seconds} seconds.`]
+      : [`${left} of ${vars.length} variables are not answered here: they take more than ${live.most_cells / 1e6} million cells each, or more than ${live.seconds} seconds in all. Every number that is shown is exact. Ask for one of the others with: `, command(unknown.includes(state.chosen) ? state.chosen : unknown[0])]));
     byId("sure").hidden = !(hasEvidence && live.intervals);
     byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[state.chosen].name}|${given}"`;
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
@@ -343,7 +434,7 @@ page.network = (() => {
       if (place.has(find.value) && place.get(find.value) !== state.chosen) choose(place.get(find.value));
     });
     byId("view").addEventListener("change", event => { state.view = event.target.value; drawNetwork(); });
-    const zoom = by => () => { state.zoom = by ? state.zoom * by : Math.min(1, room() / canvas.offsetWidth, (innerHeight - 120) / canvas.offsetHeight); drawNetwork(); };
+    const zoom = by => () => { state.zoom = by ? shownZoom() * by : Math.min(1, room() / canvas.offsetWidth, (innerHeight - 120) / canvas.offsetHeight); drawNetwork(); };
     byId("larger").addEventListener("click", zoom(1.25));
     byId("smaller").addEventListener("click", zoom(0.8));
     byId("fit").addEventListener("click", zoom(0));
@@ -365,11 +456,31 @@ page.network = (() => {
       if (chosen !== null && chosen !== state.chosen) choose(chosen);
     });
     addEventListener("message", event => { if (event.source === parent && event.data === "network") scrollTo(0, byId("network").offsetTop); });
-    let kept = 1;
-    addEventListener("beforeprint", () => { kept = state.zoom; state.zoom = Math.min(1, drawn.narrowest / (canvas.offsetWidth || 1)); drawNetwork(); });
-    addEventListener("afterprint", () => { state.zoom = kept; drawNetwork(); });
+    byId("put-back").addEventListener("click", () => {
+      delete moved[current.key];
+      keep(store => store.setItem(NAME, JSON.stringify(moved)));
+      drawNetwork();
+    });
+    byId("show-mechanisms")?.addEventListener("change", event => { state.mechanisms = event.target.checked; drawNetwork(); });
+    byId("explain")?.addEventListener("click", explainAll);
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
     let across = innerWidth;
     addEventListener("resize", () => { if (innerWidth !== across) { across = innerWidth; drawNetwork(); } });
+  }
+  // On paper: the drawing within one sheet, and where its words are small then, all cards below it.
+  const MOST_PRINTED = 200, READABLE = 0.8;
+  function print(isStart) {
+    isPrinting = isStart;
+    drawNetwork();
+    const isSmall = isStart && !isList() && onSheet(current) < READABLE;
+    if (isSmall) {
+      const inside = [...current.corner.keys()].filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED).map(i => cards[i].cloneNode(true));
+      list.prepend(...inside);
+      list.hidden = false;
+    }
+    byId("others-title").hidden = isList() || list.hidden;
+    byId("others-title").textContent = isSmall ? "All variables" : "All other variables";
   }
   const onFind = [];
   async function start() {
@@ -382,8 +493,16 @@ page.network = (() => {
       engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
         parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
       live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
-      if (isLarge) requestAnimationFrame(() => setTimeout(askAgain)); else askAgain();
+      const begin = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
+      if (isLarge) requestAnimationFrame(() => setTimeout(begin)); else begin();
     }
   }
-  return { start, state, onChoice, onFind, goTo, cards, isList };
+  // How far each variable would move a state of another, within a second.
+  function movesOf(i, k) {
+    const until = performance.now() + 1000;
+    return !answers[0]?.found?.[i] ? [] : engines[0].moves(state, i, k, answers[0], live.most_cells, () => performance.now() > until);
+  }
+  const beliefOf = (i, k) => answers[0]?.found?.[i]?.[k];
+  const picture = () => ({ ...current, heightOf, widthOf, beliefOf });
+  return { start, state, onChoice, onFind, onBeliefs, goTo, cards, isList, movesOf, beliefOf, picture };
 })();

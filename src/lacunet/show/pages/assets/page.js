@@ -68,6 +68,9 @@ const page = (() => {
   }
   document.querySelectorAll("[data-save]").forEach(button => button.addEventListener("click",
     () => save(button.dataset.save, JSON.stringify(data, null, 1) + "\n", "application/json")));
+  // Paper has nothing to open.
+  addEventListener("beforeprint", () => document.querySelectorAll("details:not([open])").forEach(part => { part.open = true; part.dataset.closed = "yes"; }));
+  addEventListener("afterprint", () => document.querySelectorAll("details[data-closed]").forEach(part => { part.open = false; delete part.dataset.closed; }));
   document.querySelectorAll(".scripted").forEach(element => { element.hidden = false; });
   return { data, make, draw, name, byId, save, inflated, restore };
 })();
