@@ -131,7 +131,8 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
         counts[1] += shown.sum(axis=1, dtype=np.float64) - hidden
     of_each = np.split(counts, np.cumsum(sizes)[:-1], axis=2)
     return {
-        name: own.transpose(1, 0, 2) for name, own in zip(table.variables, of_each, strict=True)
+        name: counts_of.transpose(1, 0, 2)
+        for name, counts_of in zip(table.variables, of_each, strict=True)
     }
 
 

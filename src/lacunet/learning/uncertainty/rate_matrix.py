@@ -216,11 +216,18 @@ class Curvature:
     def complete_of_each(self, moves: FloatArray) -> FloatArray:
         """Complete information times each of some moves, a column each."""
         free = self.free
-        begins = np.flatnonzero(begins_of(free.row))
-        sums = np.add.reduceat(moves, begins, axis=0)
-        in_row = np.repeat(sums, np.diff(begins, append=len(free.row)), axis=0)
-        scaled = moves / self.cells[free.cell, None] + in_row / self.cells[free.reference, None]
-        return np.asarray(self.totals[free.cell, None] * scaled)
+        terms: list[FloatArray] = []
+        if len(free.cell):
+            of_tables = moves[: len(free.cell)]
+            begins = np.flatnonzero(begins_of(free.row))
+            sums = np.add.reduceat(of_tables, begins, axis=0)
+            in_row = np.repeat(sums, np.diff(begins, append=len(free.row)), axis=0)
+            reference = self.cells[free.reference, None]
+            scaled = of_tables / self.cells[free.cell, None] + in_row / reference
+            terms.append(self.totals[free.cell, None] * scaled)
+        for part, square in zip(free.parts, self.squares, strict=True):
+            terms.append(square @ moves[part])
+        return np.concatenate(terms)
 
     def in_row(self, values: FloatArray) -> FloatArray:
         """For every cell, the sum over its CPT row."""
