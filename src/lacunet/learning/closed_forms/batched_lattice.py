@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import Counts, added_up
-from lacunet.counts.distinct import Index, Keys
+from lacunet.counts.distinct import Index, Keys, begins_of
 from lacunet.counts.groups import GroupedCounts
 from lacunet.learning.closed_forms.lattice import (
     MeanAndVariance,
@@ -55,12 +55,18 @@ def pays(variables: int, nodes: float, parts: float) -> bool:
 
 def pays_in_groups(cells: GroupedCounts) -> bool:
     """Whether batches take less time for what the rows of groups show."""
-    shown = np.zeros(len(cells.cells))
+    shown = np.zeros(len(cells.cells), np.uint8)
     for column, size in zip(cells.columns(), cells.cardinalities, strict=True):
         shown += column < size
     configurations = prod(size + 1 for size in cells.cardinalities)
-    groups = len(np.unique(cells.group))
-    return pays(len(cells.scope), groups * configurations, float(np.exp2(shown).sum()))
+    groups = int(begins_of(cells.group).sum())
+    return pays(len(cells.scope), groups * configurations, _subsets(shown))
+
+
+def _subsets(shown: NDArray[np.uint8]) -> float:
+    """The number of subsets of so many variables each, added up."""
+    of_length = np.bincount(shown)
+    return float(of_length @ np.exp2(np.arange(len(of_length))))
 
 
 def table_of(counts: Counts, aggregation: Aggregation) -> FloatArray:
@@ -80,8 +86,9 @@ def in_groups(cells: GroupedCounts, aggregation: Aggregation) -> FloatArray:
     size = configurations.size
     done = 0
     each = max(MAX_CELLS // size, 1)  # groups at a time
-    groups, group = np.unique(cells.group, return_inverse=True)
-    begins = np.searchsorted(group, np.arange(0, len(groups) + each, each))
+    group = np.cumsum(begins_of(cells.group)) - 1  # without those of which no row is looked at
+    number_of_groups = int(group[-1]) + 1 if len(group) else 0
+    begins = np.searchsorted(group, np.arange(0, number_of_groups + each, each))
     for begin, end in pairwise(begins):
         if begin == end:
             continue
