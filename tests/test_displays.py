@@ -25,6 +25,7 @@ from lacunet.ask.predict.predictor import Predictor
 from lacunet.ask.sensitivity.sensitivity import Sensitivity
 from lacunet.ask.worst_case import WorstCase
 from lacunet.inference.answer import Answer, Bounds
+from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.explain import Explanation
 from lacunet.missingness.formulas.terms import Term
 from lacunet.missingness.identified.assumptions import Assumptions
@@ -96,6 +97,12 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Diagnosis: lambda: lc.diagnose(rows(), network(), rng=1),
     Effect: lambda: result().effect("Test", do="Disease"),
     EstimateTable: lambda: result().table("Test"),
+    Alternatives: lambda: (
+        lc.learn(
+            "Class -> A; Class -> B; Class -> C",
+            lc.Data(lc.example_data("carcinoma"), latent={"Class": [1, 2]}),
+        ).alternatives
+    ),
     Estimation: lambda: verdict().estimate_with_report(rows()),
     Explanation: lambda: lc.explain(network(), rows()),
     IdentifiedSet: lambda: verdict().identified_set(rows()),

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lacunet.network.network import Network
 
 DATA_OPTIONS = (
-    "weight counts strata cluster without unknown latent fully_observed encoding decimal unit time"
+    "weight counts strata cluster without unknown fully_observed encoding decimal unit time"
 )
 
 
@@ -62,6 +62,7 @@ def data_of(options: Namespace) -> Data:
     }
     keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
     keywords |= {"states": states_asked(options), "bins": bins_asked(options)}
+    keywords |= {"latent": latent_asked(options.latent)}
     keywords |= codes_asked(options.codes, options.not_asked)
     if options.waves:
         waves = dict(_parted(text, "--waves H=H1,H2,H3") for text in options.waves)
@@ -82,6 +83,25 @@ def states_asked(options: Namespace) -> dict[str, list[str]]:
     """The states of variables, as typed."""
     states = dict(_parted(text, "--states Stage=I,II,III") for text in options.states)
     return {name: names_in("--states", values) for name, values in states.items()}
+
+
+def latent_asked(names: Sequence[str]) -> dict[str, range | None]:
+    """Latent variables as typed, some with the number of their states, or the least and the most.
+
+    Examples
+    --------
+    >>> latent_asked(["Class=2..6", "Mood=3", "Taste"])
+    {'Class': range(2, 7), 'Mood': range(3, 4), 'Taste': None}
+    """
+    numbers_of: dict[str, range | None] = {}
+    for text in names:
+        numbered = re.fullmatch(r"(.+)=(\d+)(?:\.\.(\d+))?", text)
+        if numbered is None:
+            numbers_of[text] = None
+        else:
+            name, least, most = numbered.groups()
+            numbers_of[name] = range(int(least), int(most or least) + 1)
+    return numbers_of
 
 
 def bins_asked(options: Namespace) -> dict[str | None, Any]:
@@ -220,7 +240,7 @@ def graph_asked(options: Namespace, text: str, network: Network) -> MissingnessG
     """A graph of the network, with the rules and latent variables that the options name."""
     from lacunet.missingness.graph import graph_of
 
-    return graph_of(text, with_codes_asked(options, network)).hiding(options.latent)
+    return graph_of(text, with_codes_asked(options, network)).hiding(latent_asked(options.latent))
 
 
 def with_codes_asked(options: Namespace, network: Network) -> Network:

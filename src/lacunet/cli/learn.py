@@ -77,13 +77,18 @@ def run(options: Namespace) -> int:
         check_target(network, options.output)
     data, seen = data_of(options), None
     with ExitStack() as stack:
-        if options.report:  # the rows stay open, and are read for what they do not show first
+        # Where rows need other states for each number of classes, they are read again afterwards.
+        if options.report and not data.classes:  # they stay open, and are first read for their gaps
             budget, bare = memory_budget(options.memory), network.with_tables(None)
             opened = observations(data, bare, budget, progress=progress_bar())
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
         result, code = learned(network, options, data)
+        if options.report and data.classes:
+            budget, bare = memory_budget(options.memory), result.network.with_tables(None)
+            with observations(data, bare, budget, progress=progress_bar()) as rows:
+                seen = missing_in(rows, bare.families, ReadReport())
     note(*result.notes)
     if result.ended and result.ended.reason in REASONS:
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")

@@ -196,7 +196,11 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add_names(group, "--without A,B", "columns that are not variables")
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
-    latent = "variables without a column in the data (quote a name with a comma: '\"a,b\",c')"
+    latent = (
+        "variables without a column in the data, with the number of their states: Class=3, or "
+        "Class=2..6 to choose by BIC\n; without a number --states gives them (quote a name with a "
+        "comma: '\"a,b\",c')"
+    )
     add_names(group, "--latent A,B", latent)
     add(group, "--unit COLUMN", "where rows are units in waves: the column of the unit")
     add(group, "--time COLUMN", "and the column of the wave, a whole number; edges: H[t-1] -> H[t]")

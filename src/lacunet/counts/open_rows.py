@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lacunet.counts.observations import Observations, observations
 from lacunet.data.column_rules import with_data_codes, with_waves
-from lacunet.data.data import Data, as_data
+from lacunet.data.data import Data, as_data, class_names
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
@@ -42,6 +42,24 @@ class OpenRows:
     def latent(self) -> Scope:
         """The variables that no column shows, as the data declare them."""
         return tuple(self.data.latent)
+
+    def with_classes(self, number_of: Mapping[str, int]) -> OpenRows:
+        """The same where latent variables have so many states; of a panel in all waves."""
+        variables = self.network.variables
+        states_of = {
+            member: class_names(number)
+            for name, number in number_of.items()
+            for member in in_all_waves([name], variables)
+            if self.network.cardinality(member) != number
+        }
+        if not states_of:
+            return self
+        return replace(
+            self,
+            brought=self.brought.with_states(states_of),
+            network=self.network.with_states(states_of),
+            before=self.before.with_states(states_of),
+        )
 
     def with_shapes(
         self, tied: Iterable[Sequence[str]] | Mapping[str, bool], shapes: Mapping[str, str | Shape]

@@ -196,7 +196,10 @@ class Data(Displayed):
         What to do with a value that is not a state: ``"error"`` (the default) refuses it,
         ``"missing"`` takes it as missing, with a note.
     latent
-        Variables of the network without a column: they are missing in every row.
+        Variables of the network without a column: they are missing in every row. With edges in
+        place of a network, `states` gives their states, or a mapping says how many there are:
+        ``{"Class": 3}`` has the states 1, 2 and 3. With several numbers, ``{"Class": range(2,
+        7)}``, `lacunet.learn` tries each and keeps the best by BIC.
     fully_observed
         Variables that you declare to be observed in every row; a row that misses one is an error.
         All others then count as partially observed, and large text files are not read to find out.
@@ -247,7 +250,7 @@ class Data(Displayed):
     bins: Any = None
     without: Sequence[str] = ()
     unknown: Unknown = "error"
-    latent: Sequence[str] = ()
+    latent: Sequence[str] | Mapping[str, int | Sequence[int] | None] = ()
     fully_observed: Sequence[str] = ()
     delimiter: str | None = None
     encoding: str = "utf-8"
@@ -258,10 +261,15 @@ class Data(Displayed):
     query: str | None = None
     database: Any = field(default=None, metadata={"unsaid": True})  # may hold a password
     aside: Sequence[str] = field(default=(), metadata={"unsaid": True})  # columns not to be noted
+    # How many states each latent variable may have, where `latent` is a mapping.
+    classes: Mapping[str, tuple[int, ...]] = field(default_factory=dict, metadata={"unsaid": True})
     # A panel whose rows were put in order once; the source beside it tells whether it is of these.
     held_panel: dict[str, Any] = field(default_factory=dict, metadata={"unsaid": True})
 
     def __post_init__(self) -> None:
+        if isinstance(self.latent, Mapping):
+            self.__dict__["classes"] = _numbers_of_classes(self.latent)
+            self.__dict__["latent"] = tuple(map(str, self.latent))
         # Options of other data are added first: what follows looks at all of them together. What a
         # counted table says of its columns is read once the options have the form it is added to.
         if isinstance(self.source, Data):
@@ -277,6 +285,7 @@ class Data(Displayed):
         self._check_weights()
         self._check_replicates()
         self._check_panel()
+        self._check_classes()
 
     def _check_panel(self) -> None:
         if (self.unit is None) != (self.time is None):
@@ -294,6 +303,25 @@ class Data(Displayed):
             from lacunet.data.panels import checked_waves
 
             self.__dict__["waves"] = checked_waves(self.waves)
+
+    def _check_classes(self) -> None:
+        given = {} if isinstance(self.states, Network) else self.states
+        for name, numbers in self.classes.items():
+            states = given.get(name)
+            is_fitting = states is None or len(states) == numbers[0]
+            if not is_fitting or (
+                len(numbers) > 1 and states not in (None, class_names(numbers[0]))
+            ):
+                raise DataError(
+                    f"latent= says that {name!r} has {_range_in_words(numbers)} states, and "
+                    f"states= gives it {clipped(states)}.",
+                    "give one of the two.",
+                )
+
+    @property
+    def states_of_classes(self) -> dict[str, tuple[str, ...]]:
+        """The states of latent variables whose number is given; of several numbers the first."""
+        return {name: class_names(numbers[0]) for name, numbers in self.classes.items()}
 
     def _check_weights(self) -> None:
         if self.weight is not None and np.array_equal(self.weight, self.counts):
@@ -469,6 +497,8 @@ class Data(Displayed):
             value = getattr(self, option.name)
             if "unsaid" not in option.metadata and _is_said(value, option.default):
                 options[option.name] = value
+        if self.classes and self.latent:
+            options["latent"] = {name: self.classes.get(name, ()) for name in self.latent}
         return options
 
     @property
@@ -649,6 +679,41 @@ def _names(option: str, names: str | Sequence[str]) -> tuple[str, ...]:
                 f"give one name, or a list of names: {option}=['Age', 'Sex'].",
             )
     return tuple(map(str, several))
+
+
+def class_names(number: int) -> tuple[str, ...]:
+    """The states of a latent variable of which only their number is known."""
+    return tuple(str(index + 1) for index in range(number))
+
+
+def _numbers_of_classes(latent: Mapping[Any, Any]) -> dict[str, tuple[int, ...]]:
+    """How many states each latent variable may have, where that is said.
+
+    Examples
+    --------
+    >>> _numbers_of_classes({"Class": range(2, 5), "Mood": 2, "Taste": None})
+    {'Class': (2, 3, 4), 'Mood': (2,)}
+    """
+    numbers_of = {}
+    for name, numbers in latent.items():
+        if numbers is None:
+            continue
+        several: Any = [numbers] if isinstance(numbers, Integral) else numbers
+        is_list = np.iterable(several) and not isinstance(several, str)
+        checked = [*dict.fromkeys(several)] if is_list else []
+        are_numbers = all(isinstance(each, Integral) and int(each) >= 1 for each in checked)
+        if not checked or not are_numbers or any(isinstance(each, bool) for each in checked):
+            raise DataError(
+                f"latent= says that {name!r} has {clipped(numbers)} states.",
+                f"give a number, or several to choose from: latent={{{name!r}: range(2, 7)}}.",
+            )
+        numbers_of[str(name)] = tuple(sorted(map(int, checked)))
+    return numbers_of
+
+
+def _range_in_words(numbers: Sequence[int]) -> str:
+    """Numbers as they are said: one, or from the first to the last."""
+    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:

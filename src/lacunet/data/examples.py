@@ -11,7 +11,7 @@ from lacunet.network.arguments import clear_arguments
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAMES = ("cholesterol", "muscatine", "nhanes", "screening")
+NAMES = ("carcinoma", "cholesterol", "election", "muscatine", "nhanes", "screening")
 
 
 @clear_arguments
@@ -27,7 +27,10 @@ def example_data(name: str) -> pa.Table:
         simulated patients with age, symptoms and test result; whether they have the disease was
         verified for some. They are drawn from ``lacunet.example("screening")``. ``"cholesterol"``:
         8,591 persons of the US health survey of 2009-2010 with sampling weights, strata and
-        sampled units; their answers are numbers, as they were coded.
+        sampled units; their answers are numbers, as they were coded. ``"carcinoma"``: whether each
+        of seven pathologists, A to G, saw a carcinoma on each of 118 slides. ``"election"``: how
+        well twelve traits describe the two candidates of the US election of 2000, as 1,785 voters
+        answered, some of them not all.
 
     Examples
     --------

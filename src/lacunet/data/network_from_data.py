@@ -409,10 +409,15 @@ def _check_rules(data: Data, variables: Sequence[str], source: DataSource) -> No
 
 
 def with_network_states(data: Data) -> Data:
-    """The same, with the states, cut points and codes of a network in place of the network."""
+    """The same, with the states, cut points and codes of a network in place of the network.
+
+    Latent variables whose number of states is given have names for them.
+    """
     network = data.states
     if not isinstance(network, Network):
-        return data
+        if not data.classes:
+            return data
+        return replace(data, states={**data.states_of_classes, **data.states})
     cuts = network.cuts_of
     codes = {
         name: {**network.codes_of.get(name, {}), **data.codes.get(name, {})}
@@ -420,7 +425,10 @@ def with_network_states(data: Data) -> Data:
     }
     return replace(
         data,
-        states={name: states for name, states in network.states_of.items() if name not in cuts},
+        states={
+            **data.states_of_classes,
+            **{name: states for name, states in network.states_of.items() if name not in cuts},
+        },
         bins={**data.bins, **cuts},
         codes=codes,
         not_asked={**network.not_asked_of, **data.not_asked},
@@ -463,11 +471,10 @@ def _check_names(edges: Edges, columns: Scope, label: str, given: Mapping[str, o
         if odd:
             hints.append(f"quote the column {odd[0]!r} in the edges: '\"{odd[0]}\" -> ...'.")
         elif unlike:
-            hidden = f"{unlike[0]}=0,1"
+            hidden = f"{unlike[0]}=2"
             hints.append(
-                f"if {unlike[0]!r} is hidden, give its states and say so: lacunet.Data(data, "
-                f"states={{{unlike[0]!r}: ['0', '1']}}, latent={unlike[0]!r}) (--states "
-                f"{in_shell(hidden)} --latent {in_shell(unlike[0])})."
+                f"if {unlike[0]!r} is hidden, say how many states it has: lacunet.Data(data, "
+                f"latent={{{unlike[0]!r}: 2}}) (--latent {in_shell(hidden)})."
             )
         raise StatesError(
             f"the edges name {short_list(absent)}, but {label} has the columns {list(columns)}.",

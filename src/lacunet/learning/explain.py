@@ -27,7 +27,7 @@ from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
-from lacunet.learning.learn import asked_method
+from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, asked_method
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import check_option_names
 from lacunet.learning.notes import notes_on_rows, warned_of_missing
@@ -278,6 +278,8 @@ def explain(
     Nothing is estimated. If data are given, the rows that show each family (a variable and its
     parents) are counted; for EM, the cost of one step is forecast too.
 
+    Where `Data.latent` gives several numbers of states, the plan is that for the first.
+
     The plan has a formula for each CPT. In it, ``R[B]=1`` stands for the rows that show B, and
     ``X_o`` stands for the always observed variables when no data are given.
 
@@ -311,8 +313,11 @@ def explain(
         known = brought = shaped(as_network(network), tied, shapes or {})
     else:
         opened = open_rows("explain", network, data, memory, progress)
-        opened = opened.with_shapes(tied, shapes or {})
+        number_of = {name: numbers[0] for name, numbers in opened.data.classes.items()}
+        opened = opened.with_classes(number_of).with_shapes(tied, shapes or {})
         known, brought, latent = opened.network, opened.brought, opened.latent
+        if opened.data.classes and pseudo_counts is None and experts is None:
+            pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
     asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most_cells = getattr(asked.method, "most_cells", inf)

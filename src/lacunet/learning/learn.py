@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -15,10 +16,12 @@ import numpy as np
 from lacunet.counts.gather import Gathering, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
-from lacunet.counts.open_rows import open_rows
+from lacunet.counts.open_rows import OpenRows, open_rows
+from lacunet.data.read import ReadReport, taken_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
+from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
 from lacunet.learning.closed_forms.forms import UNGROUPED, check_size
 from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.learning.interval_recipes import (
@@ -44,6 +47,7 @@ from lacunet.learning.plan import (
     MethodError,
     Plan,
     Setting,
+    agreed,
     planned,
     run,
 )
@@ -56,6 +60,7 @@ from lacunet.network.arguments import clear_arguments_or
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Network, Scope
+from lacunet.network.waves import in_all_waves
 from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 
@@ -72,6 +77,7 @@ NO_POSTERIOR = (
     "EM made no step: there are no intervals, which with experts are those of the posterior that "
     "EM climbs; time_limit= allows more"
 )
+PSEUDO_COUNTS_OF_CLASSES = 0.0  # numbers of latent states are compared by the likelihood
 BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
 
 BEYOND_LIMIT = (
@@ -132,11 +138,11 @@ def learn(
         too, ``network.states("Ill")``: those found in data alphabetically, numbers by size.
         Variables that it does not name get one per cell.
         The default is 1 for closed forms ("listwise", and the direct, factored and informed
-        methods) and "learn" for all others. Closed forms add pseudo-counts to an estimate that is
-        scaled to all rows. With 0, "em" gives maximum likelihood; "auto" may stop EM earlier, which
-        `Result.why` says. Estimates of a survey, rows with strata, clusters or replicate weights,
-        are design-based by default: a CPT row that rows show has no pseudo-counts, and those of
-        others are learned.
+        methods), 0 where `Data.latent` gives numbers of states, and "learn" for all others. Closed
+        forms add pseudo-counts to an estimate that is scaled to all rows. With 0, "em" gives
+        maximum likelihood; "auto" may stop EM earlier, which `Result.why` says. Estimates of a
+        survey, rows with strata, clusters or replicate weights, are design-based by default: a CPT
+        row that rows show has no pseudo-counts, and those of others are learned.
     experts
         How many rows of data each CPT row that the network brings counts as: with 20, its entries
         times 20 are the pseudo-counts, in place of learned ones. Intervals are then credible: those
@@ -183,7 +189,8 @@ def learn(
     Returns
     -------
     A result, which prints. Its ``network`` has the learned CPTs, its ``families`` say what each
-    rests on, and its ``warnings`` what to know of them.
+    rests on, and its ``warnings`` what to know of them. Where `Data.latent` gives numbers of
+    states, it is the best by BIC, and its ``alternatives`` has them all.
 
     Raises
     ------
@@ -211,25 +218,136 @@ def learn(
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(learn, method, given)
-    opened = open_rows("learn", network, data, memory, progress).with_shapes(tied, shapes or {})
-    asked = asked_method(
-        opened.network,
-        opened.brought,
-        method,
-        given,
-        pseudo_counts,
-        experts,
-        opened.latent,
-        opened.budget,
+    opened = open_rows("learn", network, data, memory, progress)
+    if opened.data.classes and pseudo_counts is None and experts is None:
+        pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
+    asked = LearnArguments(
+        method, given, pseudo_counts, experts, shapes or {}, tied, intervals, rng, threads
     )
-    limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
-    deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
-    chance = generator(rng)
-    with decoding_threads(threads), opened.rows() as rows:
-        plan = asked.plan(rows.look())
-        setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
-        result = carry_out(plan, rows, setting, intervals, opened.latent)
-        return replace(result, beside=opened.data.roles)
+    if opened.data.classes:
+        return _with_best_number(asked, opened)
+    return asked.learned(opened)
+
+
+@dataclass(frozen=True)
+class LearnArguments:
+    """The arguments of `learn` beside a network and data, with which it may learn several times."""
+
+    method: str | Method
+    options: Mapping[str, Any]
+    pseudo_counts: AskedPseudoCounts | Mapping[str, Any] | None
+    experts: float | None
+    shapes: Mapping[str, str | Shape]
+    tied: Iterable[Sequence[str]] | Mapping[str, bool]
+    intervals: bool | Literal["model"]
+    rng: np.random.Generator | int
+    threads: int | None
+
+    def learned(self, opened: OpenRows) -> Result:
+        """The result from rows."""
+        return self.fitted(opened)[0]
+
+    def fitted(
+        self, opened: OpenRows, hidden: Sequence[str] = ()
+    ) -> tuple[Result, Memberships | None]:
+        """The result from rows, and what these say of the states of hidden variables, if any."""
+        opened = opened.with_shapes(self.tied, self.shapes)
+        asked = asked_method(
+            opened.network,
+            opened.brought,
+            self.method,
+            self.options,
+            self.pseudo_counts,
+            self.experts,
+            opened.latent,
+            opened.budget,
+        )
+        limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
+        deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
+        chance = generator(self.rng)
+        with decoding_threads(self.threads), opened.rows() as rows:
+            plan = asked.plan(rows.look())
+            setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
+            result = carry_out(plan, rows, setting, self.intervals, opened.latent)
+            memberships = None
+            if hidden:
+                memberships = _memberships(result.network, rows, hidden, opened.budget)
+        return replace(result, beside=opened.data.roles), memberships
+
+
+def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
+    """The result with the number of latent states that has the lowest BIC, the others beside it.
+
+    All are maximum likelihood unless pseudo-counts are asked for: with some in each cell more
+    states had more of them, and were less likely for that alone.
+    """
+    numbers_of = opened.data.classes
+    results, fits = [], []
+    for numbers in product(*numbers_of.values()):
+        number_of = dict(zip(numbers_of, numbers, strict=True))
+        hidden = in_all_waves(number_of, opened.network.variables)
+        again = opened.with_classes(number_of)
+        result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+        if result.ended is None and asked.method == "auto":  # of a few rows it learns without EM
+            asked = replace(asked, method="em")
+            result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+        assert memberships is not None
+        results.append(result)
+        fits.append(_alternative(result, number_of, memberships))
+    best = min(range(len(fits)), key=lambda position: fits[position].bic)
+    if asked.intervals:
+        results[best] = asked.learned(opened.with_classes(fits[best].numbers))
+    result = results[best]
+    if len(fits) > 1:
+        result = replace(result, why=f"{result.why} {_lowest_bic(fits[best], numbers_of)}".lstrip())
+    return replace(result, alternatives=Alternatives(tuple(fits), best, tuple(results)))
+
+
+def _lowest_bic(best: Alternative, numbers_of: Mapping[str, Sequence[int]]) -> str:
+    """That a number of states was chosen, in a sentence."""
+    chosen = ", ".join(
+        f"{best.numbers[name]} states of {name} ({numbers[0]} to {numbers[-1]} were tried)"
+        for name, numbers in numbers_of.items()
+    )
+    return f"The BIC is lowest with {chosen}."
+
+
+def _alternative(
+    result: Result, number_of: Mapping[str, int], memberships: Memberships
+) -> Alternative:
+    """The row of a result in the table of all numbers of states."""
+    if result.ended is None:
+        raise MethodError(
+            f"the method {result.method!r} does not learn of variables that no row shows.",
+            "numbers of latent states are compared by the likelihood: leave the method to 'auto', "
+            "or say method='em'.",
+        )
+    parameters, logs = result.network.free_parameters, result.ended.log_likelihood
+    starts = result.ended.starts or (result.ended.log_posterior,)
+    return Alternative(
+        number_of,
+        logs,
+        parameters,
+        bic=-2 * logs + parameters * float(np.log(result.total)),
+        entropy=memberships.relative_entropy,
+        smallest=memberships.smallest,
+        starts=len(starts),
+        agreed=agreed(starts),
+        ended=result.ended.reason,
+    )
+
+
+def _memberships(
+    network: Network, rows: Observations, hidden: Sequence[str], memory: int
+) -> Memberships:
+    """What all rows say of the states of variables that none shows."""
+    from lacunet.ask.predict.posteriors import row_posteriors
+
+    parts = []
+    for table in rows.tables(ReadReport()):
+        posteriors = row_posteriors(network, taken_as_missing(table), hidden, memory)
+        parts.append(Memberships.of(posteriors.of_target, table.row_weights))
+    return Memberships.added(parts)
 
 
 @dataclass(frozen=True)

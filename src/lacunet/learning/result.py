@@ -13,6 +13,7 @@ import numpy as np
 
 from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
+from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.family_reports import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.plan import Ended, MethodError
@@ -55,6 +56,8 @@ class Result(Askable):
     they were learned. ``mechanisms`` are the CPTs of the mechanisms, where a missingness graph was
     given; ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
     with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
+    ``alternatives`` has what was learned with each number of latent states, where `Data.latent`
+    gives numbers.
 
     Printed, it has a line for each CPT:
 
@@ -82,6 +85,7 @@ class Result(Askable):
     mechanisms: Mapping[str, Cpt] = field(default_factory=dict)
     uncertainty: Uncertainty | None = None
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    alternatives: Alternatives | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))

@@ -22,6 +22,7 @@ import numpy as np
 
 from lacunet.counts.counts import Counts, Tally
 from lacunet.counts.em_problems.cell_layout import Layout, layout_of
+from lacunet.learning.alternatives import Alternative, Alternatives
 from lacunet.learning.closed_forms.influence import RowInfluence
 from lacunet.learning.family_reports import FamilyReport, Warned
 from lacunet.learning.interval_recipes import Uncertainty
@@ -57,7 +58,7 @@ class WrittenFormula:
         return str(getattr(self, name))
 
 
-REPORTS = (Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
+REPORTS = (Alternative, Alternatives, Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
 SPREADS = (
     Direction,
     DirichletPosterior,
@@ -147,7 +148,8 @@ def _written(value: Any, structures: dict[str, int]) -> Any:
                 "bytes": base64.b64encode(plain.tobytes()).decode("ascii"),
             }
         case _ if type(value) in NAME_OF:
-            content = {field.name: written(getattr(value, field.name)) for field in fields(value)}
+            kept = [field.name for field in fields(value) if field.metadata.get("kept", True)]
+            content = {name: written(getattr(value, name)) for name in kept}
             encoded = {"is": NAME_OF[type(value)], "fields": content}
         case Mapping():
             encoded = {"is": "map", "of": [[key, written(part)] for key, part in value.items()]}

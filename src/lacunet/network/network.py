@@ -647,6 +647,32 @@ class Network(Askable):
                 )
         return self._with(bootstrap=replicates)
 
+    def with_states(self, states: Mapping[str, Sequence[str]]) -> Network:
+        """The same structure, in which some variables have other states; it has no CPTs.
+
+        Ties and shapes of CPTs stay. What was known of the values of these variables, cut points
+        and codes, does not.
+
+        Examples
+        --------
+        >>> classes = Network({"Class": ["1", "2"], "A": ["no", "yes"]}, {"A": ["Class"]})
+        >>> classes.with_states({"Class": ["1", "2", "3"]}).free_parameters
+        5
+        """
+        _refuse_strangers("states", states, self.variables)
+        network = self._with(
+            states_of=checked_states({**self.states_of, **states}),
+            tables_of=None,
+            support=None,
+            masked_of={},
+            mechanisms=None,
+            cuts_of={name: cuts for name, cuts in self.cuts_of.items() if name not in states},
+            codes_of={name: codes for name, codes in self.codes_of.items() if name not in states},
+        )
+        check_ties(network, network.tied)
+        _ = network.shaped_of  # refuses what a CPT cannot have
+        return network
+
     def with_ties(self, groups: Iterable[Sequence[str]]) -> Network:
         """The same network, in which the CPTs of some variables are one: the same wave by wave.
 
@@ -725,11 +751,13 @@ class Network(Askable):
 
     @cached_property
     def shaped_of(self) -> Mapping[str, Shaped]:
-        """The shape of each CPT that is no full table, on its family."""
+        """The shape of each CPT that is no full table, on its family; none with one state."""
         shaped = {}
         for name, shape in self.shapes_of.items():
             states = tuple(self.states_of[axis] for axis in self.family(name))
-            shaped[name] = shape.of(name, self.parents_of[name], states)
+            on_family = shape.of(name, self.parents_of[name], states)
+            if len(states[-1]) > 1:
+                shaped[name] = on_family
         return MappingProxyType(shaped)
 
     @cached_property

@@ -98,7 +98,7 @@ def _ordered_together(network: Network, variables: Scope) -> Iterator[Scope]:
 
 
 def _keeps_shape(network: Network, variable: str) -> bool:
-    """Whether the CPTs that a variable has a part in keep their shape in any order of its states."""
+    """Whether the CPTs that a variable is in keep their shape in any order of its states."""
     for child, shape in network.shapes_of.items():
         if variable not in network.family(child):
             continue

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.family_reports import FamilyReport
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
@@ -33,6 +34,10 @@ OF_MORE = "; in '{0} of {1}', {1} is the number of rows that show its parents' s
 FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
 UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
 WITHOUT_INTERVALS = " (-: known only with intervals)"
+OF_ALTERNATIVES = (
+    "entropy: 1 where each row is in one state for certain; smallest: the share of the rows in the "
+    "smallest state; agreed: starts of EM that ended at the best"
+)
 MORE = "all of it, with every CPT{} and how the method ended: --json, or the fields of the result"
 REPORTED = (  # of each family, as data
     "variable parents estimand latex rows_shown rows_used effective_size fallback_mass fallback "
@@ -51,7 +56,10 @@ def result_as_text(
     ``with_cpts`` adds the CPTs themselves, if the network is small; ``level`` their intervals.
     ``shown_by`` says how to see a CPT that is not shown.
     """
-    lines = [*_heading(result), "", *_reports(result)]
+    lines = _heading(result)
+    if result.alternatives is not None:
+        lines += ["", str(result.alternatives), *_of_alternatives(result.alternatives)]
+    lines += ["", *_reports(result)]
     if with_cpts:
         lines += _cpts(result, shown_by)
     hiding = {v: cpt for v, cpt in result.mechanisms.items() if v in result.network.states_of}
@@ -88,6 +96,16 @@ def _heading(result: Result) -> list[str]:
         if result.ended.reason != "converged":
             lines.append(_ended(result.ended))
         lines += result.ended.notes
+    return lines
+
+
+def _of_alternatives(alternatives: Alternatives) -> list[str]:
+    """What the columns of the table mean, and which numbers of states were not learned whole."""
+    lines = [OF_ALTERNATIVES]
+    for fit in alternatives.fits:
+        if fit.ended != "converged":
+            numbers = ", ".join(f"{name} {number}" for name, number in fit.numbers.items())
+            lines.append(f"! with {numbers} EM had not converged: {fit.ended}")
     return lines
 
 
@@ -236,7 +254,7 @@ def pseudo_counts_in_words(result: Result) -> str:
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
     ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
-    pseudo_counts = result.pseudo_counts
+    pseudo_counts, alternatives = result.pseudo_counts, result.alternatives
     return {
         **plain(result, "method why assumption rows"),
         "weight": result.total,
@@ -246,6 +264,7 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "missing": dict(result.missing),
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),
+        "alternatives": None if alternatives is None else alternatives.as_data(),
         "families": {name: plain(report, REPORTED) for name, report in result.families.items()},
         "states": {name: list(states) for name, states in result.network.states_of.items()},
         "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
