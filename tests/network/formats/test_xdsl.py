@@ -57,7 +57,7 @@ def test_a_deterministic_node_has_ones_and_zeros() -> None:
 @pytest.mark.parametrize(
     ("node", "message"),
     [
-        ('<noisymax id="C"/>', r"xdsl:6: node 'C'.*'noisymax'"),
+        ('<noisyadder id="C"/>', r"xdsl:6: node 'C'.*'noisyadder'"),
         ('<utility id="C"/>', r"xdsl:6: node 'C'.*'utility'"),
         ('<cpt id="C"><parents>A</parents></cpt>', r"xdsl:6: variable 'C'"),
         (

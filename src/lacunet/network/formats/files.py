@@ -35,6 +35,7 @@ from lacunet.text import did_you_mean, first_of, listed, near_files
 _CARRIES_ALL = "lacunet_json"
 _WITHOUT_NAMES = "uai"
 _CARRIES_SUPPORT = ("bif", "xdsl")
+_SHAPES_CARRIED = {"xdsl": ("noisy-or", "noisy-max")}
 _MAY_BE_LATIN = ("net", "dsc", "dne", "dsl")  # of programs older than their users' UTF-8
 
 _GZIP = b"\x1f\x8b"
@@ -205,7 +206,9 @@ def _write(
     if kind == _CARRIES_ALL:
         text = writer.render(network, learned)
     else:
-        lost = not_carried(network, has_support=kind in _CARRIES_SUPPORT)
+        lost = not_carried(
+            network, has_support=kind in _CARRIES_SUPPORT, shapes=_SHAPES_CARRIED.get(kind, ())
+        )
         lost += [] if learned is None else ["how sure the CPTs are"]
         if rename:
             is_portable = getattr(writer, "is_portable", _is_any)
@@ -233,7 +236,11 @@ def _is_any(variable: str, state: str) -> bool:  # noqa: ARG001
 
 
 def not_carried(
-    network: Network, *, has_support: bool = False, has_cuts: bool = False
+    network: Network,
+    *,
+    has_support: bool = False,
+    has_cuts: bool = False,
+    shapes: Collection[str] = (),
 ) -> list[str]:
     """What a network knows beside states, structure and CPTs, where there is no place for it.
 
@@ -241,14 +248,19 @@ def not_carried(
     ----------
     has_support, has_cuts
         Whether there is a place for which CPT rows data support, and for cut points.
+    shapes
+        The shapes of CPTs that there is a place for.
     """
     has_gaps = not all(mask.all() for mask in (network.support or {}).values())
     cuts, codes, rules = network.cuts_of, network.codes_of, network.not_asked_of
+    shaped = [f"{v} {s.name}" for v, s in network.shapes_of.items() if s.name not in shapes]
     known = [
         (has_gaps and not has_support, "which CPT rows no data support"),
         (cuts and not has_cuts, f"where {_with_verb(cuts)} cut into intervals"),
         (codes, f"what the codes of {listed(codes)} mean"),
         (rules, f"when {_with_verb(rules)} not asked"),
+        (network.tied, "which variables share a CPT"),
+        (shaped, f"the shapes of CPTs ({first_of(shaped, 3)}): their tables are written"),
         (network.mechanisms, "how values went missing"),
         (network.reversible, "for which edges the data do not tell the direction"),
         (network.bootstrap is not None, "that the edges were learned, and how sure they are"),

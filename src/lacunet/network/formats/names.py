@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.network import Network
+from lacunet.network.shapes.fixed import Fixed
+from lacunet.network.shapes.noisy_max import NoisyMax, absent_states
+from lacunet.network.shapes.noisy_or import NoisyOr
+from lacunet.network.shapes.shape import Shape
 
 
 def renamed(
@@ -50,12 +55,22 @@ def renamed(
         network.tables_of and {new[v]: table for v, table in network.tables_of.items()},
     )
     support = network.support and {new[v]: rows for v, rows in network.support.items()}
-    return copy.with_support(support), changes
+    shapes: dict[str, Shape] = {}
+    for name, shape in network.shapes_of.items():
+        if isinstance(shape, NoisyOr | NoisyMax):  # new names of states may not say "absent"
+            absent = absent_states(network, name, shape)
+            shapes[new[name]] = replace(
+                shape, absent={new[v]: states_of[v][state] for v, state in absent.items()}
+            )
+        elif not isinstance(shape, Fixed):
+            shapes[new[name]] = shape
+    return copy.with_support(support).with_shapes(shapes), changes
 
 
 # What stands for a sign in a name of letters, digits and underscores.
 _WORDS = {
     r"^\[(.+),(.+)\)$": r"from_\1_to_\2",
+    r"\[(\d+)\]$": r"_\1",
     "^>=": "from_",
     "^<=": "up_to_",
     "^>": "above_",
@@ -73,6 +88,8 @@ def _new_names(names: Sequence[str], fits: Callable[[str], bool]) -> dict[str, s
     {'all': 'all', '40-59': 's40_59', '40+59': 's40_59_'}
     >>> [*_new_names(["<5.8", "[5.8,9)", ">=9"], str.isidentifier).values()]
     ['below_5_8', 'from_5_8_to_9', 'from_9']
+    >>> [*_new_names(["H[0]", "H[11]", "H_0"], str.isidentifier).values()]
+    ['H_0', 'H_0_', 'H_11']
     """
     new_of = {name: name for name in names if fits(name)}
     for name in names:

@@ -1,7 +1,8 @@
 """GeNIe's XDSL: a CPT lists its numbers with the child fastest and the first parent slowest.
 
-Read are nodes with a CPT and deterministic nodes, whose CPTs hold ones and zeros. Networks with
-time slices are refused; GeNIe also writes an empty ``<dynamic>`` into networks without.
+Read are nodes with a CPT, noisy-MAX nodes (`lacunet.network.formats.xdsl_noisy_max`) and
+deterministic nodes, whose CPTs hold ones and zeros. Networks with time slices are refused; GeNIe
+also writes an empty ``<dynamic>`` into networks without.
 
 pyAgrum writes and reads the first parent fastest: its files are told by their ``app`` and read as
 it means them.
@@ -26,14 +27,23 @@ from lacunet.network.formats.draft import (
 )
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source, numerals, read_numbers
+from lacunet.network.formats.xdsl_noisy_max import (
+    REVERSED,
+    first_is_absent,
+    is_noisy,
+    noisy_max_lines,
+    read_noisy_max,
+    with_reversed_states,
+)
 from lacunet.network.formats.xml_tree import Element, attribute, parse_xml, tagged
 from lacunet.network.network import Network
+from lacunet.network.shapes.shape import Shape
 
 # GeNIe wants parents before their children. Where that is not the network's own order, this
 # user property of each node keeps it.
 _POSITION = "lacunet_position"
 _UNSUPPORTED = "lacunet_unsupported"  # the user property that numbers CPT rows without data
-_READ = ("cpt", "deterministic")
+_READ = ("cpt", "deterministic", "noisymax")
 _OUTER = (
     "nodes",
     "dynamic",
@@ -43,7 +53,15 @@ _OUTER = (
     "cases",
     "observationcost",
 )
-_KNOWN = ("state", "parents", "probabilities", "resultingstates", "property")
+_KNOWN = (
+    "state",
+    "parents",
+    "probabilities",
+    "resultingstates",
+    "strengths",
+    "parameters",
+    "property",
+)
 
 
 def parse(source: Source) -> Network:
@@ -62,7 +80,10 @@ def parse(source: Source) -> Network:
     order: Order = "reversed" if _is_agrum(root) else "parents first"
     if order == "reversed" and any(len(_parents(node)) > 1 for node in nodes):
         warn_of_agrum(source.name)
-    return assemble(variables, (_family(node, variables, order) for node in nodes))
+    shapes: dict[str, Shape] = {}
+    network = assemble(variables, (_family(node, variables, order, shapes) for node in nodes))
+    backwards = [node.attribute("id") for node in nodes if _noted(node, REVERSED)]
+    return with_reversed_states(network.with_shapes(shapes), backwards)
 
 
 def _refuse_slices(root: Element) -> None:
@@ -106,11 +127,17 @@ def _variable(node: Element) -> Declared:
     return Declared(node.attribute("id"), states, node.location, next(unsupported, None))
 
 
-def _family(node: Element, variables: Variables, order: Order) -> Family:
+def _family(node: Element, variables: Variables, order: Order, shapes: dict[str, Shape]) -> Family:
+    """The family of a node; if it is a noisy-MAX, ``shapes`` has that."""
     members = family(variables, node.attribute("id"), _parents(node), node.location)
     if node.tag == "deterministic":
         results = node.only("resultingstates")
         return from_states(members, results.text.split(), results.location, order)
+    if node.tag == "noisymax":
+        members, shape = read_noisy_max(node, members)
+        if shape is not None:
+            shapes[members.child] = shape
+        return members
     if (wrong := node.at_most_one("resultingstates")) is not None:
         raise FormatError.syntax(wrong.location, "<resultingstates>", "<probabilities>")
     numbers = node.at_most_one("probabilities")
@@ -131,18 +158,27 @@ def render(network: Network) -> str:
     position_of = {name: index for index, name in enumerate(network.variables)}
     is_sorted = all(position_of[tail] < position_of[head] for tail, head in network.edges)
     written = network.variables if is_sorted else network.order
+    noisy = [name for name in network.shapes_of if is_noisy(network, name)]
+    backwards = [name for name in noisy if first_is_absent(network, name)]
+    network = with_reversed_states(network, backwards)
     for variable in written:
-        lines.append(f"    <cpt {attribute('id', variable)}>")
+        tag = "noisymax" if variable in noisy else "cpt"
+        lines.append(f"    <{tag} {attribute('id', variable)}>")
         parents = network.parents(variable)
         lines += [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
         lines += [f"      {tagged('parents', ' '.join(parents))}"] if parents else []
-        numbers = numerals(network.cpt(variable).table.ravel())
-        lines.append(f"      {tagged('probabilities', numbers)}")
+        if variable in noisy:
+            lines += noisy_max_lines(network, variable)
+        else:
+            numbers = numerals(network.cpt(variable).table.ravel())
+            lines.append(f"      {tagged('probabilities', numbers)}")
+        if variable in backwards:
+            lines.append(f'      <property id="{REVERSED}">yes</property>')
         if not is_sorted:
             lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
         if (rows := rows_without_data(network, variable)) is not None:
             lines.append(f'      <property id="{_UNSUPPORTED}">{rows}</property>')
-        lines.append("    </cpt>")
+        lines.append(f"    </{tag}>")
     # GeNIe and pyAgrum look for the names that they show in the extensions.
     lines += ["  </nodes>", "  <extensions>"]
     lines.append('    <genie version="1.0" app="lacunet" name="Network">')

@@ -28,10 +28,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from lacunet.network.network import FloatArray, Mask, NetworkError
+from lacunet.network.network import FloatArray, Mask, Network, NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import MainEffects, check_size, effect_names
 from lacunet.network.shapes.newton import Slope, maximum
@@ -87,6 +88,15 @@ class NoisyMax:
 
     def __str__(self) -> str:
         return self.name
+
+
+def absent_states(network: Network, variable: str, shape: Any) -> dict[str, str]:
+    """The state of no effect of a noisy-OR or noisy-MAX, and of each of its causes."""
+    states_of = {name: network.states(name) for name in network.family(variable)}
+    return {
+        name: states[absent_index(type(shape).__name__, name, states, shape.absent, variable)]
+        for name, states in states_of.items()
+    }
 
 
 def independent_causes(
