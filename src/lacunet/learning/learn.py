@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from lacunet.counts.gather import Gathering, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
+from lacunet.data.errors import DataWarning
 from lacunet.data.read import ReadReport, taken_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
@@ -282,21 +284,27 @@ def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
     states had more of them, and were less likely for that alone.
     """
     numbers_of = opened.data.classes
-    results, fits = [], []
+    results: list[Result] = []
+    fits: list[Alternative] = []
     for numbers in product(*numbers_of.values()):
         number_of = dict(zip(numbers_of, numbers, strict=True))
         hidden = in_all_waves(number_of, opened.network.variables)
         again = opened.with_classes(number_of)
-        result, memberships = replace(asked, intervals=False).fitted(again, hidden)
-        if result.ended is None and asked.method == "auto":  # of a few rows it learns without EM
-            asked = replace(asked, method="em")
+        with catch_warnings():
+            if results:  # what is wrong with the rows was said the first time
+                simplefilter("ignore", DataWarning)
             result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+            if result.ended is None and asked.method == "auto":  # few rows: it learns without EM
+                asked = replace(asked, method="em")
+                result, memberships = replace(asked, intervals=False).fitted(again, hidden)
         assert memberships is not None
         results.append(result)
         fits.append(_alternative(result, number_of, memberships))
     best = min(range(len(fits)), key=lambda position: fits[position].bic)
     if asked.intervals:
-        results[best] = asked.learned(opened.with_classes(fits[best].numbers))
+        with catch_warnings():
+            simplefilter("ignore", DataWarning)
+            results[best] = asked.learned(opened.with_classes(fits[best].numbers))
     result = results[best]
     if len(fits) > 1:
         result = replace(result, why=f"{result.why} {_lowest_bic(fits[best], numbers_of)}".lstrip())
