@@ -315,6 +315,18 @@ def test_the_result_says_how_many_starts_agreed_or_that_one_was_made(
     assert note.startswith("only one start was made, since loopy belief propagation is used")
 
 
+def test_where_no_row_shows_a_variable_three_starts_are_made_however_long_they_take(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lacunet.learning.em.restarts.STARTS_UP_TO", ())
+    monkeypatch.setattr("lacunet.learning.em.restarts.STARTS_OF_HIDDEN_UP_TO", ())
+    edges = "; ".join(f"H -> {name}" for name in "ABCDEFG")
+    rows = lc.Data(lc.example_data("carcinoma"), latent={"H": 4})
+    result = lc.learn(edges, rows)
+    assert result.ended is not None
+    assert len(result.ended.starts) == 3
+
+
 def test_the_same_seed_data_and_options_give_the_same_bits() -> None:
     case = golden("alarm-mar")
     runs = [

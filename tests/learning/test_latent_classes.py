@@ -236,6 +236,37 @@ def test_the_shell_tries_numbers_of_classes(
     assert [row["Class"] for row in known["alternatives"]] == [2, 3]
     assert known["alternatives"][1]["log-likelihood"] == pytest.approx(-293.705, abs=2e-3)
     assert known["states"]["Class"] == ["1", "2", "3"]
+    assert "Models with 2 to 3 states of Class were compared" in page.read_text()
+
+
+def test_reports_say_what_was_compared() -> None:
+    result = lc.learn(BY_CLASS, Data(carcinoma(), latent={"Class": [2, 3]}))
+    sentence = "Models with 2 to 3 states of Class were compared by the BIC"
+    assert sentence in result.methods_text()
+    assert sentence in str(result)
+    (one,) = lc.learn(BY_CLASS, Data(carcinoma(), latent={"Class": 2})).alternatives.fits  # type: ignore[union-attr]
+    assert result.alternatives is not None
+    assert one == result.alternatives.fits[0]
+
+
+def test_what_is_explained_is_what_is_learned() -> None:
+    data = Data(carcinoma(), latent={"Class": [3, 4]})
+    explained = str(lc.explain(BY_CLASS, data))
+    assert "pseudo-counts: 0" in explained
+    assert lc.learn(BY_CLASS, data).pseudo_counts == 0
+
+
+def test_the_design_of_a_survey_widens_the_intervals_of_classes() -> None:
+    rows = [row for row in carcinoma().to_pylist() for _ in range(3)]
+    data = {name: [row[name] for row in rows] for name in RATERS}
+    by_slide = [index // 3 for index in range(len(rows))]
+    plain = lc.learn(BY_CLASS, Data(data, latent={"Class": 2}), intervals=True)
+    clustered = lc.learn(
+        BY_CLASS, Data(data, cluster=by_slide, latent={"Class": 2}), intervals=True
+    )
+    np.testing.assert_allclose(clustered.cpt("Class").table, plain.cpt("Class").table, atol=1e-4)
+    widths = [np.ptp(each.interval("Class")[0]) for each in (plain, clustered)]
+    assert 1.4 < widths[1] / widths[0] < 2.1  # the square root of three, by chance of replicates
 
 
 @pytest.mark.parametrize("numbers", [0, [], "two", [2, 0], [2.5], True])

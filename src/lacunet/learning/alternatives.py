@@ -114,6 +114,11 @@ class Alternatives(Displayed):
         return columns
 
     def _parts(self) -> Iterator[object]:
+        yield self.table
+
+    @property
+    def table(self) -> TextTable:
+        """The table as it is printed."""
         header = [
             *self.fits[0].numbers,
             *("log-likelihood", "parameters", "BIC", "entropy", "smallest", "starts agreed", ""),
@@ -132,7 +137,21 @@ class Alternatives(Displayed):
                     "best" if position == self.best and len(self.fits) > 1 else "",
                 ]
             )
-        yield TextTable(header, rows, left=0)
+        return TextTable(header, rows, left=0)
+
+    @property
+    def sentence(self) -> str:
+        """Which numbers were compared, for a report; empty where there was but one."""
+        if len(self.fits) == 1:
+            return ""
+        tried = []
+        for name in self.fits[0].numbers:
+            numbers = [fit.numbers[name] for fit in self.fits]
+            tried.append(f"{min(numbers)} to {max(numbers)} states of {name}")
+        return (
+            f"Models with {' and '.join(tried)} were compared by the BIC, which is lowest with "
+            f"{self._best}."
+        )
 
     @property
     def _best(self) -> str:

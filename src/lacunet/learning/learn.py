@@ -307,18 +307,9 @@ def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
             simplefilter("ignore", DataWarning)
             results[best] = asked.learned(opened.with_classes(fits[best].numbers))
     result = results[best]
-    if len(fits) > 1:
-        result = replace(result, why=f"{result.why} {_lowest_bic(fits[best], numbers_of)}".lstrip())
-    return replace(result, alternatives=Alternatives(tuple(fits), best, tuple(results)))
-
-
-def _lowest_bic(best: Alternative, numbers_of: Mapping[str, Sequence[int]]) -> str:
-    """That a number of states was chosen, in a sentence."""
-    chosen = ", ".join(
-        f"{best.numbers[name]} states of {name} ({numbers[0]} to {numbers[-1]} were tried)"
-        for name, numbers in numbers_of.items()
-    )
-    return f"The BIC is lowest with {chosen}."
+    alternatives = Alternatives(tuple(fits), best, tuple(results))
+    why = f"{result.why} {alternatives.sentence}".strip()
+    return replace(result, why=why, alternatives=alternatives)
 
 
 def _alternative(

@@ -69,7 +69,10 @@ def methods_text(result: Result, level: float = 0.95) -> str:
     Everything said is taken from the result: the data it saw and how they were read, the method
     that really ran, how it ended, what fell back and what rests on no data.
     """
-    sentences = [_data(result), *_reading(result.network), _method(result), _pseudo_counts(result)]
+    sentences = [_data(result), *_reading(result.network), _method(result)]
+    if result.alternatives is not None:
+        sentences += filter(None, [result.alternatives.sentence])
+    sentences.append(_pseudo_counts(result))
     if result.uncertainty is not None:
         recipe = result.uncertainty.recipe
         words = RECIPES.get(recipe, f"by {recipe}")

@@ -8,6 +8,7 @@ import numpy as np
 
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.data.table import whole_rows
+from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.plan import AGREEMENT, Ended, agreed
 from lacunet.network.network import Network
 from lacunet.show.figures.charts import Series, dumbbell, lines, patterns
@@ -103,6 +104,19 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
     drawn = f'<div class="figures">{"".join(figures)}</div>'
     return section("em", "How EM went", paragraph(words), *map(paragraph, ended.notes), drawn)
+
+
+def alternatives_section(alternatives: Alternatives | None) -> str:
+    """Numbers of latent states side by side; empty where none were given."""
+    if alternatives is None:
+        return ""
+    shown = alternatives.table
+    return section(
+        "alternatives",
+        "Numbers of latent states",
+        *map(paragraph, filter(None, [alternatives.sentence])),
+        table(shown.header, shown.rows, left=len(alternatives.fits[0].numbers)),
+    )
 
 
 def complete_section(network: Network, summary: MissingSummary) -> str:

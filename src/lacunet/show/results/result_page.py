@@ -37,7 +37,12 @@ from lacunet.show.pages.live_network import (
 from lacunet.show.pages.numbers import Behind, pack_texts, rows_behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.show.plain_values import plain
-from lacunet.show.results.page_sections import complete_section, em_section, missing_section
+from lacunet.show.results.page_sections import (
+    alternatives_section,
+    complete_section,
+    em_section,
+    missing_section,
+)
 from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import counted
 
@@ -99,6 +104,7 @@ def page(
             _warnings(result),
         ),
         _families_section(order, facts),
+        alternatives_section(result.alternatives),
         "" if summary is None else missing_section(summary),
         em_section(
             result.ended, has_learned_pseudo_counts=isinstance(result.pseudo_counts, PseudoCounts)
