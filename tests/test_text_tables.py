@@ -121,3 +121,27 @@ def test_an_effect_of_many_states_keeps_to_the_terminal(monkeypatch: pytest.Monk
     monkeypatch.setenv("COLUMNS", "60")
     effect = many_states(9).effect("Code", do="Ward")
     assert widest(str(effect).rsplit("\n", 1)[0]) <= 60
+
+
+def test_sentences_are_broken_between_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    network = lc.example("munin1")
+    rows = lc.simulate(network, 60, lc.MCAR(0.1), rng=1).table
+    for value in (lc.explain(network, rows, "direct-mcar"), lc.diagnose(rows, network)):
+        longest = max(str(value).splitlines(), key=cells)
+        assert cells(longest) <= 60, longest
+
+
+def test_many_states_are_no_long_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = [f"state_{number}" for number in range(40)]
+    network = lc.Network({"A": states})
+    assert max(map(len, str(network).splitlines())) < 100
+    assert all(state in str(network) for state in states)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert "(40 states)" in str(network)
+
+
+def test_variables_that_share_a_cpt_are_listed_once() -> None:
+    waves = [f"H[{number}]" for number in range(1, 501)]
+    network = lc.Network({wave: ["no", "yes"] for wave in waves}).with_ties([waves])
+    assert str(network).splitlines()[2:] == ["H[1] to H[500]  -        no, yes"]

@@ -105,12 +105,12 @@ def demonstration_as_text(shown: Demonstration) -> str:
             "",
             str(TextTable(HEADER, rows)),
             "",
-            "The complete rows are mostly patients with symptoms and a positive test, so every",
-            "answer from them is off: verification bias. lacunet used all rows, by its default",
-            "method.",
+            "The complete rows are mostly patients with symptoms and a positive test, so",
+            "every answer from them is off: verification bias. lacunet used all rows, by its",
+            "default method.",
             "",
-            "A real table: 4,856 children were weighed in three surveys (Muscatine), and most of",
-            f"them missed one or two. Obese at the third survey: {obese['auto']:.3f}; by the",
+            "A real table: 4,856 children were weighed in three surveys (Muscatine), and most",
+            f"of them missed one or two. Obese at the third survey: {obese['auto']:.3f}; by the",
             f"complete rows, {obese['listwise']:.3f}.",
         ]
     )

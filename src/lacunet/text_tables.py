@@ -2,7 +2,8 @@
 
 What is printed keeps to the width of the terminal. Names that take too much of it are elided in the
 middle, since many begin alike; a table that would be wider even so stands upright, a line for each
-cell. Where there is no terminal, as in a file or behind a pipe, nothing is elided.
+cell. Sentences are broken between words. Where there is no terminal, as in a file or behind a pipe,
+nothing is elided.
 """
 
 from __future__ import annotations
@@ -77,6 +78,37 @@ def _beginning(text: str, width: int) -> str:
         if taken > width:
             return text[:position]
     return text
+
+
+def fitting(text: str, width: int | None = None) -> str:
+    """A text whose lines are broken between words where the terminal is narrower.
+
+    What follows on a break is indented by two more columns than its line. A word that is wider than
+    the terminal stays whole. Without ``width`` it is the terminal's.
+
+    >>> print(fitting("  rows of the survey that show it", 16))
+      rows of the
+        survey that
+        show it
+    """
+    width = terminal_width() if width is None else width
+    if width is None:
+        return text
+    return "\n".join(broken for line in text.split("\n") for broken in _broken(line, width))
+
+
+def _broken(line: str, width: int) -> list[str]:
+    if cells(line) <= width:
+        return [line]
+    indent = line[: len(line) - len(line.lstrip())]
+    first, *words = line.split()
+    lines = [indent + first]
+    for word in words:
+        if cells(lines[-1]) + 1 + cells(word) <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(f"{indent}  {word}")
+    return lines
 
 
 def _padded(text: str, width: int, *, is_left: bool) -> str:
@@ -227,7 +259,7 @@ class Displayed:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return "\n".join(map(str, self._parts()))
+        return "\n".join(fitting(str(part)) for part in self._parts())
 
     def _repr_html_(self) -> str:
         return as_html(self._parts())

@@ -13,11 +13,13 @@ from golden import golden
 from lacunet.counts.missing_values import missing_summary
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
+from lacunet.learning.plan import Ended
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Network
 from lacunet.show.pages.kit import asset, document, write_page
 from lacunet.show.pages.numbers import largest_moves
 from lacunet.show.pages.provenance import LIVE, SCRIPTS
+from lacunet.show.results.page_sections import em_section
 from lacunet.show.results.result_page import page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
@@ -197,3 +199,22 @@ def test_a_climb_that_is_not_all_of_em_is_called_the_last_part(tmp_path: Path) -
         assert result.ended is not None
         result.report(tmp_path / "page.html")
         assert says in (tmp_path / "page.html").read_text()
+
+
+def test_of_two_states_that_mirror_each_other_one_is_told() -> None:
+    network = Network({"A": ["0", "1"], "B": ["0", "1"]}, {"B": ["A"]})
+    rows = {"A": ["0", "1"] * 40 + [None] * 9, "B": ["0", "1", "1", "1"] * 20 + ["0"] * 9}
+    table = read_table(rows, network)
+    result = lc.learn(network, table, method="em")
+    moves = largest_moves(result.network, missing_summary(table, network.families), True, 9)
+    told = [(move.variable, move.states[:-1]) for move in moves]
+    assert told
+    assert len(told) == len(set(told))
+
+
+def test_starts_that_agree_are_told_in_words_alone() -> None:
+    ended = Ended("converged", 3, 0.1, -10.0, -11.0, trace=(), starts=(-11.0, -11.0001))
+    assert "<svg" not in em_section(ended, has_learned_pseudo_counts=False)
+    apart = em_section(replace(ended, starts=(-11.0, -14.0)), has_learned_pseudo_counts=False)
+    assert apart.count("<circle") == 2
+    assert "s0-0" not in apart  # points that have no order are not joined

@@ -20,6 +20,7 @@ from time import monotonic
 from typing import Any, TextIO, cast
 
 from lacunet.progress import Bar, Progress, silent
+from lacunet.text_tables import fitting
 
 DELAY = 1.0  # seconds before the bar appears
 SECONDS_BETWEEN_LINES = 1.0
@@ -225,7 +226,7 @@ def say(text: str) -> None:
     if isinstance(_shown, JsonLines):
         _shown.write(note=text)
     else:
-        print(f"lacunet: note: {text}", file=sys.stderr)
+        print(fitting(f"lacunet: note: {text}"), file=sys.stderr)
 
 
 def say_error(message: str, hint: str = "", text: str = "") -> None:

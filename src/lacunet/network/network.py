@@ -43,7 +43,7 @@ from lacunet.text import (
     in_quotes,
     question,
 )
-from lacunet.text_tables import TextTable
+from lacunet.text_tables import TextTable, fitting, terminal_width
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -60,6 +60,7 @@ Tables = Mapping[str, FloatArray]  # of each variable one like its CPT
 # Rows that sum to one within this are kept to the bit; the sum of a few hundred
 # correctly rounded probabilities stays well below it.
 ROW_SUM_TOLERANCE = 1e-12
+MOST_LISTED, STATES_PER_LINE = 12, 60  # in the listing of a network: states, columns
 _HEADER = ("variable", "parents", "states")
 
 
@@ -993,11 +994,19 @@ class Network(Askable):
         return network_html(self, repr(self)[1:-1], TextTable(_HEADER, self._listing(), left=3))
 
     def _listing(self) -> list[list[str]]:
-        """Each variable with its parents and states."""
-        return [
-            [name, ", ".join(self.parents_of[name]) or "-", ", ".join(self.states_of[name])]
-            for name in self.variables
-        ]
+        """Each variable with its parents and states; of those that are tied the first."""
+        rows = []
+        for name in self.heads:
+            group, states = self.tied_with(name), self.states_of[name]
+            label = name if len(group) == 1 else f"{name} to {group[-1]}"
+            listed = [", ".join(states)]
+            if len(states) > MOST_LISTED and terminal_width():
+                listed = [f"{', '.join(states[:3])}, … {states[-1]} ({len(states)} states)"]
+            elif len(states) > MOST_LISTED:
+                listed = fitting(listed[0], STATES_PER_LINE).split("\n")
+            rows.append([label, ", ".join(self.parents_of[name]) or "-", listed[0]])
+            rows += [["", "", line.strip()] for line in listed[1:]]
+        return rows
 
     def __getstate__(self) -> dict[str, object]:
         """What pickle keeps: it cannot keep mappings that can be read only."""

@@ -75,10 +75,12 @@ def _data(
 
 
 def _listing(network: Network) -> str:
-    rows = [
-        [name, ", ".join(network.parents(name)) or "–", ", ".join(network.states(name))]
-        for name in network.variables
-    ]
+    rows = []
+    for name in network.heads:
+        group = network.tied_with(name)
+        label = name if len(group) == 1 else f"{name} to {group[-1]}"
+        parents = ", ".join(network.parents(name)) or "–"
+        rows.append([label, parents, ", ".join(network.states(name))])
     return section("listing", "Variables", table(["variable", "parents", "states"], rows, 3))
 
 

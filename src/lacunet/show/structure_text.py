@@ -8,7 +8,7 @@ from lacunet.show.plain_values import plain
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
-from lacunet.text_tables import TextTable
+from lacunet.text_tables import TextTable, fitting
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 SHOWN = 5  # of these
@@ -40,7 +40,7 @@ def structure_as_text(learned: LearnedStructure) -> str:
             "score, higher is better, of the first graph and of each attempt to improve it: "
             + ", ".join(steps)
         )
-    lines += ["", _edges_in_table(learned)]
+    lines = [*map(fitting, lines), "", _edges_in_table(learned)]
     if learned.missingness is not None:
         lines += [
             "",

@@ -38,13 +38,14 @@ TITLE_ROOM = 420.0
 
 @dataclass(frozen=True)
 class Series:
-    """Points to be joined; ``low`` and ``high`` give them a band (quartiles, say)."""
+    """Points to be joined, or not; ``low`` and ``high`` give them a band (quartiles, say)."""
 
     label: str
     x: Sequence[float]
     y: Sequence[float]
     low: Sequence[float] = ()
     high: Sequence[float] = ()
+    is_joined: bool = True
 
 
 def lines(
@@ -127,7 +128,7 @@ def _line(number: int, line: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape
         band += [(xs[k], y_axis.pixel(line.low[k])) for k in reversed(there)]
         shapes += [Line(f"{stroke(*band)}Z", f"band-{colour}")] if band else []
     points = [(xs[k], y_axis.pixel(line.y[k])) for k in kept if y_axis.shows(line.y[k])]
-    if points:
+    if points and line.is_joined:
         shapes.append(Line(stroke(*points), line_style(number)))
     if len(points) <= 40:
         shapes += [Disc(*point, 3, f"dot-{colour}") for point in points]

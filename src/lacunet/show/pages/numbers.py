@@ -124,6 +124,8 @@ def largest_moves(
         enough = rows >= ROWS_TO_COMPARE
         shares = quotient(weights, total)
         gaps = np.where(enough[..., None], np.abs(cpt.table - shares), -1.0)
+        if gaps.shape[-1] == 2:  # the other of two states moves by as much
+            gaps[..., 0] = -1.0
         for flat in np.argsort(-gaps, axis=None, kind="stable")[:most]:
             cell = np.unravel_index(flat, gaps.shape)
             if gaps[cell] < 0:

@@ -87,21 +87,26 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
             before = "those before learned the pseudo-counts"
             words = f"The last {counted(last, 'iteration')} of EM; {before}."
         figures.append(figure(lines([trace], "iteration", "log-posterior"), words))
+    starts = ""
     if len(ended.starts) > 1:
         best = max(ended.starts)
-        words = (
-            f"{counted(len(ended.starts), 'start')}: {agreed(ended.starts)} ended within "
-            f"{AGREEMENT:g} nats of the best; start 0 is the one that is always made."
+        starts = (
+            f" {counted(len(ended.starts), 'start')}: {agreed(ended.starts)} ended within "
+            f"{AGREEMENT:g} nats of the best."
         )
-        ends = Series("", range(len(ended.starts)), [end - best for end in ended.starts])
-        picture = lines([ends], "start", "log-posterior, from the best [nats]")
-        figures.append(figure(picture, words))
+        if min(ended.starts) < best - AGREEMENT:
+            ends = [end - best for end in ended.starts]
+            series = Series("", range(len(ends)), ends, is_joined=False)
+            picture = lines([series], "start", "log-posterior, from the best [nats]")
+            words = "Where each start ended; start 0 is the one that is always made."
+            figures.append(figure(picture, words))
     words = (
         f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
         f"{ended.seconds:.2f} s."
     )
     if math.isfinite(ended.log_likelihood):
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
+    words += starts
     drawn = f'<div class="figures">{"".join(figures)}</div>'
     return section("em", "How EM went", paragraph(words), *map(paragraph, ended.notes), drawn)
 

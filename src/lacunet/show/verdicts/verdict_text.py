@@ -19,7 +19,7 @@ from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED,
 from lacunet.show.plain_values import plain
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
 from lacunet.text import counted, finite, read_formula
-from lacunet.text_tables import TextTable
+from lacunet.text_tables import TextTable, fitting
 
 SHOWN_CELLS = 64
 SHOWN_ENTRIES = 12
@@ -51,7 +51,7 @@ def recovered_as_text(report: GraphReport) -> str:
         parts.append(f"{words}\n  {verdict.why}")
     if report.implied is not None:
         parts.append(_implications_as_text(report.implied))
-    return "\n\n".join(parts)
+    return fitting("\n\n".join(parts))
 
 
 def recovered_as_data(report: GraphReport) -> dict[str, Any]:
