@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import FloatArray, Mask, NetworkError
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 ROUNDING = 1e-6  # of the sum of a CPT row
 
 
+@clear_arguments
 class Fixed:
     """A CPT that is known and not learned.
 

@@ -32,6 +32,7 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import FloatArray, Mask, Network, NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
@@ -50,6 +51,7 @@ ROUNDING = 1e-13  # an increment that a table shows: what is less is none
 SMALLEST_START, LARGEST_START = 1e-3, 2.0
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class NoisyMax:
     """A CPT whose parents are causes: each alone would bring the child to some level.

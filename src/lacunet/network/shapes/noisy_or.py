@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import check_size
@@ -21,6 +22,7 @@ from lacunet.network.shapes.noisy_max import independent_causes
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 
+@clear_arguments
 @dataclass(frozen=True)
 class NoisyOr:
     """A CPT whose parents are causes: each alone would bring the effect about.
