@@ -262,7 +262,7 @@ def test_what_a_result_was_learned_with_is_not_warned_of_again() -> None:
     ("method", "options", "weight"),
     [
         ("informed-direct", {"groups": ["A"]}, None),
-        (lc.EM(max_iterations=1), {}, None),
+        (lc.EM(start="listwise", max_iterations=1), {}, None),
         ("em", {}, "w"),
     ],
 )

@@ -49,6 +49,11 @@ class ShapeParameters(Displayed):
             columns["high"] = [high for _, high in ends]
         return frame_of(columns, library)
 
+    @property
+    def kind(self) -> str:
+        """What the numbers are."""
+        return "probabilities" if self.are_probabilities else "odds and odds ratios"
+
     def as_data(self) -> dict[str, Any]:
         """The shape's name, and each parameter's value and interval."""
         values = {parameter.name: parameter.value for parameter in self.parameters}
@@ -59,8 +64,7 @@ class ShapeParameters(Displayed):
         return f"<{type(self).__name__}: {self.title}, {self.shape}>"
 
     def _parts(self) -> Iterator[object]:
-        kind = "probabilities" if self.are_probabilities else "odds and odds ratios"
-        yield f"{self.title} as {self.shape}: {kind}"
+        yield f"{self.title} as {self.shape}: {self.kind}"
         header = ["parameter", "value"]
         if self.legend:
             header += ["low", "high"]

@@ -21,6 +21,7 @@ from lacunet.inference.elimination.elimination_order import (
     joined,
     numbered,
 )
+from lacunet.learning.uncertainty.shape_parameters import shape_parameters
 from lacunet.missingness.graph import MissingnessGraph, kept_graph
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
@@ -28,7 +29,6 @@ from lacunet.show.figures.node_layout import bow, layered
 from lacunet.show.figures.text_width import text_width
 from lacunet.show.pages.kit import bullets, folded, section
 from lacunet.show.pages.numbers import NOTHING, Behind, pack
-from lacunet.show.shape_text import shaped_cpt
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
 NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 128, 300, 150
@@ -381,11 +381,11 @@ def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str,
 
 
 def _shaped(network: Network, name: str) -> dict[str, Any]:
-    shaped = shaped_cpt(network, name)
-    if shaped is None:
+    if name not in network.shapes_of or not network.has_cpts:
         return {}
-    parameters = [[label, f"{value:.3g}"] for label, value in shaped.parameters]
-    return {"shape": {"name": shaped.shape, "scale": shaped.scale, "parameters": parameters}}
+    shaped = shape_parameters(network, name, None)
+    parameters = [[each.name, f"{each.value:.3g}"] for each in shaped.parameters]
+    return {"shape": {"name": shaped.shape, "scale": shaped.kind, "parameters": parameters}}
 
 
 def _ruled(network: Network, name: str) -> dict[str, Any]:

@@ -18,7 +18,6 @@ from lacunet.learning.result import Result, uncertainty_of
 from lacunet.network.mechanisms import MISSING, SHOWN
 from lacunet.network.network import Cpt, Network
 from lacunet.show.plain_values import plain
-from lacunet.show.shape_text import shaped_cpt
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting
 
@@ -149,8 +148,6 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     lines: list[str] = []
     for cpt in shown:
         lines += ["", str(cpt)]
-        if shaped := shaped_cpt(network, cpt.child):
-            lines.append(str(shaped))
         others = network.tied_with(cpt.child)[1:]
         lines += [f"the same: {first_of(others, 5)}"] if others else []
     for name in [name for name in network.heads if name in network.shapes_of][:FEW_VARIABLES_SHOWN]:
