@@ -371,8 +371,10 @@ page.network = (() => {
     const command = i => make("code", {}, `lacunet query ${live.file} "${vars[i].name}${given ? "|" + given : ""}"`);
     if (left) byId("beyond").replaceChildren(...(isWorking ? [`Working out ${left} of ${vars.length} variables, each exactly, for at most ${live.seconds} seconds.`]
       : [`${left} of ${vars.length} variables are not answered here: they take more than ${live.most_cells / 1e6} million cells each, or more than ${live.seconds} seconds in all. Every number that is shown is exact. Ask for one of the others with: `, command(unknown.includes(state.chosen) ? state.chosen : unknown[0])]));
-    byId("sure").hidden = !(hasEvidence && live.intervals);
-    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[state.chosen].name}|${given}"`;
+    const isOpen = i => state.seen[i] < 0, open = isOpen(state.chosen) ? state.chosen : vars.findIndex((_, i) => isOpen(i));
+    byId("sure").hidden = !(hasEvidence && live.intervals && open >= 0);
+    if (open >= 0)
+    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[open].name}|${given}"`;
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
       if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
       const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);
