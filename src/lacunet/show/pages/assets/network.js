@@ -50,7 +50,7 @@ page.network = (() => {
     missing.style.width = 100 * (v.missing ?? 0) + "%";
     const note = v.warnings?.length ? make("b", { class: "warns", "aria-hidden": "true" }, "!") : "";
     const share = v.missing ? make("span", { class: "share" }, v.missing === null ? "" : percent(v.missing)) : "";
-    const head = make("button", { type: "button", class: "head", tabindex: -1, "aria-label": words(i), title: words(i) },
+    const head = make("button", { type: "button", class: "head", tabindex: -1, title: words(i) },
       make("span", { class: "title" }, name(v.name)), share, note, missing);
     head.addEventListener("click", () => { if (!dragged) choose(i, true); });
     const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
@@ -350,7 +350,6 @@ page.network = (() => {
     row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}${isSeen && state.cut[i] ? ", set" : ""}`
       + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "")
       + (ends ? `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}` : "");
-    row.setAttribute("aria-label", row.title);
   }
   // What is known, how probable that is, and what it moved most.
   function tell(answers, hasEvidence, isWorking) {
