@@ -185,6 +185,7 @@ page.network = (() => {
       list.replaceChildren(...listed(vars.map((_, i) => i).filter(i => !corner.has(i))));
     }
     byId("put-back").hidden = asList || !moved[current?.key];
+    addSmallCards();
     list.hidden = !list.childElementCount;
     byId("others-title").hidden = asList || list.hidden;
     byId("shown").textContent = asList || state.whole ? "" : `${vars[state.chosen].name} with its parents, children and their other parents (${blanket(state.chosen).size} of ${vars.length} variables)`;
@@ -474,13 +475,10 @@ page.network = (() => {
   function print(isStart) {
     isPrinting = isStart;
     drawNetwork();
-    const isSmall = isStart && !isList() && onSheet(current) < READABLE;
-    if (isSmall) {
-      const inside = [...current.corner.keys()].filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED).map(i => cards[i].cloneNode(true));
-      list.prepend(...inside);
-      list.hidden = false;
-    }
-    byId("others-title").hidden = isList() || list.hidden;
+  }
+  function addSmallCards() {
+    const isSmall = isPrinting && !isList() && onSheet(current) < READABLE;
+    if (isSmall) list.prepend(...[...current.corner.keys()].filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED).map(i => cards[i].cloneNode(true)));
     byId("others-title").textContent = isSmall ? "All variables" : "All other variables";
   }
   const onFind = [];
