@@ -67,6 +67,14 @@ browser:
 	  apt-get install -y -qq --no-install-recommends chromium >/dev/null; } || \
 	echo "no chromium: the tests of pages in a browser are skipped"
 
+# Pages and the studio against axe-core, which npm brings; where there is no npm that is said.
+.PHONY: accessibility
+accessibility: .venv/.installed-test browser
+	@command -v npm >/dev/null || { echo "no npm: accessibility is not checked"; exit 0; } ; \
+	mkdir -p build/axe && cd build/axe && \
+	{ test -e package/axe.min.js || tar xzf "$$(npm pack --silent axe-core@4)"; } && cd ../.. && \
+	$(BIN)/python scripts/check_accessibility.py build/axe/package/axe.min.js
+
 # Debian's PostgreSQL, for a slow test; where there is none it is skipped, and says so.
 postgresql:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || \

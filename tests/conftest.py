@@ -19,7 +19,10 @@ if platform.machine() in ("x86_64", "AMD64"):
 settings.register_profile("lacunet", deadline=None)
 settings.load_profile("lacunet")
 
-os.environ.pop("COLUMNS", None)  # of a terminal, to which tables would keep
+# Those of a terminal, to which tables would keep. Readline sets them behind Python's back, for
+# programs that tests start; what is set here can be taken away there.
+os.environ["COLUMNS"] = ""
+del os.environ["COLUMNS"]
 
 
 @pytest.fixture(scope="session")

@@ -179,7 +179,7 @@ def test_what_would_move_a_state_is_what_query_says(browser: Any, asia: Path) ->
 
 def test_a_card_stays_where_it_was_put(browser: Any, asia: Path) -> None:
     corner = "e => [e.style.left, e.style.top].map(parseFloat)"
-    card = ".card:has(> .head[aria-label^='xray'])"
+    card = ".card:has(> .head[title^='xray'])"
     paths = "all => all.map(e => e.getAttribute('d'))"
     with Opened(browser, asia) as opened:
         before = opened.page.eval_on_selector(card, corner)
@@ -590,7 +590,7 @@ def test_a_state_is_set_by_a_click_with_shift_by_keys_and_by_a_control(
         assert opened.page.inner_text(".chip").startswith("do(bronc) = yes")
         assert opened.page.inner_text("#evidence-label") == "P(evidence | do)"
         assert opened.page.locator(".edge.cut").count() == 1  # that from smoke
-        assert "set" in str(opened.bar("bronc", "yes").get_attribute("aria-label")).split(", ")
+        assert "set" in str(opened.bar("bronc", "yes").get_attribute("title")).split(", ")
 
         opened.bar("bronc", "yes").click()  # now it was seen
         assert opened.numbers()["smoke"]["yes"] == pytest.approx(seen, abs=1e-12)

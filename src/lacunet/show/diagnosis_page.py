@@ -132,7 +132,8 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
         ]
         for test in tests[:MOST_TESTS]
     ]
-    header = ["missing", "depends on", "given", "p (Holm)", "V", "least often", "", "most often"]
+    header = ["missing", "depends on", "given", "p (Holm)", "V"]
+    header += ["least often", "from, to", "most often"]
     refuted = sum(test.adjusted < SIGNIFICANCE for test in tests)
     more = len(tests) - MOST_TESTS
     return section(

@@ -207,6 +207,8 @@ def table(
     kind = f' id="{escape(identifier)}" class="sortable"' if identifier else ""
     head = "".join(
         f'<th scope="col"{_label(column < left)}>{escape(text)}</th>'
+        if text
+        else f"<td{_label(column < left)}></td>"
         for column, text in enumerate(header)
     )
     extra = attributes or [""] * len(rows)

@@ -31,8 +31,8 @@ from lacunet.show.pages.kit import bullets, folded, section
 from lacunet.show.pages.numbers import NOTHING, Behind, pack
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
-NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 128, 300, 150
-BAR, NUMBER, IN_CARD, SHARE, WARNS = 56, 42, 28, 34, 12  # what stands beside names and labels
+NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
+BAR, NUMBER, IN_CARD, SHARE, WARNS = 64, 42, 28, 34, 12  # what stands beside names and labels
 LETTERS = 12.0  # the size of words in cards
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28

@@ -154,7 +154,7 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
         ]
         for move in moves
     ]
-    header = ["entry", "these rows", "result", "", "move", "standard errors", "rows"]
+    header = ["entry", "these rows", "result", "from, to", "move", "standard errors", "rows"]
     return section("complete", title, paragraph(words), table(header, body))
 
 

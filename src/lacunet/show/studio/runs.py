@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import secrets
 import shlex
 import subprocess
@@ -194,10 +195,13 @@ class Runs:
                 return False
             job.progress = {"stage": f"lacunet {command[0]}", "done": 0, "total": None, "note": ""}
             flags = [] if command[0] == "show" else ["--progress", "json"]
+            # What is printed is shown in the page, however wide the terminal of the studio is.
+            environment = {name: text for name, text in os.environ.items() if name != "COLUMNS"}
             with (self.folder / job.name / "output.txt").open("wb") as output:
                 process = self._process = subprocess.Popen(
                     [sys.executable, "-m", "lacunet", *command, *flags],
                     cwd=self.root,
+                    env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=output,
                     stderr=subprocess.PIPE,

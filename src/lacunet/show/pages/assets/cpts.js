@@ -145,7 +145,7 @@
   function drawPanel(i, isAsked) {
     Object.assign(shown, { variable: i, page: 0, folds: vars[i].parents.map(() => "each"), unfolded: false });
     const v = vars[i], many = tables[0].cpts[i].length / v.states.length > 4;
-    const region = at => make("div", { class: "wide", id: "cpt" + (at || ""), tabindex: 0, role: "region", "aria-label": "CPT of " + v.name });
+    const region = at => make("div", { class: "wide", id: "cpt" + (at || ""), tabindex: 0, role: "region", "aria-label": "CPT of " + v.name + (data.labels ? ", " + data.labels[at] : "") });
     panel.replaceChildren(
       make("h3", { id: "panel-title" }, ...title(i, 0)),
       ...facts(i),

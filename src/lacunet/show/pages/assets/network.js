@@ -50,7 +50,7 @@ page.network = (() => {
     missing.style.width = 100 * (v.missing ?? 0) + "%";
     const note = v.warnings?.length ? make("b", { class: "warns", "aria-hidden": "true" }, "!") : "";
     const share = v.missing ? make("span", { class: "share" }, v.missing === null ? "" : percent(v.missing)) : "";
-    const head = make("button", { type: "button", class: "head", tabindex: -1, "aria-label": words(i), title: words(i) },
+    const head = make("button", { type: "button", class: "head", tabindex: -1, title: words(i) },
       make("span", { class: "title" }, name(v.name)), share, note, missing);
     head.addEventListener("click", () => { if (!dragged) choose(i, true); });
     const states = live ? make("div", { class: "states", role: "group", "aria-label": "states of " + v.name }, ...v.states.map((_, k) => stateRow(i, k))) : "";
@@ -185,6 +185,7 @@ page.network = (() => {
       list.replaceChildren(...listed(vars.map((_, i) => i).filter(i => !corner.has(i))));
     }
     byId("put-back").hidden = asList || !moved[current?.key];
+    addSmallCards();
     list.hidden = !list.childElementCount;
     byId("others-title").hidden = asList || list.hidden;
     byId("shown").textContent = asList || state.whole ? "" : `${vars[state.chosen].name} with its parents, children and their other parents (${blanket(state.chosen).size} of ${vars.length} variables)`;
@@ -350,7 +351,6 @@ page.network = (() => {
     row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}${isSeen && state.cut[i] ? ", set" : ""}`
       + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "")
       + (ends ? `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}` : "");
-    row.setAttribute("aria-label", row.title);
   }
   // What is known, how probable that is, and what it moved most.
   function tell(answers, hasEvidence, isWorking) {
@@ -371,8 +371,10 @@ page.network = (() => {
     const command = i => make("code", {}, `lacunet query ${live.file} "${vars[i].name}${given ? "|" + given : ""}"`);
     if (left) byId("beyond").replaceChildren(...(isWorking ? [`Working out ${left} of ${vars.length} variables, each exactly, for at most ${live.seconds} seconds.`]
       : [`${left} of ${vars.length} variables are not answered here: they take more than ${live.most_cells / 1e6} million cells each, or more than ${live.seconds} seconds in all. Every number that is shown is exact. Ask for one of the others with: `, command(unknown.includes(state.chosen) ? state.chosen : unknown[0])]));
-    byId("sure").hidden = !(hasEvidence && live.intervals);
-    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[state.chosen].name}|${given}"`;
+    const isOpen = i => state.seen[i] < 0, open = isOpen(state.chosen) ? state.chosen : vars.findIndex((_, i) => isOpen(i));
+    byId("sure").hidden = !(hasEvidence && live.intervals && open >= 0);
+    if (open >= 0)
+    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[open].name}|${given}"`;
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
       if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
       const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);
@@ -473,13 +475,10 @@ page.network = (() => {
   function print(isStart) {
     isPrinting = isStart;
     drawNetwork();
-    const isSmall = isStart && !isList() && onSheet(current) < READABLE;
-    if (isSmall) {
-      const inside = [...current.corner.keys()].filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED).map(i => cards[i].cloneNode(true));
-      list.prepend(...inside);
-      list.hidden = false;
-    }
-    byId("others-title").hidden = isList() || list.hidden;
+  }
+  function addSmallCards() {
+    const isSmall = isPrinting && !isList() && onSheet(current) < READABLE;
+    if (isSmall) list.prepend(...[...current.corner.keys()].filter(i => vars[i].head === undefined).slice(0, MOST_PRINTED).map(i => cards[i].cloneNode(true)));
     byId("others-title").textContent = isSmall ? "All variables" : "All other variables";
   }
   const onFind = [];
