@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -24,11 +25,15 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import numpy as np
+
 from lacunet.data.bins import asked_bins
 from lacunet.data.data import Data
+from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import find_network
 from lacunet.data.proposals import skips_in
 from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.answer import DEFAULT_LEVEL, Answer, notes_of
 from lacunet.inference.query import query
@@ -37,6 +42,7 @@ from lacunet.learning.result import Result, read_learned
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.formats.files import as_network, read_network
 from lacunet.network.network import Network, Scope
+from lacunet.network.nodes import named
 from lacunet.plots import network_figure
 from lacunet.show.studio.column_proposals import (
     ReadColumns,
@@ -61,7 +67,7 @@ from lacunet.show.studio.file_proposals import proposed_reading
 from lacunet.show.studio.folder import Folder, OutsideError
 from lacunet.show.studio.project import Project, StaleError, Store, project_from
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
-from lacunet.show.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
+from lacunet.show.studio.sketch import Sketch, checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.show.studio.studio_page import studio_page, way_in_page
 from lacunet.text import finite
 
@@ -109,6 +115,7 @@ class Studio:
         self.store = Store(folder.project / "project.json")
         self.runs = Runs(folder.root, folder.below_project("runs"))
         self._tables: dict[tuple[object, ...], ReadColumns] = {}
+        self._skips: tuple[object, dict[str, int]] = ((), {})  # the rules looked at last
         self._results: dict[str, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
 
@@ -134,8 +141,12 @@ class Studio:
         return {"version": self.store.save(project_from(asked["project"]), asked["version"])}
 
     def look(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The columns of the table that a project names."""
-        return columns_as_data(self._table(project_from(asked["project"])))
+        """The columns of the table that a project names, and who was not asked by its rules."""
+        project = project_from(asked["project"])
+        columns = columns_as_data(self._table(project))
+        with suppress(LacunetError):  # rules that do not fit are refused where they are used
+            return {**columns, "skipped": self._skipped(project)}
+        return {**columns, "skipped": {}}
 
     def reading(self, asked: dict[str, Any]) -> dict[str, Any]:
         """How a table seems to be written."""
@@ -149,15 +160,13 @@ class Studio:
     def skips(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Questions that seem not to have been asked under some states of others."""
         project = project_from(asked["project"])
-        sketch, data = checked_sketch(project.graph), self._data(project)
-        restricted = project.only(sketch.variables)
-        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
-        given = replace(data, states=restricted.states, bins=bins)
-        built = find_network(given, sketch.edges_text)
-        table = read_table(data, built.network)
+        sketch = checked_sketch(project.graph)
+        network, table = self._encoded(project, sketch, {})
         copies = None if table.copies is None else table.copies.rows
-        skips = skips_in(built.network, table.columns, copies)
-        return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
+        skips = skips_in(network, table.columns, copies)
+        new = [skip for skip in skips if skip.variable not in project.not_asked]
+        ruled = sketch.with_rules({skip.variable: skip.rule for skip in new}).rules
+        return {"skips": [{**asdict(skip), "edges": _into(skip.variable, ruled)} for skip in new]}
 
     def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The drawing of a text, and what can be recovered under it."""
@@ -166,10 +175,13 @@ class Studio:
         if not sketch.variables:
             return {"variables": [], "mechanisms": [], "edges": [], "wrong": [], "verdicts": []}
         states_of: dict[str, Scope] = {}
+        columns: list[str] = []
         with suppress(OutsideError, KeyError):  # a graph can be drawn without a table
             table = self._tables[self._key(project)]
+            columns = [*table.seen]
             states_of = {v: table.states(v) for v in sketch.variables if v in table.seen}
-        return drawn(sketch, {**states_of, **project.states})
+        with_rules = sketch.with_rules(project.not_asked, columns)
+        return drawn(with_rules, {**states_of, **project.states})
 
     def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start the commands of some kind of work on the project as it is kept."""
@@ -177,6 +189,8 @@ class Studio:
         if asked["version"] != version:
             raise StaleError
         kind = str(asked["kind"])
+        if project.draft and kind != "beside":
+            raise LacunetError("the text of the graph cannot be read.", "mend it, or undo.")
         name = self.runs.next_name(kind)
         folder = self.runs.path(name)
         if kind == "beside":  # two results on one page
@@ -283,6 +297,42 @@ class Studio:
                 return f"{data} was changed after run {run['name']}: its numbers may be others now."
         return ""
 
+    def _encoded(
+        self, project: Project, sketch: Sketch, rules: Mapping[str, str]
+    ) -> tuple[Network, EncodedTable]:
+        """The variables of a sketch, and the rows as their states."""
+        data, restricted = self._data(project), project.only(sketch.variables)
+        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
+        given = replace(data, states=restricted.states, bins=bins, not_asked=rules)
+        network = find_network(given, sketch.edges_text).network
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # other columns
+            return network, read_table(data, network)
+
+    def _skipped(self, project: Project) -> dict[str, int]:
+        """How many rows of each variable have its question not asked, by the project's rules."""
+        variables = tuple(self._table(project).seen)
+        known = Sketch(variables, (), ()).with_rules(project.not_asked)
+        pairs = known.rules.items()
+        ruled = tuple(dict.fromkeys(v for name, causes in pairs for v in (name, *causes)))
+        if not ruled:
+            return {}
+        sketch = replace(known, variables=ruled, edges=tuple(known.lacking))
+        restricted = project.only(ruled)
+        said = restricted.states, restricted.bins, restricted.not_asked
+        key = (*self._key(project), repr(said))
+        with self._reading:
+            if self._skips[0] != key:
+                network, table = self._encoded(project, sketch, restricted.not_asked)
+                states = {name: rule.state for name, rule in network.not_asked_of.items()}
+                self._skips = (
+                    key,
+                    {
+                        name: int(np.sum(table.columns[name] == network.state_index(name, state)))
+                        for name, state in states.items()
+                    },
+                )
+            return self._skips[1]
+
     def _data(self, project: Project) -> Data:
         return Data(self.folder.table(project.data), **data_options(project))
 
@@ -297,6 +347,11 @@ class Studio:
             return self._tables[key]
 
 
+def _into(name: str, causes_of: Mapping[str, Scope]) -> list[list[str]]:
+    """The edges into a variable from what decides on whether its question was asked."""
+    return [[named(cause), "->", named(name)] for cause in causes_of[name]]
+
+
 def _stamp(path: Path) -> list[int]:
     """What changes with a file."""
     about = path.stat()
@@ -304,8 +359,8 @@ def _stamp(path: Path) -> list[int]:
 
 
 def _settings(project: Project) -> Project:
-    """The project without what is asked of its results."""
-    return replace(project, asked="", run=0)
+    """The project without what is asked of its results, or not yet said."""
+    return replace(project, asked="", run=0, draft="")
 
 
 def _as_data(answer: Answer) -> dict[str, Any]:
