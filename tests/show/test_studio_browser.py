@@ -513,6 +513,103 @@ def test_what_cannot_be_read_is_kept_beside_the_drawing_over_a_reload(
         assert (kept.graph, kept.draft) == ("Age -> Smoked; Now", "")
 
 
+def test_after_learning_the_cpts_are_there_and_runs_are_named_compared_and_deleted(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("A,B\n" + "a,x\na,y\nb,y\nb,\n" * 30)
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", graph="A -> B", method="em", pseudo_counts=1.0)
+        server.studio.store.save(project, 0)
+        with opened(browser, server, "#learn") as page:
+
+            def learned(number: int) -> None:
+                page.wait_for_selector("html[data-job=running]")
+                page.wait_for_selector("html[data-job=done]", timeout=60_000)
+                page.wait_for_selector(f"[data-run='{number}'].shown")
+
+            page.click("#learn-now")
+            learned(1)
+            page.wait_for_selector(".cpt[data-variable=B] tbody tr")
+            result = lc.read_result(server.studio.runs.file("1", "learned.json"))
+            cells = page.locator(".cpt[data-variable=B] tbody tr:nth-child(1) td")
+            low, high = result.interval("B", 0.95)[0, 0]
+            estimate = result.network.cpt("B").table[0, 0]
+            assert cells.first.inner_text().split() == [f"{estimate:.3f}", f"{low:.3f}–{high:.3f}"]
+            page.fill("[data-run='1'] .label", "one each")
+            page.press("[data-run='1'] .label", "Tab")
+            page.wait_for_selector("#to-learn span:has-text('one each')")
+            page.fill("#pseudo-counts", "9")
+            page.press("#pseudo-counts", "Tab")
+            page.click("#learn-now")
+            learned(2)
+            for number in "12":
+                page.check(f"[data-run='{number}'] input[type=checkbox]")
+            page.click("#beside")
+            learned(3)
+            page.click("#to-ask")
+            page.wait_for_selector("#differences tbody tr")
+            assert "one each (run 1)" in page.inner_text("#differences .legend")
+            frame = page.frame_locator("#asked-page")
+            colours = (
+                frame.locator(".tracks")
+                .first.locator("span span")
+                .evaluate_all("all => all.map(bar => getComputedStyle(bar).backgroundColor)")
+            )
+            swatches = page.locator(".swatch").evaluate_all(
+                "all => all.map(own => getComputedStyle(own).backgroundColor)"
+            )
+            assert [colour for colour in colours if colour in swatches] == swatches
+            page.click("#to-learn")
+            page.click("[data-run='2'] .delete")
+            page.focus("#seed")  # thought better of
+            assert page.inner_text("[data-run='2'] .delete") == "delete"
+            for number in "32":
+                page.click(f"[data-run='{number}'] .delete")
+                page.click(f"[data-run='{number}'] .delete")
+                page.wait_for_selector(f"[data-run='{number}']", state="detached")
+            page.wait_for_selector("[data-run='1'].shown")
+            page.click("#to-ask")
+            assert page.is_hidden("#differences")
+            page.wait_for_timeout(400)
+        assert server.studio.store.current()[1].run == 1
+        assert [path.name for path in server.studio.runs.folder.iterdir()] == ["1"]
+
+
+@pytest.mark.slow
+def test_an_example_in_an_empty_folder_leads_to_an_answer(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server, opened(browser, server) as page:
+        page.click("[data-example=screening]")
+        page.wait_for_selector("#table-facts .tile")
+        for step in ("table", "states", "graph"):
+            page.click(f"#{step} .go")
+        page.click("#learn-now")
+        page.wait_for_selector("html[data-job=running]")
+        page.wait_for_selector("html[data-job=done]", timeout=120_000)
+        page.click("#job .go")
+        frame = page.frame_locator("#asked-page")
+        frame.locator('[data-variable="Test"][data-state="positive"]').click()
+        shown = page.locator("[data-answer=Disease] [data-state=yes] td")
+        shown.first.wait_for()
+        low, high = map(float, shown.all_inner_texts()[1].split("–"))
+        truth = lc.example("screening").query("Disease", {"Test": "positive"})["yes"]
+        assert low < truth < high
+
+
+def test_fingers_are_told_to_tap_and_not_to_drag(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(graph="X -> Y"), 0)
+        phone = {"width": 390, "has_touch": True, "is_mobile": True}
+        with opened(browser, server, "#graph", **phone) as page:
+            hint = page.inner_text("#hint")
+            assert hint.startswith("Tap one card")
+            assert "rag" not in hint
+            assert "lick" not in hint
+            page.tap("[data-node=Y] .whole")
+            assert "tap where" in page.inner_text("#hint")
+        with opened(browser, server, "#graph") as page:
+            assert page.inner_text("#hint").startswith("Drag")
+
+
 def is_on_screen(page: Any, selector: str) -> bool:
     box, height = page.locator(selector).bounding_box(), page.viewport_size["height"]
     return bool(box["y"] >= 0 and box["y"] + box["height"] <= height)

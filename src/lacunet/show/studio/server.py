@@ -65,6 +65,8 @@ from lacunet.show.studio.commands import (
 )
 from lacunet.show.studio.file_proposals import proposed_reading
 from lacunet.show.studio.folder import Folder, OutsideError
+from lacunet.show.studio.learned_summary import differences, summary_of
+from lacunet.show.studio.offered_examples import EXAMPLES, as_csv
 from lacunet.show.studio.project import Project, StaleError, Store, project_from
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
 from lacunet.show.studio.sketch import Sketch, checked_sketch, drawn, sketch_of, with_mechanisms
@@ -96,7 +98,8 @@ IN_A_SANDBOX = (
 # The methods of a studio that are asked for by their names, without and with something said.
 GIVEN = ("state", "job", "export")
 ON_TABLES = ("reading", "look", "intervals", "skips")
-ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers")
+ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers", "example")
+ON_RUNS = ("summary", "compare", "rename", "delete")
 
 
 class RefusedError(LacunetError):
@@ -128,6 +131,7 @@ class Studio:
             "folder": str(self.folder.root),
             "files": self.folder.tables(),
             "methods": list(METHODS),
+            "examples": {name: example.words for name, example in EXAMPLES.items()},
             "runs": [{**run, "key": self.runs.key(run["name"])} for run in self.runs.finished()],
             "job": self.job(),
         }
@@ -242,7 +246,7 @@ class Studio:
         level, chance = 0.0, ""
         if isinstance(learned, Result) and learned.uncertainty is not None:
             chance = learned.uncertainty.chance
-            level = project_from(self.runs.known(name)["project"]).level
+            level = self._level(name)
         answers = [
             query(learned, name, evidence, do=do, level=level or 0.95, unsupported="ignore")
             for name in targets
@@ -254,6 +258,39 @@ class Studio:
             "evidence": conditions,
             "answers": [*map(_as_data, answers)],
         }
+
+    def example(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Put a bundled table into the folder; its name there, and the graph to begin with."""
+        name = str(asked["name"])
+        path = self.folder.add_table(f"{name}.csv", [as_csv(name)])
+        return {"data": path, "graph": EXAMPLES[name].graph}
+
+    def summary(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What a run learned, CPT by CPT."""
+        name = str(int(asked["name"]))
+        return summary_of(self._learned(name), self._level(name))
+
+    def compare(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Where two runs differ most."""
+        first, second = (str(int(name)) for name in asked["runs"])
+        learned = read_learned(self.runs.file(first, "learned.json")), self._learned(second)
+        return differences(*learned, (self._level(first), self._level(second)))
+
+    def _level(self, name: str) -> float:
+        return project_from(self.runs.known(name)["project"]).level
+
+    def rename(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Call a run by a name of the user's."""
+        self.runs.rename(str(int(asked["name"])), str(asked["label"]))
+        return {}
+
+    def delete(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Take a run away, with its files."""
+        name = str(int(asked["name"]))
+        self.runs.remove(name)
+        with self._reading:
+            self._results.pop(name, None)
+        return {}
 
     def _learned(self, name: str) -> Result | Network:
         path = self.runs.file(name, "learned.json")
@@ -274,6 +311,8 @@ class Studio:
         if shown is None:
             return {"codes": [self._as_they_stand(project)]}
         of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
+        if not of or len(of) < len(shown.get("beside", of)):  # what it shows was deleted
+            return {"codes": [self._as_they_stand(project)]}
         learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
         codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
         if all(_settings(project) != _settings(earlier) for earlier in learned):
@@ -318,8 +357,8 @@ class Studio:
             return {}
         sketch = replace(known, variables=ruled, edges=tuple(known.lacking))
         restricted = project.only(ruled)
-        said = restricted.states, restricted.bins, restricted.not_asked
-        key = (*self._key(project), repr(said))
+        settings = restricted.states, restricted.bins, restricted.not_asked
+        key = (*self._key(project), repr(settings))
         with self._reading:
             if self._skips[0] != key:
                 network, table = self._encoded(project, sketch, restricted.not_asked)
@@ -448,7 +487,7 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/upload":
             return JSON, _json({"data": studio.folder.add_table(*self._uploaded())})
         asked = self._body()
-        if path[1:] not in (*ON_TABLES, *ON_PROJECTS):
+        if path[1:] not in (*ON_TABLES, *ON_PROJECTS, *ON_RUNS):
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
         return JSON, _json(getattr(studio, path[1:])(asked))
 

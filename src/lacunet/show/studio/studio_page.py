@@ -12,9 +12,10 @@ STEPS = {
 <div class="bar"><label>table <select id="file"></select></label>
 <label id="drop">or drop a file here, or choose one <input id="upload" type="file"
 accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
-<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, or start
-the studio in the folder of the data; or <a href="#graph">draw a graph</a> and see what could be
-recovered.</p>
+<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, start
+the studio in the folder of the data, or try an example; or <a href="#graph">draw a graph</a> and
+see what could be recovered.</p>
+<details id="examples-part"><summary>Try an example</summary><div id="examples"></div></details>
 <details id="reading"><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
 <option value=",">comma</option><option value=";">semicolon</option><option value="\\t">tab</option>
@@ -74,13 +75,13 @@ points).</p>
 <p class="soft" id="method-words"></p>
 <div class="bar"><button type="button" id="explain">Show the plan</button>
 <button type="button" id="learn-now" class="go">Learn</button></div>
-<div id="job" role="status"></div><div id="planned"></div>
+<div id="job" role="status"></div><div id="planned"></div><div id="summary"></div>
 <h3 id="runs-title" hidden>Results</h3><div id="runs"></div>
 <div class="bar" id="beside-bar" hidden>
 <button type="button" id="beside">Set two side by side</button></div>
 """,
     "Ask": """
-<p class="soft" id="ask-words"></p>
+<p class="soft" id="ask-words"></p><div id="differences" hidden></div>
 <div id="asking"><div id="answers" role="status" tabindex="0" aria-label="answers"></div>
 <iframe id="asked-page" title="the page of the result"></iframe></div>
 """,

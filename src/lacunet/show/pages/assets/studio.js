@@ -5,7 +5,7 @@
   const { data, make, draw, name, byId, save: download } = page;
   const STEPS = ["table", "states", "graph", "learn", "ask", "code"];
   const token = data.token;
-  let project = {}, version = 0, files = [], methods = [], runs = [], job = null;
+  let project = {}, version = 0, files = [], methods = [], examples = {}, runs = [], job = null;
   let table = null, sketch = { variables: [], mechanisms: [], edges: [], verdicts: [], wrong: [] };
   const clear = (element, ...inside) => element.replaceChildren(...inside);
   const percent = share => (share ? (share < 0.001 ? "<0.1" : (100 * share).toFixed(1)) : "0") + "%";
@@ -108,16 +108,19 @@
     drawStrangers();
     const used = sketch.variables.length, learned = shownRun();
     const words = { table: project.data.split("/").at(-1), states: used ? `${used} variables` : "", graph: sketch.category || "",
-      learn: learned ? `run ${learned.name}` : "", ask: "", code: "" };
+      learn: learned ? titleOf(learned) : "", ask: "", code: "" };
     for (const key of STEPS) byId(`to-${key}`).querySelector("span").textContent = words[key];
   }
 
+  const titleOf = run => run.label ? `${run.label} (run ${run.name})` : `run ${run.name}`;
   const shownRun = () => runs.find(run => run.name === String(project.run));
 
   // ---- 1 table
   function listFiles() {
     clear(byId("file"), option("", files.length ? "choose a table" : "no table here"), ...files.map(file => option(file)));
     byId("no-tables").hidden = files.length > 0;
+    byId("examples-part").open ||= !files.length;
+    clear(byId("examples"), ...Object.entries(examples).map(([own, words]) => make("p", { class: "rule" }, make("button", { type: "button", "data-example": own, on: { click: () => tryExample(own).catch(trouble) } }, `try ${own}`), ` ${words}`)));
     byId("file").value = project.data;
   }
   // Another table, read as it seems to be written; what was said otherwise of the one before is forgotten.
@@ -126,6 +129,17 @@
     table = null;
     change({ data: name, ...reading }, { reads: true });
     showReading(Object.keys(reading).some(key => reading[key] !== { delimiter: "", encoding: "utf-8", decimal: "." }[key]));
+  }
+  // A bundled table is copied into the folder; with it comes what is known of its graph.
+  async function tryExample(own) {
+    const { data: brought, graph } = await ask("/example", { name: own });
+    ({ files } = await ask("/state"));
+    table = null;
+    change({ data: brought, ...await ask("/reading", { data: brought }), missing: {}, states: {}, bins: {}, not_asked: {}, weight: "", counts: "", strata: "", cluster: "", graph, draft: "" });
+    byId("text").value = graph;
+    showProject();
+    await Promise.all([look(), drawGraph()]);
+    drawColumns();
   }
   function showReading(isOpen) {
     for (const id of ["delimiter", "encoding", "decimal"]) byId(id).value = project[id];
@@ -544,14 +558,23 @@
       clear(byId("proposed"), make("p", {}, arrows ? `The data speak for ${arrows} arrow${arrows > 1 ? "s" : ""} (${job.seconds} s). Their direction is often a guess: turn those that you know better round with ⇄ below the drawing.` : `The data speak for no arrows (${job.seconds} s).`));
     }
     if (job.status === "done" && job.kind === "explain") await drawPlan();
+    if (job.status === "done" && job.kind === "learn") clear(byId("planned"));  // what was learned takes its place
     drawRuns();
     describe();
     if (job.status === "failed") byId(JOB_PLACES[job.kind] ?? "job").scrollIntoView({ block: "nearest" });
   }
   // The plan of the project as it is: a change takes it off.
   async function drawPlan() {
-    const plan = await textOf(`/run/${job.name}/output.txt`);
-    clear(byId("planned"), make("pre", { id: "plan", tabindex: 0, "aria-label": "the plan" }, plan));
+    const plan = JSON.parse(await textOf(`/run/${job.name}/output.txt`)), families = Object.entries(plan.families);
+    const soft = text => make("p", { class: "soft" }, sentence(text)), hasNotes = families.some(([, family]) => family.note);
+    const parts = text => { const [, left, sign, right] = text.match(/^(.*?) ([=∝]) (.*)$/s) ?? [, text, "=", text]; return [left, left === right ? "read off directly" : (sign === "=" ? "" : "∝ ") + right]; };
+    clear(byId("planned"), make("div", { id: "plan" }, make("p", {}, make("b", {}, plan.method), ` on ${plan.rows.toLocaleString("en")} rows, by ${plan.stages.map(stage => stage.name).join(", then ")}.`),
+      ...[plan.category, plan.refusal, `It assumes that ${plan.assumption}.`].filter(Boolean).map(text => make("p", {}, text)),
+      make("div", { class: "wide", tabindex: 0 }, make("table", {}, make("thead", {}, make("tr", {}, ...["CPT", "estimated as", "verdict", "rows that show it", ...(hasNotes ? ["note"] : [])].map(text => make("th", { class: "label", scope: "col" }, text)))),
+        make("tbody", {}, ...families.map(([variable, family]) => make("tr", { "data-variable": variable }, make("th", { class: "label", scope: "row" }, name(parts(family.estimand)[0])), make("td", { class: "label" }, name(parts(family.estimand)[1])), make("td", { class: "label" }, family.verdict || "–"),
+          make("td", {}, `${family.rows_shown.toLocaleString("en")} (${percent(family.rows_shown / Math.max(1, plan.rows))})`), ...(hasNotes ? [make("td", { class: "label" }, family.note)] : [])))))),
+      ...plan.stages.flatMap(stage => stage.branches.map(branch => soft(`${stage.name}: ${branch}`))),
+      soft(`pseudo-counts: ${plan.pseudo_counts}`), ...(plan.intervals ? [soft(plan.intervals)] : []), ...plan.notes.map(soft)));
   }
   function drawJob() {
     const isRunning = job?.status === "running", { stage = "", done = 0, total = null, note = "" } = job?.progress ?? {};
@@ -581,15 +604,75 @@
     byId("runs-title").hidden = !shown.length;
     byId("beside-bar").hidden = runs.filter(run => run.kind === "learn").length < 2;
     clear(byId("runs"), ...shown.map(run => {
-      const box = make("input", { type: "checkbox", "aria-label": `run ${run.name} side by side`, on: { change: event => { event.target.checked ? chosen.add(run.name) : chosen.delete(run.name); } } });
-      return make("div", { class: `run${run === shownRun() ? " shown" : ""}`, "data-run": run.name }, ...(run.kind === "learn" ? [box] : []), make("b", {}, `run ${run.name}`), make("span", {}, name(run.words)), make("span", { class: "soft" }, `${run.made.slice(0, 16)}, ${run.seconds} s${unlike(run)}`),
-        make("button", { type: "button", on: { click: () => { change({ run: Number(run.name), asked: "" }); drawRuns(); location.hash = "ask"; } } }, "look and ask"),
+      const box = make("input", { type: "checkbox", "aria-label": `${titleOf(run)} side by side`, on: { change: event => { event.target.checked ? chosen.add(run.name) : chosen.delete(run.name); } } });
+      const label = make("input", { class: "label", value: run.label ?? "", placeholder: "name it", size: 14, maxLength: 60, "aria-label": `name of run ${run.name}`, on: { change: event => ask("/rename", { name: run.name, label: event.target.value }).then(reloadRuns).catch(trouble) } });
+      // Asked twice, since nothing brings the files back.
+      const away = make("button", { type: "button", class: "delete", "aria-label": `delete run ${run.name}`, on: { click: () => {
+        if (away.textContent === "delete") { away.textContent = "delete for good"; away.setAttribute("aria-label", `delete run ${run.name} for good`); }
+        else removeRun(run).catch(trouble);
+      }, blur: () => { away.textContent = "delete"; } } }, "delete");
+      return make("div", { class: `run${run === shownRun() ? " shown" : ""}`, "data-run": run.name }, ...(run.kind === "learn" ? [box] : []), make("b", {}, `run ${run.name}`), label, make("span", {}, name(run.words)), make("span", { class: "soft" }, `${run.made.slice(0, 16)}, ${run.seconds} s${unlike(run)}`),
+        make("button", { type: "button", class: "look", on: { click: () => { change({ run: Number(run.name), asked: "" }); drawRuns(); location.hash = "ask"; } } }, "look and ask"), away,
         make("details", {}, make("summary", {}, "commands and notes"), make("pre", {}, [...run.commands, ...run.notes].join("\n"))));
     }));
+    drawSummary();
     byId("beside").onclick = () => chosen.size === 2 ? start("beside", { runs: [...chosen].map(Number).sort((a, b) => a - b) }) : trouble(new Error("Tick two results first."));
     const last = runs.find(run => run.kind === "diagnose");
     if (last) byId("diagnosed").append(make("p", {}, make("a", { href: runFile(last, "page.html"), target: "_blank", rel: "noopener" }, `what is missing, and what it depends on`), " ",
       make("button", { type: "button", on: { click: async () => { try { const { graph } = await ask("/adopt", { name: last.name, kind: "diagnose" }); change({ graph, draft: "" }); byId("text").value = graph; await drawGraph(); location.hash = "graph"; } catch (error) { trouble(error); } } } }, "take its mechanisms into the graph")));
+  }
+  async function reloadRuns() {
+    ({ runs } = await ask("/state"));
+    drawRuns();
+    describe();
+  }
+  async function removeRun(run) {
+    await ask("/delete", { name: run.name });
+    if (String(project.run) === run.name) change({ run: Number(runs.find(own => own !== run && own.kind === "learn")?.name ?? 0), asked: "" });
+    shownPage = 0;
+    await reloadRuns();
+  }
+  // The CPTs of the result that is shown, with their intervals.
+  let summed = "";
+  async function drawSummary() {
+    const run = shownRun(), key = run?.kind === "learn" ? run.name + run.made + (run.label ?? "") : "";
+    if (key === summed) return;
+    summed = key;
+    if (!key) { clear(byId("summary")); return; }
+    try {
+      const found = await ask("/summary", { name: run.name });
+      if (key !== summed) return;
+      const tile = ([label, value]) => make("div", { class: "tile" }, make("span", {}, label), make("b", {}, value));
+      const cell = (p, ends) => make("td", {}, p.toFixed(3), ...(ends ? [make("small", {}, `${ends[0].toFixed(3)}–${ends[1].toFixed(3)}`)] : []));
+      clear(byId("summary"), make("h3", {}, `What ${titleOf(run)} learned`), make("div", { class: "tiles" }, ...found.facts.map(tile)), ...found.warnings.map(text => make("p", { class: "warning" }, text)),
+        ...(found.level && found.cpts.some(cpt => cpt.rows.some(row => row[2])) ? [make("p", { class: "soft" }, `Below each probability is its ${+(100 * found.level).toFixed(1)}% interval.`)] : []),
+        make("div", { class: "cpts" }, ...found.cpts.map(cpt => make("details", { class: "cpt", "data-variable": cpt.variable, open: found.cpts.length <= 8 }, make("summary", {}, make("b", {}, name(cpt.title)), ...(cpt.shape ? [`, ${cpt.shape}`] : []), ...(cpt.tied.length ? [`, shared with ${cpt.tied.join(", ")}`] : [])),
+          make("p", { class: "soft" }, [cpt.rests_on && `${cpt.rests_on} show it`, cpt.effective && cpt.effective !== "-" && `the weakest row is as precise as from ${cpt.effective} complete rows`, cpt.unsupported && `${cpt.unsupported} rows of the CPT without data`].filter(Boolean).join("; ")),
+          make("div", { class: "wide", tabindex: 0 }, make("table", {}, make("thead", {}, make("tr", {}, ...cpt.parents.map(parent => make("th", { class: "label", scope: "col" }, name(parent))), ...cpt.states.map(state => make("th", { scope: "col" }, name(state))))),
+            make("tbody", {}, ...cpt.rows.map(([given, row, ends]) => make("tr", {}, ...given.map(state => make("th", { class: "label", scope: "row" }, name(state))), ...row.map((p, k) => cell(p, ends?.[k]))))))),
+          ...(cpt.left ? [make("p", { class: "soft" }, `and ${cpt.left.toLocaleString("en")} more rows: on the page of the result`)] : [])))),
+        ...(found.left ? [make("p", { class: "soft" }, `and ${found.left.toLocaleString("en")} more CPTs: on the page of the result`)] : []));
+    } catch (error) { if (key === summed) clear(byId("summary"), make("p", { class: "soft" }, sentence(error.message))); }
+  }
+  // Two results: which bar is whose, and the entries of their CPTs that are most apart.
+  async function drawDifferences(run) {
+    const place = byId("differences"), both = (run?.beside ?? []).map(own => runs.find(other => other.name === own));
+    place.hidden = both.length !== 2 || both.includes(undefined);
+    if (place.hidden) return;
+    const [first, second] = both, key = (kind, words) => make("span", { class: "key" }, make("span", { class: `swatch ${kind}` }), words);
+    const legend = make("p", { class: "legend" }, key("first", `${titleOf(first)}: ${first.words}`), key("second", `${titleOf(second)}: ${second.words}`));
+    if (place.dataset.of === run.name) { place.firstChild.replaceWith(legend); return; }
+    place.dataset.of = run.name;
+    clear(place, legend);
+    try {
+      const found = await ask("/compare", { runs: run.beside });
+      if (place.dataset.of !== run.name) return;
+      const cell = ([p, ends]) => make("td", {}, p.toFixed(3), ...(ends ? [make("small", {}, ` ${ends[0].toFixed(3)}–${ends[1].toFixed(3)}`)] : []));
+      const isApart = ([one, other]) => one[1] && other[1] && (one[1][0] > other[1][1] || other[1][0] > one[1][1]);
+      place.append(make("h3", {}, "Where they differ most"), found.rows.length ? make("div", { class: "wide", tabindex: 0 }, make("table", {}, make("thead", {}, make("tr", {}, ...["of each CPT, the entry most apart", `run ${first.name}`, `run ${second.name}`, "difference"].map((text, k) => make("th", { class: k ? "" : "label", scope: "col" }, text)))),
+        make("tbody", {}, ...found.rows.map(row => make("tr", {}, make("th", { class: "label", scope: "row" }, name(row.entry)), ...row.both.map(cell), make("td", {}, `${(row.both[1][0] - row.both[0][0] > 0 ? "+" : "−")}${Math.abs(row.both[1][0] - row.both[0][0]).toFixed(3)}`, ...(isApart(row.both) ? [make("small", {}, " intervals apart")] : []))))))) : make("p", {}, found.compared ? "They agree in every entry of the CPTs that both have." : "They have no CPT of the same family in common."),
+        ...found.others.map(text => make("p", { class: "soft" }, sentence(text))));
+    } catch (error) { place.append(make("p", { class: "soft" }, sentence(error.message))); }
   }
   function drawLearn() {
     clear(byId("method"), option("", "by the graph, or auto without mechanisms"), ...methods.map(method => option(method)));
@@ -608,8 +691,10 @@
   function showPage() {
     const frame = byId("asked-page"), run = shownRun();
     frame.hidden = !run;
-    clear(byId("ask-words"), ...(run ? [`Run ${run.name}: ${run.words}. Click a state to say that it was seen. `, make("a", { href: runFile(run, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
+    const click = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
+    clear(byId("ask-words"), ...(run ? [run.kind === "learn" ? `${sentence(titleOf(run))}: ${run.words}. ${click} a state to say that it was seen. ` : `${click} a state to say that it was seen, in both results. `, make("a", { href: runFile(run, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     drawAnswers();
+    drawDifferences(run);
     if (!run || shownPage === project.run) return;
     shownPage = project.run;
     if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.postMessage("network", "*"), { once: true });
@@ -635,7 +720,7 @@
       if (number !== answering) return;
       const given = Object.entries(evidence).map(([variable, state]) => Array.isArray(state) ? `${variable} in ${state.join(", ")}` : `${variable} = ${state}`).join(", ");
       const range = (low, high) => low === null ? "" : `${low.toFixed(3)}–${high.toFixed(3)}`;
-      clear(place, soft(!answers.length ? `Click a state below, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
+      clear(place, soft(!answers.length ? `${matchMedia("(pointer: coarse)").matches ? "Tap" : "Click"} a state in the network, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
         ...answers.map(answer => make("table", { "data-answer": answer.name }, make("caption", {}, name(answer.name)), make("tbody", {}, ...answer.rows.map(([state, p, low, high]) => make("tr", { "data-state": state }, make("th", { class: "label", scope: "row" }, name(state)), make("td", {}, p.toFixed(3)), make("td", {}, range(low, high))))))),
         ...[...new Set([...answers.flatMap(answer => answer.notes), answers.length ? chance : ""])].filter(Boolean).map(soft));
     } catch (error) { if (number === answering) clear(place, soft(sentence(error.message))); }
@@ -737,7 +822,7 @@
     addEventListener("resize", () => { if (innerWidth !== across && step() === "graph") { across = innerWidth; drawBoard(); } });
   }
   async function begin() {
-    ({ project, version, files, methods, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
+    ({ project, version, files, methods, examples, runs, job } = await ask("/state").then(state => { byId("folder").textContent = state.folder; return state; }));
     kept = JSON.stringify(project);
     listFiles();
     showReading(false);
