@@ -513,6 +513,7 @@ def test_what_cannot_be_read_is_kept_beside_the_drawing_over_a_reload(
         assert (kept.graph, kept.draft) == ("Age -> Smoked; Now", "")
 
 
+@pytest.mark.slow
 def test_after_learning_the_cpts_are_there_and_runs_are_named_compared_and_deleted(
     browser: Any, tmp_path: Path
 ) -> None:
@@ -550,15 +551,10 @@ def test_after_learning_the_cpts_are_there_and_runs_are_named_compared_and_delet
             page.wait_for_selector("#differences tbody tr")
             assert "one each (run 1)" in page.inner_text("#differences .legend")
             frame = page.frame_locator("#asked-page")
-            colours = (
-                frame.locator(".tracks")
-                .first.locator("span span")
-                .evaluate_all("all => all.map(bar => getComputedStyle(bar).backgroundColor)")
-            )
-            swatches = page.locator(".swatch").evaluate_all(
-                "all => all.map(own => getComputedStyle(own).backgroundColor)"
-            )
-            assert [colour for colour in colours if colour in swatches] == swatches
+            fill = "all => all.map(own => getComputedStyle(own).backgroundColor)"
+            frame.locator(".track .fill").first.wait_for(state="attached")
+            bars = frame.locator(".track .fill").evaluate_all(fill)[:2]
+            assert page.locator(".swatch").evaluate_all(fill) == bars
             page.click("#to-learn")
             page.click("[data-run='2'] .delete")
             page.focus("#seed")  # thought better of
