@@ -561,7 +561,7 @@
     if (job.status === "done" && job.kind === "learn") clear(byId("planned"));  // what was learned takes its place
     drawRuns();
     describe();
-    if (job.status === "failed") byId(JOB_PLACES[job.kind] ?? "job").scrollIntoView({ block: "nearest" });
+    byId(JOB_PLACES[job.kind] ?? "job").scrollIntoView({ block: "nearest" });
   }
   // The plan of the project as it is: a change takes it off.
   async function drawPlan() {
@@ -687,7 +687,7 @@
   }
 
   // ---- 5 ask: the page of the result itself
-  let shownPage = 0;
+  let shownPage = 0, scrolling = 0;
   function showPage() {
     const frame = byId("asked-page"), run = shownRun();
     frame.hidden = !run;
@@ -697,13 +697,17 @@
     drawDifferences(run);
     if (!run || shownPage === project.run) return;
     shownPage = project.run;
-    if (run.kind === "learn") frame.addEventListener("load", () => frame.contentWindow.postMessage("network", "*"), { once: true });
+    // The page takes a moment to listen; until then it may not hear that its network is wanted.
+    clearTimeout(scrolling);
+    const toNetwork = waits => { frame.contentWindow.postMessage("network", "*"); if (waits.length) scrolling = setTimeout(toNetwork, waits[0], waits.slice(1)); };
+    if (run.kind === "learn") frame.addEventListener("load", () => toNetwork([100, 200, 400, 800]), { once: true });
     frame.src = runFile(run, "page.html") + project.asked;
   }
   // The page is in a sandbox: it cannot be looked into, and says itself what it is asked.
   function keepQuestion(event) {
     const question = event.data?.question;
     if (event.source !== byId("asked-page").contentWindow || typeof question !== "string") return;
+    clearTimeout(scrolling);
     if (shownPage !== project.run || question === project.asked) return;
     change({ asked: question });
     drawAnswers();
