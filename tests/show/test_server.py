@@ -21,6 +21,7 @@ from lacunet.show.studio.folder import OutsideError
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
 from lacunet.show.studio.server import MOST_BYTES, MOST_UPLOADED, Server
 from lacunet.show.studio.sketch import sketch_of
+from lacunet.text import finite
 
 TABLES = "lacunet-studio/tables"
 ROWS = "A,B\nno,yes\nyes,no\nyes,\n,yes\n" * 20
@@ -49,6 +50,11 @@ POSTS = [
     "/adopt",
     "/answers",
     "/upload",
+    "/example",
+    "/summary",
+    "/compare",
+    "/rename",
+    "/delete",
 ]
 
 
@@ -601,13 +607,130 @@ def test_the_plan_is_that_of_explain(folder: Path) -> None:
             pseudo_counts="learn",
         )
         assert finish(server, "explain")["status"] == "done"
-        _, text = answer(server, "/run/explain-1/output.txt")
+        _, text = answer(server, "/run/explain-1/output.txt")  # JSON
         network = lc.read_network(folder / "lacunet-studio" / "runs" / "explain-1" / "network.json")
         rows = str(folder / "rows.csv")
         expected = lc.explain(
             network, rows, "mgraph", pseudo_counts="learn", missingness="A -> R[B]; R[A]"
         )
-        assert text.strip() == str(expected)
+        assert json.loads(text) == finite(expected.as_data())
+
+
+def test_a_run_is_named_and_deleted_and_leaves_the_others(folder: Path) -> None:
+    with served(folder) as server:
+        for method in ("direct-mcar", "listwise"):
+            keep(server, data="rows.csv", graph="A -> B", method=method, level=0.0)
+            assert finish(server)["status"] == "done"
+        assert finish(server, "beside", runs=[1, 2])["status"] == "done"
+        assert answer(server, "/rename", {"name": "1", "label": " complete\nrows "})[0] == 200
+        keep(server, run=3)
+        assert "mkdir" in exported(server)[0]["shell"]
+        assert answer(server, "/summary", {"name": "2"})[0] == 200
+        assert answer(server, "/delete", {"name": "2"})[0] == 200
+        runs = answer(server, "/state")[1]["runs"]
+        assert [(run["name"], run.get("label")) for run in runs] == [
+            ("3", None),
+            ("1", "complete rows"),
+        ]
+        assert not (folder / "lacunet-studio" / "runs" / "2").exists()
+        assert exported(server)[0]["title"] == "the settings as they stand"
+        assert answer(server, "/summary", {"name": "2"})[0] == 400
+        for name in ("2", "..", "project.json"):
+            assert answer(server, "/delete", {"name": name})[0] == 400
+            assert answer(server, "/rename", {"name": name, "label": "x"})[0] == 400
+
+
+def test_the_summary_has_each_cpt_with_its_intervals_ties_and_shapes(folder: Path) -> None:
+    rng = np.random.default_rng(3)
+    flu, cold = rng.random((2, 400)) < 0.4
+    fever = rng.random(400) < 1 - 0.9 * 0.3**flu * 0.6**cold
+    words = np.array(["no", "yes"])
+    rows = {
+        name: words[column.astype(int)].tolist()
+        for name, column in (("Flu", flu), ("Cold", cold), ("Fever", fever))
+    }
+    edges = "Flu, Cold -> Fever"
+    learned = lc.learn(
+        edges,
+        rows,
+        method="em",
+        intervals=True,
+        shapes={"Fever": "noisy-or"},
+        tied=[["Flu", "Cold"]],
+    )
+    run = a_run(folder, "1")
+    learned.write(run / "learned.json")
+    about = json.loads((run / "run.json").read_text()) | {"project": {"level": 0.9}}
+    (run / "run.json").write_text(json.dumps(about))
+    with served(folder) as server:
+        status, found = answer(server, "/summary", {"name": "1"})
+        assert status == 200, found
+        head, fever_cpt = found["cpts"]
+        assert (head["title"], head["tied"], head["shape"]) == ("P(Flu)", ["Cold"], "")
+        assert (fever_cpt["tied"], fever_cpt["shape"]) == ([], "noisy-or")
+        expected = learned.interval("Fever", 0.9)
+        given, row, ends = fever_cpt["rows"][1]
+        assert given == [learned.network.states("Flu")[0], learned.network.states("Cold")[1]]
+        assert row == learned.network.cpt("Fever").table[0, 1].tolist()
+        assert ends == expected[0, 1].tolist()
+
+
+def test_where_two_results_differ_most_is_the_entry_most_apart(folder: Path) -> None:
+    states = {"A": ["no", "yes"], "B": ["x", "y"], "C": ["x", "y"]}
+    tables = {"A": [0.5, 0.5], "B": [[0.9, 0.1], [0.2, 0.8]], "C": [0.5, 0.5]}
+    first = lc.Network(states, {"B": ["A"]}, tables)
+    other = {"A": [0.4, 0.6], "B": [[0.9, 0.1], [0.6, 0.4]], "C": [[0.5, 0.5], [0.5, 0.5]]}
+    second = lc.Network(states, {"B": ["A"], "C": ["A"]}, other)
+    for name, network in (("1", first), ("2", second)):
+        run = a_run(folder, name)
+        network.write(run / "learned.json")
+        about = json.loads((run / "run.json").read_text()) | {"project": {}}
+        (run / "run.json").write_text(json.dumps(about))
+    with served(folder) as server:
+        status, found = answer(server, "/compare", {"runs": ["1", "2"]})
+        assert status == 200, found
+        assert [row["entry"] for row in found["rows"]] == ["P(B=x | A=yes)", "P(A=no)"]
+        assert [value for value, _ in found["rows"][0]["both"]] == [0.2, 0.6]
+        assert found["compared"] == 2
+        assert found["others"] == ["arrows only in the second: A → C"]
+
+
+def test_a_bundled_table_is_brought_into_the_folder_with_its_graph(tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        assert {"screening", "nhanes"} <= set(answer(server, "/state")[1]["examples"])
+        status, found = answer(server, "/example", {"name": "screening"})
+        assert (status, found["data"]) == (200, f"{TABLES}/screening.csv")
+        keep(server, data=found["data"], graph=found["graph"])
+        project = answer(server, "/state")[1]["project"]
+        assert answer(server, "/look", {"project": project})[1]["rows"] == 50_000
+        assert answer(server, "/graph", {"project": project})[1]["category"] == "MAR"
+        assert answer(server, "/example", {"name": "../secret"})[0] == 400
+
+
+def test_what_a_rule_looks_at_is_part_of_the_verdicts_as_in_the_plan(folder: Path) -> None:
+    rows = [
+        f"{'' if not k % 7 else 'yes' if k % 3 else 'no'},{'ab'[k % 2] if k % 3 else ''}\n"
+        for k in range(300)
+    ]
+    (folder / "skips.csv").write_text("Smoked,Now\n" + "".join(rows))
+    with served(folder) as server:
+        graph = "Smoked -> Now; R[Smoked]; R[Now]"
+        keep(server, data="skips.csv", graph=graph)
+        project = answer(server, "/state")[1]["project"]
+        assert answer(server, "/graph", {"project": project})[1]["category"] == "MCAR"
+        keep(server, not_asked={"Now": "Smoked=no"})
+        project = answer(server, "/state")[1]["project"]
+        _, found = answer(server, "/graph", {"project": project})
+        assert finish(server, "explain")["status"] == "done"
+        _, plan = answer(server, "/run/explain-1/output.txt")
+        assert json.loads(plan)["category"].startswith(found["category"])
+        assert (found["category"], found["lacking"]) == ("MNAR", [])
+        _, without = answer(
+            server, "/graph", {"project": project | {"graph": "Smoked; Now; R[Now]"}}
+        )
+        assert without["lacking"] == [["Smoked", "->", "Now"]]
+        known = answer(server, "/look", {"project": project})[1]["skipped"]
+        assert known == {"Now": sum(row == "no,\n" for row in rows)}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,18 @@ pytestmark = needs_browser
 
 @contextmanager
 def opened(
-    browser: Any, server: Server, step: str = "", width: int = 1280, scheme: str = "light"
+    browser: Any,
+    server: Server,
+    step: str = "",
+    width: int = 1280,
+    scheme: str = "light",
+    height: int = 900,
+    **more: Any,
 ) -> Iterator[Any]:
     """The page of the studio, at a step; what it should not do is a failure."""
     faults: list[str] = []
-    size = {"width": width, "height": 900}
-    context = browser.new_context(viewport=size, color_scheme=scheme)
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, color_scheme=scheme, **more)
     page = context.new_page()
     page.on("console", lambda message: faults.append(message.text))
     refused = "Failed to load resource: the server responded with a status of 400 (Bad Request)"
@@ -328,15 +335,22 @@ def test_what_is_drawn_can_be_taken_back_by_pointer_and_keyboard(
         )
         statuses = {name: found.status for name, found in graph.recover_families().items()}
         assert verdicts(page) == statuses
-        draw(page, "#edges button:has-text('↔')")  # its chip
+        draw(page, "#edges span:has-text('↔') .out")  # its chip
         assert text() == ["R[Y]", "X -> Y", "Z"]
         draw(page, "#edges .turn")
         assert text() == ["R[Y]", "Y -> X", "Z"]
         draw(page, "#edges .turn")
         assert text() == ["R[Y]", "X -> Y", "Z"]
-        line = page.locator(".grip").first.bounding_box()
+        click_line(page, ".grip")  # chooses the arrow, and takes nothing out
+        assert page.inner_text("#remove") == "take X → Y out"
+        assert page.locator("#board .line.chosen").count() == 1
+        assert text() == ["R[Y]", "X -> Y", "Z"]
+        draw(page, "#turn")
+        assert text() == ["R[Y]", "Y -> X", "Z"]
+        page.keyboard.press("Delete")  # of nothing chosen
+        click_line(page, ".grip")
         page.evaluate("delete document.documentElement.dataset.drawn")
-        page.mouse.click(line["x"] + line["width"] / 2, line["y"] + line["height"] / 2)
+        page.keyboard.press("Delete")
         page.wait_for_selector("html[data-drawn]")
         assert text() == ["R[Y]", "X", "Y", "Z"]
         page.focus("[data-node='Z'] .whole")
@@ -353,8 +367,8 @@ def test_a_cycle_is_drawn_in_red_and_taken_out_by_a_click(browser: Any, tmp_path
         page.fill("#text", "X -> Y -> Z; X -> R[Y]")
         page.locator("[data-node='R[Y]']").wait_for()
         for remove in (
-            lambda: click_line(page, ".grip:has(+ .wrong)"),
-            lambda: draw(page, "#edges .wrong"),
+            partial(remove_line, page, ".grip:has(+ .wrong)"),
+            partial(draw, page, "#edges .out.wrong"),
         ):
             pull(page, "Z", "X")
             assert "cycle" in page.inner_text("#graph-error")
@@ -369,10 +383,10 @@ def test_a_cycle_is_drawn_in_red_and_taken_out_by_a_click(browser: Any, tmp_path
         # Any other arrow of the cycle can go as well, and one that was typed.
         page.fill("#text", "X -> Y -> X; R[Y] -> X")
         page.wait_for_selector(".line.wrong")
-        draw(page, "#edges button:has-text('X → Y')")
+        draw(page, "#edges span:has-text('X → Y') .out")
         assert "mechanism" in page.inner_text("#graph-error")
         page.evaluate("delete document.documentElement.dataset.drawn")
-        page.focus("#edges .wrong")
+        page.focus("#edges .out.wrong")
         page.keyboard.press("Enter")
         page.wait_for_selector("html[data-drawn]")
         assert page.evaluate("document.activeElement.closest('#edges') !== null")  # focus stays
@@ -381,14 +395,220 @@ def test_a_cycle_is_drawn_in_red_and_taken_out_by_a_click(browser: Any, tmp_path
 
 
 def click_line(page: Any, selector: str) -> None:
-    """Click the middle of a line, and wait for the drawing."""
-    page.evaluate("delete document.documentElement.dataset.drawn")
+    """Click the middle of a line."""
     x, y = page.locator(selector).evaluate(
         "line => { const at = line.getPointAtLength(line.getTotalLength() / 2)"
         ".matrixTransform(line.getScreenCTM()); return [at.x, at.y] }"
     )
     page.mouse.click(x, y)
-    page.wait_for_selector("html[data-drawn]")
+
+
+def remove_line(page: Any, selector: str) -> None:
+    click_line(page, selector)
+    draw(page, "#remove")
+
+
+def _smoker(k: int) -> str:
+    """Who smoked was asked about it; of some it is not known whether they did."""
+    asked = f"{'yes' if k % 15 else ''},{'ab'[k % 2]},{'xy'[k % 4 // 2]}"
+    return f"{'old' if k % 2 else 'young'},{'no,,' if k % 3 else asked}\n"
+
+
+SMOKERS = "Age,Smoked,Now,Since\n" + "".join(map(_smoker, range(150)))
+
+
+def test_a_rule_is_part_of_the_graph_and_is_taken_with_its_arrows(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text(SMOKERS)
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", graph="Age; Smoked; Now; Since; R[Now]; R[Smoked]")
+        server.studio.store.save(project, 0)
+        with opened(browser, server, "#graph") as page:
+            assert page.inner_text("#category") == "MCAR"
+            page.click("#to-states")
+            page.click("#find-skips")
+            draw(page, "#take-all")
+            page.wait_for_selector("[data-column=Now] td:has-text('not asked: 66.7%')")
+            page.click("#diagnose")  # needs the arrows of the rules
+            page.wait_for_selector("html[data-job=done]", timeout=60_000)
+            page.click("#to-graph")
+            assert {"Smoked -> Now", "Smoked -> Since"} <= set(
+                page.input_value("#text").split("\n")
+            )
+            category = page.inner_text("#category")
+            page.click("#to-learn")
+            page.click("#explain")
+            page.wait_for_selector("#plan", timeout=60_000)
+            assert page.inner_text("#plan").count(category) == 1 == category.count("MNAR")
+            # Without such an arrow it says what is lacking, and draws it.
+            page.click("#to-graph")
+            draw(page, "#edges span:has-text('Smoked → Now') .out")
+            assert "Smoked → Now is not drawn" in page.inner_text("#verdicts")
+            draw(page, "#draw-lacking")
+            assert page.inner_text("#category") == "MNAR"
+
+
+def test_changes_are_undone_and_come_back(browser: Any, tmp_path: Path) -> None:
+    (tmp_path / "rows.csv").write_text(SMOKERS)
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(data="rows.csv", graph="Age -> Smoked"), 0)
+        with opened(browser, server, "#graph") as page:
+            assert page.is_disabled("#undo")
+            draw(page, "#edges .out")
+            page.click("#to-states")
+            draw(page, "#use-none")
+            page.click("#to-learn")
+            page.fill("#seed", "7")
+            page.press("#seed", "Tab")
+            page.click("#undo")
+            assert page.input_value("#seed") == "0"
+            page.click("#to-graph")
+            for graph in ("Age\nSmoked", "Age -> Smoked"):
+                page.keyboard.press("Control+z")
+                page.wait_for_function(
+                    "graph => byId('text').value === graph".replace(
+                        "byId(", "document.getElementById("
+                    ),
+                    arg=graph,
+                )
+            page.wait_for_selector("[data-node=Smoked]")
+            assert page.is_disabled("#undo")
+            for _ in range(3):
+                page.click("#redo")
+            assert page.input_value("#text") == ""
+            assert page.input_value("#seed") == "7"
+            page.wait_for_timeout(400)
+        assert server.studio.store.current()[1].seed == 7
+
+
+def test_what_cannot_be_read_is_kept_beside_the_drawing_over_a_reload(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text(SMOKERS)
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(data="rows.csv", graph="Age -> Smoked"), 0)
+        with opened(browser, server, "#graph", height=500) as page:
+            page.fill("#text", "Age -> Smoked; Now ->")
+            page.wait_for_selector("#graph-error:not([hidden])")
+            page.wait_for_timeout(400)
+            page.reload()
+            page.wait_for_selector("html[data-ready=yes]")
+            assert page.input_value("#text") == "Age -> Smoked; Now ->"
+            assert page.locator("[data-node]").count() == 2
+            assert is_on_screen(page, "#graph-error")
+            page.click("#to-learn")
+            page.click("#learn-now")
+            page.wait_for_selector("#trouble:not([hidden])")
+            page.mouse.wheel(0, 4000)
+            assert "text of the graph" in page.inner_text("#trouble")
+            assert is_on_screen(page, "#trouble")
+            page.click("#trouble-close")
+            assert page.is_hidden("#trouble")
+            page.click("#to-graph")
+            page.fill("#text", "Age -> Smoked; Now")
+            page.wait_for_selector("[data-node=Now]")
+            page.wait_for_timeout(400)
+        kept = server.studio.store.current()[1]
+        assert (kept.graph, kept.draft) == ("Age -> Smoked; Now", "")
+
+
+@pytest.mark.slow
+def test_after_learning_the_cpts_are_there_and_runs_are_named_compared_and_deleted(
+    browser: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "rows.csv").write_text("A,B\n" + "a,x\na,y\nb,y\nb,\n" * 30)
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", graph="A -> B", method="em", pseudo_counts=1.0)
+        server.studio.store.save(project, 0)
+        with opened(browser, server, "#learn") as page:
+
+            def learned(number: int) -> None:
+                page.wait_for_selector("html[data-job=running]")
+                page.wait_for_selector("html[data-job=done]", timeout=60_000)
+                page.wait_for_selector(f"[data-run='{number}'].shown")
+
+            page.click("#learn-now")
+            learned(1)
+            page.wait_for_selector(".cpt[data-variable=B] tbody tr")
+            result = lc.read_result(server.studio.runs.file("1", "learned.json"))
+            cells = page.locator(".cpt[data-variable=B] tbody tr:nth-child(1) td")
+            low, high = result.interval("B", 0.95)[0, 0]
+            estimate = result.network.cpt("B").table[0, 0]
+            assert cells.first.inner_text().split() == [f"{estimate:.3f}", f"{low:.3f}–{high:.3f}"]
+            page.fill("[data-run='1'] .label", "one each")
+            page.press("[data-run='1'] .label", "Tab")
+            page.wait_for_selector("#to-learn span:has-text('one each')")
+            page.fill("#pseudo-counts", "9")
+            page.press("#pseudo-counts", "Tab")
+            page.click("#learn-now")
+            learned(2)
+            for number in "12":
+                page.check(f"[data-run='{number}'] input[type=checkbox]")
+            page.click("#beside")
+            learned(3)
+            page.click("#to-ask")
+            page.wait_for_selector("#differences tbody tr")
+            assert "one each (run 1)" in page.inner_text("#differences .legend")
+            frame = page.frame_locator("#asked-page")
+            fill = "all => all.map(own => getComputedStyle(own).backgroundColor)"
+            frame.locator(".track .fill").first.wait_for(state="attached")
+            bars = frame.locator(".track .fill").evaluate_all(fill)[:2]
+            assert page.locator(".swatch").evaluate_all(fill) == bars
+            page.click("#to-learn")
+            page.click("[data-run='2'] .delete")
+            page.focus("#seed")  # thought better of
+            assert page.inner_text("[data-run='2'] .delete") == "delete"
+            for number in "32":
+                page.click(f"[data-run='{number}'] .delete")
+                page.click(f"[data-run='{number}'] .delete")
+                page.wait_for_selector(f"[data-run='{number}']", state="detached")
+            page.wait_for_selector("[data-run='1'].shown")
+            page.click("#to-ask")
+            assert page.is_hidden("#differences")
+            page.wait_for_timeout(400)
+        assert server.studio.store.current()[1].run == 1
+        assert [path.name for path in server.studio.runs.folder.iterdir()] == ["1"]
+
+
+@pytest.mark.slow
+def test_an_example_in_an_empty_folder_leads_to_an_answer(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server, opened(browser, server) as page:
+        page.click("[data-example=screening]")
+        page.wait_for_selector("#table-facts .tile")
+        for step in ("table", "states", "graph"):
+            page.click(f"#{step} .go")
+        page.click("#learn-now")
+        page.wait_for_selector("html[data-job=running]")
+        page.wait_for_selector("html[data-job=done]", timeout=120_000)
+        page.click("#job .go")
+        frame = page.frame_locator("#asked-page")
+        frame.locator('[data-variable="Test"][data-state="positive"]').click()
+        shown = page.locator("[data-answer=Disease] [data-state=yes] td")
+        shown.first.wait_for()
+        low, high = map(float, shown.all_inner_texts()[1].split("–"))
+        truth = lc.example("screening").query("Disease", {"Test": "positive"})["yes"]
+        assert low < truth < high
+
+
+def test_fingers_are_told_to_tap_and_not_to_drag(browser: Any, tmp_path: Path) -> None:
+    with served(tmp_path) as server:
+        server.studio.store.save(Project(graph="X -> Y"), 0)
+        phone = {"width": 390, "has_touch": True, "is_mobile": True}
+        with opened(browser, server, "#graph", **phone) as page:
+            hint = page.inner_text("#hint")
+            assert hint.startswith("Tap one card")
+            assert "rag" not in hint
+            assert "lick" not in hint
+            page.tap("[data-node=Y] .whole")
+            assert "tap where" in page.inner_text("#hint")
+        with opened(browser, server, "#graph") as page:
+            assert page.inner_text("#hint").startswith("Drag")
+
+
+def is_on_screen(page: Any, selector: str) -> bool:
+    box, height = page.locator(selector).bounding_box(), page.viewport_size["height"]
+    return bool(box["y"] >= 0 and box["y"] + box["height"] <= height)
 
 
 def test_mechanisms_that_are_added_say_what_they_claim(browser: Any, tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ def learning_options(project: Project) -> dict[str, Any]:
 
 def explain_words(project: Project, folder: str) -> Words:
     """The command that says how the CPTs would be learned, and from which rows."""
-    return ["explain", f"{folder}/network.json", project.data, *learning_words(project)]
+    return ["explain", f"{folder}/network.json", project.data, *learning_words(project), "--json"]
 
 
 def query_words(project: Project, folder: str) -> Words:

@@ -29,7 +29,8 @@ class Project:
     ``data`` is a path below the folder of the studio. ``missing`` has the codes that mean "not
     observed", by column; those of `ANYWHERE` count in all. ``states`` and ``bins`` are what is
     said of single columns, ``not_asked`` when their questions were not asked. ``graph`` is the
-    network with its mechanisms as one text. ``pseudo_counts`` is a number or "learn",
+    network with its mechanisms as one text, ``draft`` what was typed in its place and cannot be
+    read (yet). ``pseudo_counts`` is a number or "learn",
     and empty where the method has its own. ``level`` is that of intervals, 0 for none. ``asked``
     is the question, as the address of a page carries it; ``run`` is the result that it is asked
     of.
@@ -48,6 +49,7 @@ class Project:
     bins: Mapping[str, str] = field(default_factory=dict)
     not_asked: Mapping[str, str] = field(default_factory=dict)
     graph: str = ""
+    draft: str = ""
     method: str = ""
     pseudo_counts: float | str = ""
     level: float = 0.95

@@ -29,6 +29,7 @@ from lacunet.errors import LacunetError
 from lacunet.show.plain_values import plain
 
 KEPT_LINES = 40
+LONGEST_LABEL = 60
 PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
 TEXTS = ("learned.json", "network.json", "graph.txt", "methods.txt", "output.txt")
 FILES = ("page.html", *TEXTS, "network.svg", "network.pdf")
@@ -121,6 +122,20 @@ class Runs:
             if run["name"] == name:
                 return run
         raise LacunetError(f"there is no run {name}.")
+
+    def rename(self, name: str, label: str) -> None:
+        """Give a run that ended well a name of the user's; the number stays."""
+        about = self.known(name) | {"label": " ".join(label.split())[:LONGEST_LABEL]}
+        self._write_about(name, about)
+
+    def remove(self, name: str) -> None:
+        """Delete a run that ended well, with its files."""
+        self.known(name)
+        rmtree(self.folder / name)
+
+    def _write_about(self, name: str, about: Mapping[str, Any]) -> None:
+        with replacing(self.folder / name / "run.json", follow_links=False) as file:
+            file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
 
     def file(self, name: str, file: str) -> Path:
         """A file that a finished run wrote."""
@@ -227,8 +242,7 @@ class Runs:
             "files": [name for name in FILES if (self.folder / job.name / name).is_file()],
             **task.about,
         }
-        with replacing(self.folder / job.name / "run.json") as file:
-            file.write(json.dumps(about, ensure_ascii=False, indent=1).encode())
+        self._write_about(job.name, about)
 
 
 def _take(job: CurrentRun, line: str) -> None:

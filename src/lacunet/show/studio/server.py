@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -24,11 +25,15 @@ from threading import Lock
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import numpy as np
+
 from lacunet.data.bins import asked_bins
 from lacunet.data.data import Data
+from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import find_network
 from lacunet.data.proposals import skips_in
 from lacunet.data.read import read_table
+from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.answer import DEFAULT_LEVEL, Answer, notes_of
 from lacunet.inference.query import query
@@ -37,6 +42,7 @@ from lacunet.learning.result import Result, read_learned
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.formats.files import as_network, read_network
 from lacunet.network.network import Network, Scope
+from lacunet.network.nodes import named
 from lacunet.plots import network_figure
 from lacunet.show.studio.column_proposals import (
     ReadColumns,
@@ -59,9 +65,11 @@ from lacunet.show.studio.commands import (
 )
 from lacunet.show.studio.file_proposals import proposed_reading
 from lacunet.show.studio.folder import Folder, OutsideError
+from lacunet.show.studio.learned_summary import differences, summary_of
+from lacunet.show.studio.offered_examples import EXAMPLES, as_csv
 from lacunet.show.studio.project import Project, StaleError, Store, project_from
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
-from lacunet.show.studio.sketch import checked_sketch, drawn, sketch_of, with_mechanisms
+from lacunet.show.studio.sketch import Sketch, checked_sketch, drawn, sketch_of, with_mechanisms
 from lacunet.show.studio.studio_page import studio_page, way_in_page
 from lacunet.text import finite
 
@@ -90,7 +98,8 @@ IN_A_SANDBOX = (
 # The methods of a studio that are asked for by their names, without and with something said.
 GIVEN = ("state", "job", "export")
 ON_TABLES = ("reading", "look", "intervals", "skips")
-ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers")
+ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers", "example")
+ON_RUNS = ("summary", "compare", "rename", "delete")
 
 
 class RefusedError(LacunetError):
@@ -109,6 +118,7 @@ class Studio:
         self.store = Store(folder.project / "project.json")
         self.runs = Runs(folder.root, folder.below_project("runs"))
         self._tables: dict[tuple[object, ...], ReadColumns] = {}
+        self._skips: tuple[object, dict[str, int]] = ((), {})  # the rules looked at last
         self._results: dict[str, Result | Network] = {}  # the one that was asked last
         self._reading = Lock()
 
@@ -121,6 +131,7 @@ class Studio:
             "folder": str(self.folder.root),
             "files": self.folder.tables(),
             "methods": list(METHODS),
+            "examples": {name: example.words for name, example in EXAMPLES.items()},
             "runs": [{**run, "key": self.runs.key(run["name"])} for run in self.runs.finished()],
             "job": self.job(),
         }
@@ -134,8 +145,12 @@ class Studio:
         return {"version": self.store.save(project_from(asked["project"]), asked["version"])}
 
     def look(self, asked: dict[str, Any]) -> dict[str, Any]:
-        """The columns of the table that a project names."""
-        return columns_as_data(self._table(project_from(asked["project"])))
+        """The columns of the table that a project names, and who was not asked by its rules."""
+        project = project_from(asked["project"])
+        columns = columns_as_data(self._table(project))
+        with suppress(LacunetError):  # rules that do not fit are refused where they are used
+            return {**columns, "skipped": self._skipped(project)}
+        return {**columns, "skipped": {}}
 
     def reading(self, asked: dict[str, Any]) -> dict[str, Any]:
         """How a table seems to be written."""
@@ -149,15 +164,13 @@ class Studio:
     def skips(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Questions that seem not to have been asked under some states of others."""
         project = project_from(asked["project"])
-        sketch, data = checked_sketch(project.graph), self._data(project)
-        restricted = project.only(sketch.variables)
-        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
-        given = replace(data, states=restricted.states, bins=bins)
-        built = find_network(given, sketch.edges_text)
-        table = read_table(data, built.network)
+        sketch = checked_sketch(project.graph)
+        network, table = self._encoded(project, sketch, {})
         copies = None if table.copies is None else table.copies.rows
-        skips = skips_in(built.network, table.columns, copies)
-        return {"skips": [asdict(skip) for skip in skips if skip.variable not in project.not_asked]}
+        skips = skips_in(network, table.columns, copies)
+        new = [skip for skip in skips if skip.variable not in project.not_asked]
+        ruled = sketch.with_rules({skip.variable: skip.rule for skip in new}).rules
+        return {"skips": [{**asdict(skip), "edges": _into(skip.variable, ruled)} for skip in new]}
 
     def graph(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The drawing of a text, and what can be recovered under it."""
@@ -166,10 +179,13 @@ class Studio:
         if not sketch.variables:
             return {"variables": [], "mechanisms": [], "edges": [], "wrong": [], "verdicts": []}
         states_of: dict[str, Scope] = {}
+        columns: list[str] = []
         with suppress(OutsideError, KeyError):  # a graph can be drawn without a table
             table = self._tables[self._key(project)]
+            columns = [*table.seen]
             states_of = {v: table.states(v) for v in sketch.variables if v in table.seen}
-        return drawn(sketch, {**states_of, **project.states})
+        with_rules = sketch.with_rules(project.not_asked, columns)
+        return drawn(with_rules, {**states_of, **project.states})
 
     def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start the commands of some kind of work on the project as it is kept."""
@@ -177,6 +193,8 @@ class Studio:
         if asked["version"] != version:
             raise StaleError
         kind = str(asked["kind"])
+        if project.draft and kind != "beside":
+            raise LacunetError("the text of the graph cannot be read.", "mend it, or undo.")
         name = self.runs.next_name(kind)
         folder = self.runs.path(name)
         if kind == "beside":  # two results on one page
@@ -228,7 +246,7 @@ class Studio:
         level, chance = 0.0, ""
         if isinstance(learned, Result) and learned.uncertainty is not None:
             chance = learned.uncertainty.chance
-            level = project_from(self.runs.known(name)["project"]).level
+            level = self._level(name)
         answers = [
             query(learned, name, evidence, do=do, level=level or 0.95, unsupported="ignore")
             for name in targets
@@ -240,6 +258,39 @@ class Studio:
             "evidence": conditions,
             "answers": [*map(_as_data, answers)],
         }
+
+    def example(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Put a bundled table into the folder; its name there, and the graph to begin with."""
+        name = str(asked["name"])
+        path = self.folder.add_table(f"{name}.csv", [as_csv(name)])
+        return {"data": path, "graph": EXAMPLES[name].graph}
+
+    def summary(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """What a run learned, CPT by CPT."""
+        name = str(int(asked["name"]))
+        return summary_of(self._learned(name), self._level(name))
+
+    def compare(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Where two runs differ most."""
+        first, second = (str(int(name)) for name in asked["runs"])
+        learned = read_learned(self.runs.file(first, "learned.json")), self._learned(second)
+        return differences(*learned, (self._level(first), self._level(second)))
+
+    def _level(self, name: str) -> float:
+        return project_from(self.runs.known(name)["project"]).level
+
+    def rename(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Call a run by a name of the user's."""
+        self.runs.rename(str(int(asked["name"])), str(asked["label"]))
+        return {}
+
+    def delete(self, asked: dict[str, Any]) -> dict[str, Any]:
+        """Take a run away, with its files."""
+        name = str(int(asked["name"]))
+        self.runs.remove(name)
+        with self._reading:
+            self._results.pop(name, None)
+        return {}
 
     def _learned(self, name: str) -> Result | Network:
         path = self.runs.file(name, "learned.json")
@@ -260,6 +311,8 @@ class Studio:
         if shown is None:
             return {"codes": [self._as_they_stand(project)]}
         of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
+        if not of or len(of) < len(shown.get("beside", of)):  # what it shows was deleted
+            return {"codes": [self._as_they_stand(project)]}
         learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
         codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
         if all(_settings(project) != _settings(earlier) for earlier in learned):
@@ -283,6 +336,42 @@ class Studio:
                 return f"{data} was changed after run {run['name']}: its numbers may be others now."
         return ""
 
+    def _encoded(
+        self, project: Project, sketch: Sketch, rules: Mapping[str, str]
+    ) -> tuple[Network, EncodedTable]:
+        """The variables of a sketch, and the rows as their states."""
+        data, restricted = self._data(project), project.only(sketch.variables)
+        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
+        given = replace(data, states=restricted.states, bins=bins, not_asked=rules)
+        network = find_network(given, sketch.edges_text).network
+        with warnings.catch_warnings(action="ignore", category=DataWarning):  # other columns
+            return network, read_table(data, network)
+
+    def _skipped(self, project: Project) -> dict[str, int]:
+        """How many rows of each variable have its question not asked, by the project's rules."""
+        variables = tuple(self._table(project).seen)
+        known = Sketch(variables, (), ()).with_rules(project.not_asked)
+        pairs = known.rules.items()
+        ruled = tuple(dict.fromkeys(v for name, causes in pairs for v in (name, *causes)))
+        if not ruled:
+            return {}
+        sketch = replace(known, variables=ruled, edges=tuple(known.lacking))
+        restricted = project.only(ruled)
+        settings = restricted.states, restricted.bins, restricted.not_asked
+        key = (*self._key(project), repr(settings))
+        with self._reading:
+            if self._skips[0] != key:
+                network, table = self._encoded(project, sketch, restricted.not_asked)
+                states = {name: rule.state for name, rule in network.not_asked_of.items()}
+                self._skips = (
+                    key,
+                    {
+                        name: int(np.sum(table.columns[name] == network.state_index(name, state)))
+                        for name, state in states.items()
+                    },
+                )
+            return self._skips[1]
+
     def _data(self, project: Project) -> Data:
         return Data(self.folder.table(project.data), **data_options(project))
 
@@ -297,6 +386,11 @@ class Studio:
             return self._tables[key]
 
 
+def _into(name: str, causes_of: Mapping[str, Scope]) -> list[list[str]]:
+    """The edges into a variable from what decides on whether its question was asked."""
+    return [[named(cause), "->", named(name)] for cause in causes_of[name]]
+
+
 def _stamp(path: Path) -> list[int]:
     """What changes with a file."""
     about = path.stat()
@@ -304,8 +398,8 @@ def _stamp(path: Path) -> list[int]:
 
 
 def _settings(project: Project) -> Project:
-    """The project without what is asked of its results."""
-    return replace(project, asked="", run=0)
+    """The project without what is asked of its results, or not yet said."""
+    return replace(project, asked="", run=0, draft="")
 
 
 def _as_data(answer: Answer) -> dict[str, Any]:
@@ -393,7 +487,7 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/upload":
             return JSON, _json({"data": studio.folder.add_table(*self._uploaded())})
         asked = self._body()
-        if path[1:] not in (*ON_TABLES, *ON_PROJECTS):
+        if path[1:] not in (*ON_TABLES, *ON_PROJECTS, *ON_RUNS):
             raise RefusedError(HTTPStatus.NOT_FOUND, "there is nothing here.")
         return JSON, _json(getattr(studio, path[1:])(asked))
 

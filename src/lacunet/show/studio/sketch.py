@@ -10,14 +10,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.graph_text import Statement, parse_statements, write_statements
 from lacunet.missingness.verdict import Verdict
+from lacunet.network.dictionary import NOT_ASKED, mentions
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, named
 from lacunet.show.pages.live_network import drawing
@@ -30,11 +31,31 @@ UNKNOWN_STATES = ("0", "1")  # of a variable that no data show: any two
 
 @dataclass(frozen=True)
 class Sketch:
-    """What a text draws: the variables in order, the network's edges, and all other statements."""
+    """What a text draws: the variables in order, the network's edges, and all other statements.
+
+    ``rules`` has, for each variable whose question was not asked of all, what decides on that.
+    """
 
     variables: Scope
     edges: tuple[tuple[str, str], ...]
     mechanisms: tuple[Statement, ...]
+    rules: Mapping[str, Scope] = field(default_factory=dict)
+
+    def with_rules(self, not_asked: Mapping[str, str], columns: Collection[str] = ()) -> Sketch:
+        """The sketch with the rules of a project; ``columns`` are more names that they may use."""
+        names = dict.fromkeys((*self.variables, *columns))
+        rules = {
+            name: tuple(other for other in names if other != name and mentions(rule, other))
+            for name, rule in not_asked.items()
+            if name in self.variables
+        }
+        return replace(self, rules=rules)
+
+    @property
+    def lacking(self) -> list[tuple[str, str]]:
+        """The edges that rules need and that are not drawn: who is asked depends on them."""
+        needed = [(cause, name) for name, causes in self.rules.items() for cause in causes]
+        return [edge for edge in needed if edge not in self.edges]
 
     @property
     def parents_of(self) -> dict[str, list[str]]:
@@ -76,9 +97,16 @@ class Sketch:
         ]
 
     def network(self, states_of: Mapping[str, Scope]) -> Network:
-        """The network without CPTs."""
+        """The network without CPTs; of a rule it has what the rule looks at, if that is drawn."""
         states = {name: states_of.get(name) or UNKNOWN_STATES for name in self.variables}
-        return Network(states, self.parents_of)
+        without = {name for _, name in self.lacking}
+        drawn = {v: causes for v, causes in self.rules.items() if causes and v not in without}
+        looked_at = {
+            name: " or ".join(f'"{cause}"="{states[cause][0]}"' for cause in causes)
+            for name, causes in drawn.items()
+        }
+        states |= {name: tuple(dict.fromkeys((*states[name], NOT_ASKED))) for name in drawn}
+        return Network(states, self.parents_of, not_asked=looked_at)
 
 
 def _for_edges(name: str) -> str:
@@ -137,6 +165,7 @@ def drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
             "category": "",
             "why": "",
             "verdicts": [],
+            "lacking": [],
         }
 
 
@@ -169,7 +198,8 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
     ]
     steps += [("mechanisms", statement, _edges(statement)) for statement in sketch.mechanisms]
     for kind, edge, written in steps:
-        larger = replace(part, **{kind: (*getattr(part, kind), edge)})
+        more: Any = {kind: (*getattr(part, kind), edge)}
+        larger = replace(part, **more)
         if fits(larger):
             part = larger
         else:
@@ -194,6 +224,7 @@ def _drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
         "category": "" if graph is None else graph.category(),
         "why": "" if graph is None else graph.why(),
         "verdicts": [_verdict(name, verdict) for name, verdict in verdicts.items()],
+        "lacking": [[named(tail), "->", named(head)] for tail, head in sketch.lacking],
     }
 
 

@@ -12,9 +12,10 @@ STEPS = {
 <div class="bar"><label>table <select id="file"></select></label>
 <label id="drop">or drop a file here, or choose one <input id="upload" type="file"
 accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
-<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, or start
-the studio in the folder of the data; or <a href="#graph">draw a graph</a> and see what could be
-recovered.</p>
+<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, start
+the studio in the folder of the data, or try an example; or <a href="#graph">draw a graph</a> and
+see what could be recovered.</p>
+<details id="examples-part"><summary>Try an example</summary><div id="examples"></div></details>
 <details id="reading"><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
 <option value=",">comma</option><option value=";">semicolon</option><option value="\\t">tab</option>
@@ -50,14 +51,15 @@ points).</p>
 <label>draw <select id="kind"><option value="-&gt;">an arrow</option>
 <option value="&lt;-&gt;">a hidden common cause</option></select></label>
 <button type="button" id="remove" hidden></button>
+<button type="button" id="turn" hidden>turn round</button>
 <button type="button" id="structure">propose arrows from the data</button></div>
 <p class="soft" id="hint" role="status"></p>
 <div id="proposed"></div><div class="split"><div><div id="board"></div>
 <div class="chips" id="edges"></div></div>
 <div><label for="text">as text</label>
 <textarea id="text" rows="9" spellcheck="false" autocomplete="off"></textarea>
-<pre class="warning" id="graph-error" role="status" hidden></pre>
 <div id="verdicts"></div></div></div>
+<pre class="warning" id="graph-error" role="status" hidden></pre>
 <div class="bar"><button type="button" class="go" data-go="learn">Next: learn</button></div>
 """,
     "Learn": """
@@ -73,13 +75,13 @@ points).</p>
 <p class="soft" id="method-words"></p>
 <div class="bar"><button type="button" id="explain">Show the plan</button>
 <button type="button" id="learn-now" class="go">Learn</button></div>
-<div id="job" role="status"></div><div id="planned"></div>
+<div id="job" role="status"></div><div id="planned"></div><div id="summary"></div>
 <h3 id="runs-title" hidden>Results</h3><div id="runs"></div>
 <div class="bar" id="beside-bar" hidden>
 <button type="button" id="beside">Set two side by side</button></div>
 """,
     "Ask": """
-<p class="soft" id="ask-words"></p>
+<p class="soft" id="ask-words"></p><div id="differences" hidden></div>
 <div id="asking"><div id="answers" role="status" tabindex="0" aria-label="answers"></div>
 <iframe id="asked-page" title="the page of the result"></iframe></div>
 """,
@@ -128,14 +130,17 @@ def studio_page(token: str) -> str:
         steps += f'<li><a href="#{key}" id="to-{key}"><b>{number}</b> {title}<span></span></a></li>'
         sections += f'<section id="{key}" hidden tabindex="-1"><h2>{title}</h2>{markup}</section>'
     body = [
-        '<header><h1>lacunet studio</h1><nav aria-label="steps">',
+        '<header><div class="title"><h1>lacunet studio</h1>',
+        '<button type="button" id="undo" disabled>Undo</button>',
+        '<button type="button" id="redo" disabled>Redo</button></div><nav aria-label="steps">',
         f'<ol class="steps">{steps}</ol></nav>',
         '<div class="bar" id="running" hidden><span id="running-words" role="status"></span>'
         '<progress id="running-bar"></progress><button type="button" id="cancel">Cancel</button>'
-        '</div><p class="warning" id="strangers" role="status" hidden></p>'
-        '<pre class="warning" id="trouble" role="alert" hidden></pre></header>',
+        '</div><p class="warning" id="strangers" role="status" hidden></p></header>',
         "<noscript><p>The studio needs scripts.</p></noscript>",
         f"<main>{sections}</main>",
+        '<div id="trouble" hidden><pre class="warning" id="trouble-words" role="alert"></pre>',
+        '<button type="button" id="trouble-close" aria-label="close this message">×</button></div>',
     ]
     return document(
         "lacunet studio",
