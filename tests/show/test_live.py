@@ -123,6 +123,27 @@ def test_a_large_network_is_answered_variable_by_variable(browser: Any, tmp_path
         assert opened.faults == []
 
 
+@pytest.mark.parametrize("chosen", ["HISTORY", "CATECHOL"])
+def test_the_example_of_what_is_not_answered_is_not_answered(
+    browser: Any, tmp_path: Path, chosen: str
+) -> None:
+    network = lc.example("alarm")
+    text = page(network, SOURCE)
+    assert '"most_cells":12000000' in text
+    (tmp_path / "net.html").write_text(text.replace('"most_cells":12000000', '"most_cells":60'))
+    for evidence in ("", "CVP=LOW&"):
+        with Opened(browser, tmp_path / "net.html", after=f"#{evidence}{chosen}") as opened:
+            opened.page.wait_for_selector("html[data-hatched=yes]")
+            shown = {name: states for name, states in opened.numbers().items() if states}
+            assert 0 < len(shown) < 37
+            check_rest(opened, network)
+            given = {"CVP": "LOW"} if evidence else {}
+            for name in [*shown][:4]:
+                expected = network.query(name, given).probabilities
+                np.testing.assert_allclose([*shown[name].values()], expected, rtol=0, atol=1e-9)
+            assert opened.faults == []
+
+
 def joint(network: Network, row: dict[str, str]) -> float:
     """The probability of a state of every variable."""
     cells = [
