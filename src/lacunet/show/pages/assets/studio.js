@@ -70,7 +70,7 @@
     showProject();
     look();
     byId("text").value = project.draft || project.graph;
-    drawGraph(project.graph).then(() => project.draft && drawGraph(project.draft));
+    editing = editing.then(() => drawGraph()).then(() => project.draft && drawGraph(project.draft));
   }
   function showProject() {
     listFiles();
