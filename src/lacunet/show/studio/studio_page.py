@@ -10,11 +10,11 @@ STEPS = {
     "Table": """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
 <div class="bar"><label>table <select id="file"></select></label>
-<label id="drop">or drop a file here, or choose one <input id="upload" type="file"
-accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
-<p class="warning" id="no-tables" hidden>There is no table in this folder. Drop one here, start
-the studio in the folder of the data, or try an example; or <a href="#graph">draw a graph</a> and
-see what could be recovered.</p>
+<label id="drop"><span class="by-mouse">or drop a file here,</span> or choose one
+<input id="upload" type="file" accept=".csv,.tsv,.gz,.parquet,.arrow,.feather"></label></div>
+<p class="warning" id="no-tables" hidden>There is no table in this folder. Choose one
+from elsewhere, start the studio in the folder of the data, or try an example; or
+<a href="#graph">draw a graph</a> and see what could be recovered.</p>
 <details id="examples-part"><summary>Try an example</summary><div id="examples"></div></details>
 <details id="reading"><summary>How text files are written</summary><div class="bar">
 <label>between cells <select id="delimiter"><option value="">as the name says</option>
@@ -137,10 +137,10 @@ def studio_page(token: str) -> str:
         '<div class="bar" id="running" hidden><span id="running-words" role="status"></span>'
         '<progress id="running-bar"></progress><button type="button" id="cancel">Cancel</button>'
         '</div><p class="warning" id="strangers" role="status" hidden></p></header>',
-        "<noscript><p>The studio needs scripts.</p></noscript>",
-        f"<main>{sections}</main>",
         '<div id="trouble" hidden><pre class="warning" id="trouble-words" role="alert"></pre>',
         '<button type="button" id="trouble-close" aria-label="close this message">×</button></div>',
+        "<noscript><p>The studio needs scripts.</p></noscript>",
+        f"<main>{sections}</main>",
     ]
     return document(
         "lacunet studio",

@@ -22,7 +22,8 @@
   }
   const say = (id, text) => { byId(id).hidden = !text; byId(id).textContent = text; };
   const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
-  const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
+  const isTouched = matchMedia("(pointer: coarse)").matches, click = isTouched ? "tap" : "click";
+  const sentence = text => text.replace(/^./gmu, first => first.toUpperCase());  // each line is one
   const complain = text => { say("trouble-words", text); byId("trouble").hidden = !text; };
   const trouble = error => complain(error ? error.message === "Failed to fetch" ? "The studio does not answer: is it still running?" : sentence(error.message) : "");
 
@@ -69,7 +70,7 @@
     showProject();
     look();
     byId("text").value = project.draft || project.graph;
-    drawGraph(project.graph).then(() => project.draft && drawGraph(project.draft));
+    editing = editing.then(() => drawGraph()).then(() => project.draft && drawGraph(project.draft));
   }
   function showProject() {
     listFiles();
@@ -319,7 +320,7 @@
       const found = await ask("/graph", { project: { ...project, graph: text } });
       if (number !== asked) return undefined;
       sketch = found;
-      say("graph-error", sketch.error ? `${sentence(sketch.error)}\nTake a red arrow out: click it, or × below the drawing.` : "");
+      say("graph-error", sketch.error ? `${sentence(sketch.error)}\nTake a red arrow out: ${click} it, or × below the drawing.` : "");
     } catch (error) {
       if (number !== asked) return undefined;
       say("graph-error", sentence(error.message));
@@ -391,7 +392,7 @@
     const board = byId("board"), focused = document.activeElement?.dataset?.key, wasToggle = document.activeElement?.classList?.contains("toggle");
     const title = key => [...sketch.variables, ...sketch.mechanisms.map(own => ({ key: own.key, name: `R[${own.variable}]` }))].find(node => node.key === key)?.name ?? key;
     const signs = { "->": " → ", "<->": " ↔ " }, words = edge => `${title(edge[0])}${signs[edge[1]] ?? " ≤ "}${title(edge[2])}`;
-    const isTouched = matchMedia("(pointer: coarse)").matches, click = isTouched ? "tap" : "click", edge = sketch.edges.find(own => own.join(" ") === chosen);
+    const edge = sketch.edges.find(own => own.join(" ") === chosen);
     byId("hint").textContent = from !== null ? `From ${title(from)}: ${click} where the arrow leads, or ${click} it again to stop.${isTouched ? "" : " Delete removes it."}`
       : edge ? `${words(edge)}: take it out${canTurn(edge) ? " or turn it round" : ""}, or ${click} it again to leave it.`
       : sketch.variables.length ? `${isTouched ? "Tap one card and then another to draw an arrow." : "Drag from one card to another, or click one and then the other."} R says that a variable may be missing; draw arrows to R[X] from what decides whether X is recorded. ${sentence(click)} an arrow to take it out or turn it round.` : "";
@@ -691,8 +692,7 @@
   function showPage() {
     const frame = byId("asked-page"), run = shownRun();
     frame.hidden = !run;
-    const click = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
-    clear(byId("ask-words"), ...(run ? [run.kind === "learn" ? `${sentence(titleOf(run))}: ${run.words}. ${click} a state to say that it was seen. ` : `${click} a state to say that it was seen, in both results. `, make("a", { href: runFile(run, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
+    clear(byId("ask-words"), ...(run ? [run.kind === "learn" ? `${sentence(titleOf(run))}: ${run.words}. ${sentence(click)} a state to say that it was seen. ` : `${sentence(click)} a state to say that it was seen, in both results. `, make("a", { href: runFile(run, "page.html"), target: "_blank", rel: "noopener" }, "open as a page of its own")] : ["There is no result yet: learn first."]));
     drawAnswers();
     drawDifferences(run);
     if (!run || shownPage === project.run) return;
@@ -724,7 +724,7 @@
       if (number !== answering) return;
       const given = Object.entries(evidence).map(([variable, state]) => Array.isArray(state) ? `${variable} in ${state.join(", ")}` : `${variable} = ${state}`).join(", ");
       const range = (low, high) => low === null ? "" : `${low.toFixed(3)}–${high.toFixed(3)}`;
-      clear(place, soft(!answers.length ? `${matchMedia("(pointer: coarse)").matches ? "Tap" : "Click"} a state in the network, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
+      clear(place, soft(!answers.length ? `${sentence(click)} a state in the network, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
         ...answers.map(answer => make("table", { "data-answer": answer.name }, make("caption", {}, name(answer.name)), make("tbody", {}, ...answer.rows.map(([state, p, low, high]) => make("tr", { "data-state": state }, make("th", { class: "label", scope: "row" }, name(state)), make("td", {}, p.toFixed(3)), make("td", {}, range(low, high))))))),
         ...[...new Set([...answers.flatMap(answer => answer.notes), answers.length ? chance : ""])].filter(Boolean).map(soft));
     } catch (error) { if (number === answering) clear(place, soft(sentence(error.message))); }
@@ -761,7 +761,7 @@
 
   // ---- wiring
   function wire() {
-    addEventListener("hashchange", go);
+    addEventListener("hashchange", () => { trouble(null); go(); });
     document.querySelectorAll("[data-go]").forEach(button => button.addEventListener("click", () => { location.hash = button.dataset.go; }));
     byId("file").addEventListener("change", event => choose(event.target.value).catch(trouble));
     byId("upload").addEventListener("change", event => upload(event.target.files[0]));
