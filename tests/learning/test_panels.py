@@ -224,8 +224,9 @@ def test_dropout_by_what_it_hides_is_heard_in_every_wave() -> None:
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")  # that MAR is assumed
 def test_predictions_take_new_units() -> None:
     result = lacunet.learn(TEMPLATE, of_units(long_rows(8)))
-    rows = {"who": [9, 9, 8], "wave": [0, 2, 1], "H": ["a", None, "c"], "S": ["n", "y", None]}
-    predicted = result.predict(of_units({**rows, "Z": ["m", "m", "f"]}), "H[4]")
+    rows: dict[str, list[Any]] = {"who": [9, 9, 8], "wave": [0, 2, 1], "Z": ["m", "m", "f"]}
+    rows |= {"H": ["a", None, "c"], "S": ["n", "y", None]}
+    predicted = result.predict(of_units(rows), "H[4]")
     asked = result.query("H[4] | H[0]=a, S[0]=n, S[2]=y, Z=m").probabilities
     given = np.array([predicted[f"H[4]={state}"][0] for state in STATES])
     np.testing.assert_allclose(given, asked, atol=1e-12)

@@ -18,7 +18,7 @@ from lacunet.data.data import Data, as_data, class_names
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
 from lacunet.network.formats.files import NetworkOrEdges
-from lacunet.network.network import Network, Scope
+from lacunet.network.network import Network, NetworkError, Scope
 from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
@@ -65,7 +65,7 @@ class OpenRows:
         self, tied: Iterable[Sequence[str]] | Mapping[str, bool], shapes: Mapping[str, str | Shape]
     ) -> OpenRows:
         """The same where some CPTs are one, and some are no full tables, beside those known so."""
-        if not tied and not shapes:
+        if not shapes and not tied and not isinstance(tied, bool):
             return self
         # "fixed" is to what was brought: the network of the rows has no CPTs.
         asked = {**in_waves(shapes, self.brought), **shaped(self.brought, (), shapes).shapes_of}
@@ -84,7 +84,25 @@ def shaped(
     tied: Iterable[Sequence[str]] | Mapping[str, bool],
     shapes: Mapping[str, str | Shape],
 ) -> Network:
-    """The network where some CPTs are one, and some are no full tables; of a panel in all waves."""
+    """The network where some CPTs are one, and some are no full tables; of a panel in all waves.
+
+    Raises
+    ------
+    NetworkError
+        They are given in another form, or the network cannot have them.
+    """
+    is_groups = isinstance(tied, Iterable) and not any(isinstance(group, str) for group in tied)
+    if not isinstance(tied, Mapping) and not is_groups:
+        raise NetworkError(
+            f"tied= is {tied!r}, but must be groups of variables.",
+            "as in tied=[['Visit2', 'Visit3']]; in a panel tied={'H': False} gives H a CPT of "
+            "its own in each wave.",
+        )
+    if not isinstance(shapes, Mapping):
+        raise NetworkError(
+            f"shapes= is {shapes!r}, but must say which CPT has which shape.",
+            "as in shapes={'Fever': 'noisy-or'}.",
+        )
     if isinstance(tied, Mapping):
         network = untied(network, tied)
     elif tied:

@@ -15,6 +15,7 @@ from lacunet.data.column_rules import Reading, check_columns, panel_from, source
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
 from lacunet.data.errors import clipped, short_list
+from lacunet.data.panels import refuse_panel
 from lacunet.data.proposals import proposals
 from lacunet.data.raw_columns import refusal
 from lacunet.data.skipped_questions import skips_of
@@ -332,6 +333,7 @@ def network_of_columns(data: Any) -> FoundNetwork:
         Some columns cannot be variables as they are; or none is left.
     """
     dataset = with_network_states(as_data(data))
+    refuse_panel(dataset, "a network of all columns")
     source = source_of_data(dataset)
     beside = {*dataset.beside, *dataset.without}
     columns = [name for name in source.columns if name not in beside]

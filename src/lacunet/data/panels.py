@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.errors import DataError, clipped, short_list
+from lacunet.data.errors import DataError, DataWarning, clipped, short_list
 from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source_parts import PIECE_ROWS, DataSource, Part, Piece
+from lacunet.errors import warn
 from lacunet.network.spelling import number_of, spelled
 from lacunet.network.waves import in_all_waves, in_time, wave_name
 
@@ -90,7 +91,7 @@ class LongPanel:
 
     def _wave(self, text: str, codes: NDArray[np.int64], code: int) -> int:
         """The number of a wave, as it is written."""
-        number = number_of(spelled(text))
+        number = int(text) if text.isdecimal() else number_of(spelled(text))
         if number is None or number != int(number):
             row = int(np.argmax(codes == code))
             raise DataError(
@@ -122,6 +123,14 @@ class LongPanel:
                 f"the column {self.time!r} has waves from {waves[0]:,} to {waves[-1]:,}, more than "
                 f"{MOST_WAVES:,}.",
                 "number the waves one after another: 0, 1, 2 and so on.",
+            )
+        unseen = sorted({*waves} - {*wave_of_row.tolist()})
+        if unseen:
+            some = f"{unseen[0]}" if len(unseen) == 1 else f"{unseen[0]} and {len(unseen) - 1} more"
+            warn(
+                f"no row is of wave {some}, between the first and the last: such waves are missing "
+                "for all. If nothing happened in them, number the waves one after another.",
+                DataWarning,
             )
         return waves
 
@@ -217,6 +226,12 @@ class WidePanel:
     columns_of: Mapping[str, Sequence[str | None]]
 
     def __post_init__(self) -> None:
+        every = [column for columns in self.columns_of.values() for column in columns if column]
+        if len({*every}) < len(every):
+            twice = next(column for column in every if every.count(column) > 1)
+            raise DataError(
+                f"waves= names the column {twice!r} twice.", "a column is one variable in one wave."
+            )
         lengths = {name: len(columns) for name, columns in self.columns_of.items()}
         if len({*lengths.values()}) > 1:
             each = ", ".join(f"{name!r} {number}" for name, number in lengths.items())
@@ -387,7 +402,7 @@ def panel_of(data: Data, rows: DataSource) -> Panel:
 def checked_waves(waves: Any) -> dict[str, list[str | None]]:
     """The columns of each variable of a wide panel, wave by wave."""
     every = list(waves.values()) if isinstance(waves, Mapping) else []
-    are_lists = [isinstance(c, Iterable) and not isinstance(c, str) for c in every]
+    are_lists = [isinstance(c, Iterable) and not isinstance(c, str) and [*c] for c in every]
     if not every or not all(are_lists):
         raise DataError(
             f"waves= is {clipped(waves)}, but must say which columns are a variable's waves.",

@@ -67,6 +67,10 @@ class Alternatives(Displayed):
     def __repr__(self) -> str:
         return f"<Alternatives: {counted(len(self.fits), 'fit')}, the best with {self._best}>"
 
+    def __iter__(self) -> Iterator[Result]:
+        """The results, in the order of the table."""
+        return iter(self.results)
+
     def __len__(self) -> int:
         return len(self.fits)
 

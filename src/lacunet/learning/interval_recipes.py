@@ -174,8 +174,8 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     in turn; so they are where there may be too many distinct rows to keep for their influence.
 
     Where CPTs are tied, a row of the data tells of several of their cases, which are alike in more
-    than the network says: people differ. So rows are left out in groups, unless the model is to be
-    trusted (``by_model``).
+    than the network says: people differ. So rows are left out in groups, unless EM's likelihood
+    is to be trusted (``by_model``).
 
     Raises
     ------
@@ -187,7 +187,7 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
         return POSTERIOR
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
-    is_tied = bool(plan.network.tied) and not by_model
+    is_tied = bool(plan.network.tied) and not (by_model and plan.recipe == RATE_MATRIX)
     is_shaped = bool(plan.network.shapes_of) and plan.recipe != RATE_MATRIX
     if is_tied or is_shaped:
         return JACKKNIFE
@@ -222,6 +222,12 @@ def _check_posterior(plan: Plan, memory: float) -> None:
                 f"{MOST_FREE:,}, and what fits into memory).",
                 way_out,
             )
+    elif plan.network.tied or plan.network.shapes_of:
+        raise MethodError(
+            "with experts intervals are those of a posterior, which only EM has where CPTs are "
+            "tied or are no full tables.",
+            f"learn by method='em' (--method em); or {way_out}",
+        )
     elif plan.partially:
         raise MethodError(
             f"with experts intervals are those of a posterior, and {plan.method} gives none of "

@@ -41,6 +41,7 @@ from lacunet.missingness.separation.mixed import reached
 from lacunet.network.mechanisms import MISSING, SHOWN
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, named
+from lacunet.network.waves import in_time
 
 
 @dataclass(frozen=True)
@@ -118,13 +119,17 @@ def _tied_nodes(
 ) -> Iterator[tuple[str, ...]]:
     """The nodes of mechanisms of tied variables, where their causes are tied variables as well."""
     variable_of = {node: mechanism.variable for mechanism, node in node_of.items()}
+
+    def role(cause: str) -> tuple[bool, str | None]:
+        """What a cause is to a mechanism; of a panel, the same variable in whatever wave."""
+        variable = variable_of.get(cause, cause)
+        in_panel = in_time(variable)
+        name = network.head_of.get(variable) if in_panel.wave is None else in_panel.name
+        return cause in variable_of, name
+
     alike: dict[tuple[Any, ...], list[str]] = {}
     for node, variable in variable_of.items():
-        roles = [
-            (cause in variable_of, network.head_of.get(variable_of.get(cause, cause)))
-            for cause in whole.parents(node)
-        ]
-        key = (network.head_of.get(variable), tuple(roles))
+        key = (network.head_of.get(variable), tuple(map(role, whole.parents(node))))
         alike.setdefault(key, []).append(node)
     if network.tied:
         yield from (tuple(nodes) for nodes in alike.values() if len(nodes) > 1)

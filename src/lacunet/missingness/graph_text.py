@@ -37,6 +37,7 @@ from lacunet.network.nodes import (
     variable_of,
 )
 from lacunet.network.waves import in_time, is_template
+from lacunet.text import listed
 
 _TOKEN = re.compile(
     r"(?P<blank>[^\S\n]+|\#[^\n]*)"
@@ -123,21 +124,37 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
     H[1] -> R[H[2]]
     """
     waves = sorted({wave for _, _, wave in map(in_time, variables) if wave is not None})
+    varying = {name for name, _, wave in map(in_time, variables) if wave is not None}
     unrolled: list[Statement] = []
     for statement in statements:
         nodes = (*statement.left, *statement.right)
         if not is_template(map(variable_of, nodes)):
             unrolled.append(statement)
             continue
+        for name, lag, _ in (in_time(variable_of(node)) for node in nodes):
+            if lag is not None and name not in varying:
+                raise MissingnessGraphError(
+                    f"{name}[t] in {write_statements([statement])!r} is no variable of the panel.",
+                    f"its variables are {listed(varying) or 'none: it has no waves'}.",
+                )
+        before = len(unrolled)
         for wave in waves:
             left = _in_wave(statement.left, wave, variables)
             right = _in_wave(statement.right, wave, variables)
+            if statement.arrow == "<=" and left == right:  # nothing to itself
+                continue
             if left and right:
                 unrolled.append(Statement(left, statement.arrow, right))
             elif statement.arrow in ("", "->"):  # nothing before the first wave causes it
                 mechanisms = [node for node in (*left, *right) if isinstance(node, Mechanism)]
                 alone = mechanisms if statement.arrow == "" or not left else []
                 unrolled += [Statement((node,), "", ()) for node in alone]
+        edges = [one for one in unrolled[before:] if one.arrow]
+        if statement.arrow and not edges:
+            raise MissingnessGraphError(
+                f"{write_statements([statement])!r} holds in none of the {len(waves)} waves.",
+                "a lag is shorter than the panel.",
+            )
     return unrolled
 
 

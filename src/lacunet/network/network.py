@@ -514,6 +514,8 @@ class Network(Askable):
     def needs_data(self, variable: str) -> Mask:
         """Which rows of a CPT data have to tell: those that no rule decides, and that can occur.
 
+        Of a CPT that is fixed there are none.
+
         Parents that contradict a rule of one of them never occur together.
 
         Examples
@@ -527,6 +529,8 @@ class Network(Askable):
         [[False, False, True], [True, True, False]]
         """
         needed = self.can_occur(self.parents(variable))
+        if variable in self.shapes_of and not self.shaped_of[variable].parameter_names:
+            return np.zeros_like(needed)  # the CPT is fixed
         if variable in self.not_asked_of:
             needed &= self.possible(variable).sum(axis=-1) > 1
         return needed

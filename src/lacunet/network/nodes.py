@@ -18,7 +18,7 @@ from lacunet.text import in_quotes
 # The arrows of texts with edges, for patterns.
 RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
 # In which wave a variable of a panel is: H[t], H[t-1], H[5].
-INDEX = r"\[(?:t(?:[+-]\d+)?|-?\d+)\]"
+INDEX = r"\[\s*(?:t(?:\s*[+-]\s*\d+)?|-?\d+)\s*\]"
 BARE_NAME = re.compile(rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?")
 
 

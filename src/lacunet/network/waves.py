@@ -110,12 +110,25 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
                     f"{name!r} is in none of the waves, which are {waves[0]} to {waves[-1]}.",
                     "name a wave that the data show.",
                 )
-            present = tuple(parent for parent in parents if parent.in_wave(wave) in known)
-            here = [parent.in_wave(wave) for parent in present]
+            present: dict[str, InTime] = {}
+            for parent in parents:
+                held = parent.in_wave(wave)
+                # One wave of a variable is a parent of later ones alone.
+                is_before = parent.wave is None or (held != name and parent.wave <= wave)
+                if held in known and is_before and held not in present:
+                    present[held] = parent
+            here = [*present]
             variables[name] = None
             parents_of[name] = tuple(dict.fromkeys((*parents_of.get(name, ()), *here)))
             if node.lag is not None:
-                alike.setdefault((node, present), []).append(name)
+                alike.setdefault((node, tuple(present.values())), []).append(name)
+    for node, parents in template.items():
+        for parent in parents:
+            if parent.lag is not None and parent.lag >= len(waves):
+                raise EdgesError(
+                    f"{parent} -> {node} holds in none of the {counted(len(waves), 'wave')}.",
+                    "a lag is shorter than the panel.",
+                )
     # What is drawn for one wave alone has other parents there.
     of_one_wave = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
     groups = [tuple(name for name in group if name not in of_one_wave) for group in alike.values()]
@@ -204,6 +217,10 @@ def unrolled(network: Network, waves: int) -> Network:
     NetworkError
         It is no panel, has more waves, or the CPT of the last wave is not that of an earlier one.
     """
+    if not isinstance(waves, int) or isinstance(waves, bool):
+        raise NetworkError(
+            f"{waves!r} is no number of waves.", "unroll(12) gives twelve, from the first."
+        )
     held = waves_of(network)
     if not held:
         raise NetworkError(
