@@ -226,18 +226,18 @@ class WidePanel:
     columns_of: Mapping[str, Sequence[str | None]]
 
     def __post_init__(self) -> None:
-        every = [column for columns in self.columns_of.values() for column in columns if column]
-        if len({*every}) < len(every):
-            twice = next(column for column in every if every.count(column) > 1)
-            raise DataError(
-                f"waves= names the column {twice!r} twice.", "a column is one variable in one wave."
-            )
         lengths = {name: len(columns) for name, columns in self.columns_of.items()}
         if len({*lengths.values()}) > 1:
             each = ", ".join(f"{name!r} {number}" for name, number in lengths.items())
             raise DataError(
                 f"waves= names different numbers of columns: {each}.",
                 "name one column for each wave; None where a variable has none.",
+            )
+        every = [column for columns in self.columns_of.values() for column in columns if column]
+        if len({*every}) < len(every):
+            twice = next(column for column in every if every.count(column) > 1)
+            raise DataError(
+                f"waves= names the column {twice!r} twice.", "a column is one variable in one wave."
             )
         for name, columns in self.columns_of.items():
             for column in filter(None, columns):

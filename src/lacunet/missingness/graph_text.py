@@ -149,7 +149,7 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
                 mechanisms = [node for node in (*left, *right) if isinstance(node, Mechanism)]
                 alone = mechanisms if statement.arrow == "" or not left else []
                 unrolled += [Statement((node,), "", ()) for node in alone]
-        edges = [one for one in unrolled[before:] if one.arrow]
+        edges = [edge for edge in unrolled[before:] if edge.arrow]
         if statement.arrow and not edges:
             raise MissingnessGraphError(
                 f"{write_statements([statement])!r} holds in none of the {len(waves)} waves.",
