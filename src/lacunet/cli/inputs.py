@@ -152,7 +152,7 @@ def level_asked(options: Namespace) -> float | None:
 
 
 def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
-    """What means "not observed", as typed.
+    """What means "not observed", as typed, by column; under None what does in all columns.
 
     Examples
     --------
@@ -162,10 +162,12 @@ def missing_asked(tokens: Sequence[str]) -> dict[str | None, list[str]]:
     codes_of: dict[str | None, list[str]] = {}
     for token in tokens:
         column, codes = key_and_rest(token, "=")
-        is_one = bool(column and codes)
-        everywhere = names_in("--missing", token) if token.strip() else [token]
-        listed = names_in("--missing", codes) if is_one else everywhere
-        codes_of.setdefault(column if is_one else None, []).extend(listed)
+        if column and codes:
+            codes_of.setdefault(column, []).extend(names_in("--missing", codes))
+        elif token.strip():
+            codes_of.setdefault(None, []).extend(names_in("--missing", token))
+        else:  # data may write "not observed" as a space
+            codes_of.setdefault(None, []).append(token)
     return codes_of
 
 

@@ -35,26 +35,29 @@ def keep_learned(write: Callable[[str], None], path: str) -> None:
 
 
 def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
-    """Refuse to write over a file that the command reads, where nothing can be written, or PDF.
+    """Refuse an output that is an input or another output too, or that cannot be written.
 
-    What it writes are the arguments of the type `OutputFile`, and ``targets``; any other argument
-    that names a file, a folder or a pattern may be read.
+    What the command writes are the arguments of the type `OutputFile`, and ``targets``; any other
+    argument that names a file, a folder or a pattern may be read.
     """
     page = getattr(options, "report", None) or getattr(options, "page", None)
     if page:
         from lacunet.show.pages.kit import check_page_name
 
         check_page_name(page)
+
     written = list(targets)
     read: list[str] = []
     for name, value in vars(options).items():
         for word in _strings(value):
             if isinstance(word, OutputFile):
                 written.append(word)
+            elif name in DATA:
+                read += _named(word)
             else:
-                files = _named(word)
-                read += files if name in DATA else filter(os.path.isfile, files)
-    written_as: dict[str, str] = {}
+                read += [path for path in _named(word) if os.path.isfile(path)]
+
+    written_as: dict[str, str] = {}  # what was typed for each path
     for target in written:
         if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
             continue  # a device or a pipe

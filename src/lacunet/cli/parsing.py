@@ -252,15 +252,16 @@ class _Top(Parser):
 
     def format_help(self) -> str:
         """The help, with the commands."""
-        helps = {name: import_module(f"lacunet.cli.{name}").HELP for name in COMMANDS}
-        lines = [
-            line
-            for title, names in GROUPS.items()
-            for line in ("", f"{title}:", *(f"  {name:<13}{helps[name]}" for name in names))
-        ]
+        lines: list[str] = []
+        for title, names in GROUPS.items():
+            lines += ["", f"{title}:"]
+            for name in names:
+                summary = import_module(f"lacunet.cli.{name}").HELP
+                lines.append(f"  {name:<13}{summary}")
+        commands = "\n".join(lines)
         text = ArgumentParser.format_help(self)
-        before, options, after = text.partition("\noptions:")
-        return before + "\n".join(lines) + "\n" + options + after
+        description, heading, options = text.partition("\noptions:")
+        return f"{description}{commands}\n{heading}{options}"
 
     def error(self, message: str) -> NoReturn:
         """End with what was probably meant."""
