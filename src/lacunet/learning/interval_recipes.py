@@ -268,26 +268,35 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
         recipe = recipe_of(plan, memory)
     except MethodError as error:
         return f"intervals will be refused: {error.message}"
-    if recipe == POSTERIOR:
-        recipe = plan.recipe if plan.recipe == RATE_MATRIX else COUNTS
-    if recipe != RATE_MATRIX:
-        try:
-            folds = plan.needs(recipe).folds
-        except StatisticsError as error:
-            return f"intervals will be refused: {error}"
+    if recipe == POSTERIOR:  # it is found as without experts
+        recipe = RATE_MATRIX if plan.recipe == RATE_MATRIX else COUNTS
+    if recipe == RATE_MATRIX:
+        steps = 2 * _free(plan)  # there and back for each
+        time = "" if step is None else f", {steps * step.seconds:,.2g} s"
+        return (
+            "intervals by the curvature of EM's likelihood will take at most "
+            f"{steps:,} EM steps more{time}; "
+            f"{GROUPS} fits if EM is stopped before it converges"
+        )
+
+    try:
+        folds = plan.needs(recipe).folds
+    except StatisticsError as error:
+        return f"intervals will be refused: {error}"
+    units = plan.units
+    if units is not None and units.factors is not None:
+        cost = f"{len(units.factors)} countings and fits"
+    elif recipe == COUNTS:
+        cost = "nothing"
+    elif recipe == INFLUENCE:
+        cost = "a few fits"
+    else:
         fits = 0 if folds is None else len(folds.scales)
-        costs = {COUNTS: "nothing", INFLUENCE: "a few fits"}
-        if plan.units is not None and plan.units.factors is not None:
-            costs[recipe] = f"{len(plan.units.factors)} countings and fits"
-        takes = f"intervals by {recipe} will take {costs.get(recipe, f'{fits} fits')} more"
-        return "; ".join([takes, *(() if plan.units is None else plan.units.doubts)])
-    steps = 2 * _free(plan)  # there and back for each
-    time = "" if step is None else f", {steps * step.seconds:,.2g} s"
-    return (
-        "intervals by the curvature of EM's likelihood will take at most "
-        f"{steps:,} EM steps more{time}; "
-        f"{GROUPS} fits if EM is stopped before it converges"
-    )
+        cost = f"{fits} fits"
+    parts = [f"intervals by {recipe} will take {cost} more"]
+    if units is not None:
+        parts += units.doubts
+    return "; ".join(parts)
 
 
 def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:

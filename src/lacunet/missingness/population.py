@@ -82,19 +82,23 @@ def _given_laws(population: Any) -> dict[Scope, Any] | None:
 
 
 def _law_over(network: Network, scope: Scope, given: Mapping[Scope, Any]) -> Table:
-    for names, value in given.items():
-        if {*names} == {*scope}:
-            table = _in_order(network, names, value)
-            if table.shape != network.shape(names) or not (table >= 0).all() or not table.sum():
-                raise MissingnessGraphError(
-                    f"the law of {listed(names)} in the population does not give each state once, "
-                    "or holds what is no probability: numbers of the shape "
-                    f"{network.shape(names)} are needed.",
-                    "as in population={'Age': {'young': 0.4, 'old': 0.6}}; of several variables, "
-                    "{('A', 'B'): table}; give rows of numbers as a frame.",
-                )
-            return Table(scope, Table(names, table).marginal(scope).array).shares()
-    raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
+    """The law over a set of variables, as it is given for these in any order."""
+    names = next((names for names in given if {*names} == {*scope}), None)
+    if names is None:
+        raise MissingnessGraphError(f"the law of {listed(scope)} in the population is not given.")
+    numbers = _in_order(network, names, given[names])
+    has_each_state = numbers.shape == network.shape(names)
+    are_shares = bool((numbers >= 0).all()) and numbers.sum() > 0
+    if not (has_each_state and are_shares):
+        raise MissingnessGraphError(
+            f"the law of {listed(names)} in the population does not give each state once, "
+            "or holds what is no probability: numbers of the shape "
+            f"{network.shape(names)} are needed.",
+            "as in population={'Age': {'young': 0.4, 'old': 0.6}}; of several variables, "
+            "{('A', 'B'): table}; give rows of numbers as a frame.",
+        )
+    law = Table(names, numbers)
+    return law.marginal(scope).shares()  # nothing is summed out: the axes come in order
 
 
 def _in_order(network: Network, names: Scope, law: Any) -> FloatArray:

@@ -66,13 +66,14 @@ def with_nodes(network: Network, variables: Collection[str] | None = None) -> Ne
     if not cpts:
         return network
     tables: dict[str, FloatArray] = {cpt.child: cpt.table for cpt in (*network.cpts, *cpts)}
+    # It is only asked, not learned again: so its CPTs are full tables, without ties and shapes.
     whole = Network(
-        {**network.states_of, **{cpt.child: (MISSING, SHOWN) for cpt in cpts}},
-        {**network.parents_of, **{cpt.child: cpt.parents for cpt in cpts}},
-        tables,
-        network.cuts_of,
-        network.codes_of,
-        network.not_asked_of,
+        states={**network.states_of, **{cpt.child: (MISSING, SHOWN) for cpt in cpts}},
+        parents={**network.parents_of, **{cpt.child: cpt.parents for cpt in cpts}},
+        tables=tables,
+        cuts=network.cuts_of,
+        codes=network.codes_of,
+        not_asked=network.not_asked_of,
     )
     return whole.with_support(network.support)
 
