@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.counts.em_problems.ragged import ranges
 from lacunet.network.network import FloatArray, Mask
 from lacunet.structure.cells import EXPECTED_ROWS, cost_of_cells
 from lacunet.structure.gains import informations, tables_beside
@@ -297,12 +298,11 @@ class CountedSets:
         cells = np.ones(len(nodes), np.int64)
         for column in nodes.T:
             states = sizes[column]
-            block = np.repeat(np.arange(len(nodes)), states)
-            first = np.cumsum(states) - states
-            share = self.shares[:, np.arange(len(block)) + (starts[column] - first)[block]]
-            length = cells[block]
-            before = (np.cumsum(cells) - cells)[block] - (np.cumsum(length) - length)
-            index = np.arange(length.sum()) + np.repeat(before, length)
+            table = np.repeat(np.arange(len(nodes)), states)  # that each block repeats
+            share = self.shares[:, ranges(starts[column], states)]  # of each block's state
+            begins = np.cumsum(cells) - cells
+            length = cells[table]
+            index = ranges(begins[table], length)  # of each new cell in the tables so far
             expected = expected[:, index] * np.repeat(share, length, axis=1)
             cells = cells * states
         return expected
