@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -177,34 +177,28 @@ def drawing(
     causes_of = {} if graph is None else graph.causes_of
     pairs = () if graph is None else graph.hidden
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
-    row = 0 if not with_states else ROW if other is None else PAIR_ROW
-    widths = [card_width(network, v) if with_states else NAME_CARD for v in network.variables]
-    is_large = len(network.variables) > DRAWN_WHOLE
-    size_of: dict[Node, tuple[float, float]] = {}
-    for name, width in zip(network.variables, widths, strict=True):
-        states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
-        size_of[name] = (float(width), float(HEAD + row * states))
-    boxes: dict[Node, tuple[float, float]] = {
-        mechanism: (text_width(str(mechanism), LETTERS) + 20, float(MECHANISM))
-        for mechanism in causes_of
-    }
-    kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
-    if other is not None:
-        extra = [edge for edge in other.edges if edge not in kind_of]
-        kind_of = _acyclic(kind_of | dict.fromkeys(extra, "extra"), [*size_of])
-    causes: dict[tuple[Node, Node], str] = {
-        (cause, mechanism): "cause"
-        for mechanism, causes in causes_of.items()
-        for cause in sorted(causes, key=key)
-    }
-    strength_of = _strengths(network)
-    whole = _Nodes(size_of | boxes, kind_of | causes, hidden, strength_of)
-    alone = _Nodes(size_of, kind_of, hidden, strength_of)
-    if is_large:
+
+    widths = [NAME_CARD] * len(network.variables)
+    row = 0  # the height of a state in a card
+    if with_states:
+        widths = [card_width(network, name) for name in network.variables]
+        row = ROW if other is None else PAIR_ROW
+    size_of = _card_sizes(network, widths, row)
+    kind_of = _edge_kinds(network, other)
+    alone = _Nodes(size_of, kind_of, hidden, _strengths(network))
+    boxes: dict[Node, tuple[float, float]] = {}
+    causes: dict[tuple[Node, Node], str] = {}
+    for mechanism, nodes in causes_of.items():
+        boxes[mechanism] = (text_width(str(mechanism), LETTERS) + 20, float(MECHANISM))
+        for cause in sorted(nodes, key=key):
+            causes[cause, mechanism] = "cause"
+    with_mechanisms = replace(alone, size_of=size_of | boxes, kind_of=kind_of | causes)
+
+    if len(network.variables) > DRAWN_WHOLE:  # one drawing, which grows with the network
         rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
     card = {"width": NAME_CARD, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     drawn: dict[str, Any] = {"card": card, "most": DRAWN_WHOLE}
-    drawn["layouts"] = [whole.placed(room, written) for room in rooms]
+    drawn["layouts"] = [with_mechanisms.placed(room, written) for room in rooms]
     if with_states:
         drawn |= {"widths": widths, "labels": [_label_width(network, v) for v in network.variables]}
     if with_states and causes_of:  # between beliefs they are drawn only if asked for
@@ -220,6 +214,27 @@ def drawing(
         "live": None,
         "drawn": drawn,
     }
+
+
+def _card_sizes(
+    network: Network, widths: Sequence[float], row: float
+) -> dict[Node, tuple[float, float]]:
+    """The width and height of each variable's card; those of a large network show no states."""
+    is_large = len(network.variables) > DRAWN_WHOLE
+    size_of: dict[Node, tuple[float, float]] = {}
+    for name, width in zip(network.variables, widths, strict=True):
+        states = 0 if is_large else min(network.cardinality(name), MOST_STATES)
+        size_of[name] = (float(width), float(HEAD + row * states))
+    return size_of
+
+
+def _edge_kinds(network: Network, other: Network | None) -> dict[tuple[Node, Node], str]:
+    """The edges of a network, and as "extra" those of the other one that close no circle."""
+    kind_of: dict[tuple[Node, Node], str] = dict.fromkeys(network.edges, "")
+    if other is None:
+        return kind_of
+    extra = [edge for edge in other.edges if edge not in kind_of]
+    return _acyclic(kind_of | dict.fromkeys(extra, "extra"), network.variables)
 
 
 @dataclass(frozen=True)

@@ -181,30 +181,34 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
     nodes = [
         node for statement in sketch.mechanisms for node in (*statement.left, *statement.right)
     ]
+    # A mechanism is a node from the start: it stays one if none of its edges fits.
     lone = dict.fromkeys(Statement((n,), "", ()) for n in nodes if isinstance(n, Mechanism))
-    part, wrong = replace(sketch, edges=(), mechanisms=(*lone,)), list[list[str]]()
-
-    def fits(larger: Sketch) -> bool:
-        try:
-            network = larger.network({})
-            if larger.mechanisms:
-                MissingnessGraph.parse(larger.mechanisms_text, network)
-        except LacunetError:
-            return False
-        return True
-
-    steps: list[tuple[str, Any, list[list[str]]]] = [
-        ("edges", edge, [[named(edge[0]), "->", named(edge[1])]]) for edge in sketch.edges
-    ]
-    steps += [("mechanisms", statement, _edges(statement)) for statement in sketch.mechanisms]
-    for kind, edge, written in steps:
-        more: Any = {kind: (*getattr(part, kind), edge)}
-        larger = replace(part, **more)
-        if fits(larger):
+    part = replace(sketch, edges=(), mechanisms=tuple(lone))
+    wrong: list[list[str]] = []
+    for tail, head in sketch.edges:
+        larger = replace(part, edges=(*part.edges, (tail, head)))
+        if _is_graph(larger):
             part = larger
         else:
-            wrong += written
+            wrong.append([named(tail), "->", named(head)])
+    for statement in sketch.mechanisms:
+        larger = replace(part, mechanisms=(*part.mechanisms, statement))
+        if _is_graph(larger):
+            part = larger
+        else:
+            wrong += _edges(statement)
     return part, wrong
+
+
+def _is_graph(sketch: Sketch) -> bool:
+    """Whether the edges form no cycle, and are those of a missingness graph."""
+    try:
+        network = sketch.network({})
+        if sketch.mechanisms:
+            MissingnessGraph.parse(sketch.mechanisms_text, network)
+    except LacunetError:
+        return False
+    return True
 
 
 def _drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
