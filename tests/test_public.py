@@ -286,3 +286,17 @@ def test_what_is_returned_is_one_line_in_a_list() -> None:
         assert text.startswith(f"<{type(value).__name__}")
         assert len(text) < 100
         assert "\n" not in text
+
+
+def test_what_is_not_there_is_answered_with_what_is() -> None:
+    network = lacunet.example("screening")
+    result = lacunet.learn("A -> B", {"A": ["x", "y"] * 5, "B": ["u", "v"] * 5})
+    asked_of: list[tuple[Any, str]] = [
+        (network, "write"),
+        (result, "write"),
+        (lacunet, "read_result"),
+    ]
+    for asked, has in asked_of:
+        with pytest.raises(AttributeError, match=f"'save'; it has .*{has}"):
+            asked.save  # noqa: B018
+        assert not hasattr(asked, "__array_interface__")

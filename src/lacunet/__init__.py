@@ -21,5 +21,8 @@ __all__ = [name for name in _names if name not in ("plots", "sklearn")]
 
 
 def __getattr__(name: str) -> object:
+    if name not in _names and not name.startswith("_"):
+        public = ", ".join(__all__)
+        raise AttributeError(f"lacunet has no attribute {name!r}; it has {public}", name=name)
     globals()[name] = value = _fetched(name)
     return value

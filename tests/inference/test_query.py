@@ -671,3 +671,10 @@ def test_a_comparison_as_evidence_is_answered_with_the_mapping_of_it() -> None:
     ages = Network({"Age": ["<62", ">=62"]}, tables={"Age": [0.5, 0.5]}, cuts={"Age": [0, 62, 99]})
     with pytest.raises(QueryError, match=r"\{'Age': '>=62'\}"):
         query(ages, "Age", evidence="Age>=62")  # type: ignore[arg-type]
+
+
+def test_a_query_about_several_probabilities_names_what_answers_it() -> None:
+    network = lc.example("screening")
+    text = "P(Disease=yes | Test=positive) - P(Disease=yes | Test=negative)"
+    with pytest.raises(LacunetError, match=r"several probabilities(.|\n)*effect"):
+        network.query(text)

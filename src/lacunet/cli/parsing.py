@@ -270,4 +270,4 @@ class _Top(Parser):
             message = _with_offer(f"there is no command {word!r}", word, COMMANDS)
         elif "required" in message:
             message = "name a command"
-        self._end(message, "lacunet --help lists the commands")
+        self._end(message, f"the commands are {', '.join(COMMANDS)}; lacunet --help says more")

@@ -9,6 +9,7 @@ is among them.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from itertools import pairwise
@@ -23,6 +24,7 @@ from lacunet.data.column_rules import Reading, source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataWarning, clipped, refuse_strangers
+from lacunet.data.matching import with_points
 from lacunet.data.original_tables import held, replaced
 from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.states import Seen, tokens_in
@@ -37,6 +39,7 @@ from lacunet.text import counted
 # A number of intervals, "auto", the name of a unit of time, ("width", number), or cut points.
 Bins = int | str | tuple[str, int] | Sequence[float]
 
+WITH_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:[.,' \u00a0]\d{3})+(?:[.,]\d+)?")
 MOST_VALUES = 10  # of a column that "auto" leaves as it is
 COLUMNS_AT_ONCE = 8  # whose numbers are held, while the data are read for them
 
@@ -234,7 +237,7 @@ def _numbers(
         for name in names:
             for value, number, count in _number_cells(piece, name, data, copies):
                 if number is None:
-                    raise _no_number(name, value)
+                    raise _no_number(name, value, data.decimal)
                 numbers_of[name].append(number)
                 counts_of[name].append(count)
     added: dict[str, tuple[FloatArray, FloatArray]] = {}
@@ -244,7 +247,19 @@ def _numbers(
     return added
 
 
-def _no_number(name: str, value: object) -> BinsError:
+def _no_number(name: str, value: object, decimal: str) -> BinsError:
+    text = str(value).strip()
+    other = {".": ",", ",": "."}[decimal]
+    if number_of(with_points(text, other)) is not None:
+        return BinsError(
+            f"column {name!r} holds {clipped(value)}, and the decimal character is {decimal!r}.",
+            f"give lacunet.Data(data, decimal={other!r}) (--decimal {other}), if that is a number.",
+        )
+    if WITH_THOUSANDS.fullmatch(text):
+        return BinsError(
+            f"column {name!r} holds {clipped(value)}: a number with a thousands separator.",
+            "write numbers without such separators, as 1234.5.",
+        )
     way = "bins={" + repr(name) + ": 'year'}, 'quarter' or 'month'"
     if isinstance(value, date) or periods_of(spelled(value)) is not None:
         return BinsError(
@@ -277,7 +292,7 @@ def _number_cells(
 
 def _as_float(value: object, decimal: str) -> float | None:
     if not isinstance(value, int | float):
-        number = number_of(str(value).strip().replace(decimal, "."))
+        number = number_of(with_points(str(value).strip(), decimal))
         return None if number is None else float(number)
     try:
         return float(value)

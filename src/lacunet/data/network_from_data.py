@@ -15,6 +15,7 @@ from lacunet.data.column_rules import Reading, check_columns, panel_from, source
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
 from lacunet.data.errors import clipped, short_list
+from lacunet.data.matching import with_points
 from lacunet.data.panels import refuse_panel
 from lacunet.data.proposals import proposals
 from lacunet.data.raw_columns import refusal
@@ -285,7 +286,7 @@ def network_of_edges(
 
 def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iterator[str]:
     """That some numbers are in no interval."""
-    numbers = {text: number_of(text.replace(decimal, ".")) for text in seen.cells}
+    numbers = {text: number_of(with_points(text, decimal)) for text in seen.cells}
     held = {text: number for text, number in numbers.items() if number is not None}
     if outside := [text for text, number in held.items() if not cuts[0] <= number <= cuts[-1]]:
         rows = counted(sum(seen.cells[text] for text in outside), "row")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lacunet.network.network import Network
 
 _PROBABILITY = re.compile(r"[Pp]r?\(")
+_ARITHMETIC = re.compile(r"\)\s*[-−+*/]\s*[Pp]r?\(")
 _AND = re.compile(r"\s*(?:;|&+|\band\b)\s*")
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
 _BRACES = re.compile(r"\s*(?:\bin|~)\s*\{")
@@ -116,6 +117,12 @@ def split_query(text: str) -> Typed:
     if _PROBABILITY.match(text):
         if not text.endswith(")"):
             raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
+        if _ARITHMETIC.search(quotes_blanked(text)):
+            raise LacunetError(
+                f"the query {text!r} is about several probabilities.",
+                "ask each by itself; differences and ratios of interventions are "
+                "result.effect('Y', do='X') (lacunet effect), and sensitivity takes a difference.",
+            )
         text = text.partition("(")[2][:-1]
     before, bar, _ = quotes_blanked(text).partition("|")
     position = len(before)

@@ -141,7 +141,8 @@ class Seen:
     ``is_free_text`` holds longer texts than can be states, of which none is kept; ``characters``
     says how many ``cells`` keeps.
 
-    Of all values, also of those that are not kept: whether some are numbers (``has_numbers``), the
+    Of all values, also of those that are not kept: whether some are texts (``has_texts``), in which
+    numbers have the ``decimal`` character, whether some are numbers (``has_numbers``), the
     ``months`` of those that are dates, and the first ``words`` that are neither.
     """
 
@@ -161,6 +162,7 @@ class Seen:
     characters: int = 0
     rows: int = 0
     decimal: str = "."
+    has_texts: bool = False
     has_numbers: bool = False
     months: set[str] = field(default_factory=set)
     words: dict[str, None] = field(default_factory=dict)
@@ -183,8 +185,10 @@ class Seen:
     @property
     def numbers(self) -> list[Decimal]:
         """The numbers that it holds; none where it holds anything else."""
-        numbers = [number for text in self.cells if (number := number_of(text)) is not None]
-        return numbers if len(numbers) == len(self.cells) else []
+        # A column of a numeric type has its points, whatever the decimal character of texts.
+        decimal = self.decimal if self.has_texts else "."
+        numbers = [number_of(with_points(text, decimal)) for text in self.cells]
+        return [number for number in numbers if number is not None] if None not in numbers else []
 
     @property
     def are_numbers(self) -> bool:
@@ -239,6 +243,7 @@ class Seen:
             if is_null(value):
                 self.empty += count
             elif count:
+                self.has_texts |= isinstance(value, str)
                 self._count(text, count)
                 self.rows += count
                 if isinstance(value, str) and text in self.cells:
@@ -287,7 +292,8 @@ class Seen:
 
     def _see_kind(self, text: str) -> None:
         """Take in whether a value is a number, a date or a word."""
-        if number_of(with_points(text, self.decimal)) is not None:
+        decimal = self.decimal if self.has_texts else "."
+        if number_of(with_points(text, decimal)) is not None:
             self.has_numbers = True
         elif (day := periods_of(text)) is not None:
             self.months.add(day["month"])
@@ -520,9 +526,10 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
 def _remedy(seen: Seen) -> dict[str, Any]:
     """What makes a variable of numbers or dates, also with a few words among them."""
     words = list(seen.words)
-    commas = [word.replace(",", ".") for word in words]
-    if seen.decimal == "." and not seen.months and words and None not in map(number_of, commas):
-        return {"bins": INTERVALS, "decimal": ","}
+    other = {".": ",", ",": "."}[seen.decimal]
+    otherwise = [number_of(with_points(word, other)) for word in words]
+    if words and not seen.months and None not in otherwise:
+        return {"bins": INTERVALS, "decimal": other}
     if len(words) == KEPT_WORDS or len(words) > len(seen.cells) / 2:
         return {}
     missing = {"missing": words} if words else {}

@@ -38,6 +38,16 @@ class Askable:
 
     __slots__ = ()
 
+    if not TYPE_CHECKING:  # where any name would be an attribute
+
+        def __getattr__(self, name: str) -> Any:
+            """Nothing: what it can do is named."""
+            message = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if not name.startswith("_"):
+                public = [name for name in dir(self) if not name.startswith("_")]
+                message += f"; it has {', '.join(public)}"
+            raise AttributeError(message, name=name, obj=self)
+
     def query(
         self,
         target: str | Sequence[str],
