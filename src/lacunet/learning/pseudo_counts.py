@@ -34,7 +34,7 @@ stand for a population, and what they show is not to be pulled towards equal sha
 pseudo-counts are those above only in CPT rows that no row of the data shows, and none elsewhere.
 
 Everything is a function of counts: nothing is drawn, no row is read. What was measured is in
-docs/prior.md.
+docs/details/prior.md.
 """
 
 from __future__ import annotations

@@ -17,8 +17,8 @@ a level of 95%; and that of an entry of which no row shows another state reaches
 
 The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
 are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
-of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior is so strong that
-:math:`\theta` lies outside, the interval is stretched to hold it.
+of cases instead of 95% (see docs/details/uncertainty.md). Where the pull of the prior is so strong
+that :math:`\theta` lies outside, the interval is stretched to hold it.
 """
 
 from __future__ import annotations
