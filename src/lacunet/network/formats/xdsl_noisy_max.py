@@ -186,7 +186,7 @@ def with_reversed_states(network: Network, names: Collection[str]) -> Network:
 
     def turned(table: NDArray[Any], axes: Collection[str]) -> NDArray[Any]:
         chosen = tuple(axis for axis, name in enumerate(axes) if name in names)
-        return np.ascontiguousarray(np.flip(table, chosen))
+        return np.flip(table, chosen).copy()
 
     copy = Network(
         {
