@@ -165,6 +165,21 @@ class DescribeFigures(SphinxPostTransform):
             image["classes"].append("adapts" if adapts else "on-white")
 
 
+def name_options(app: Sphinx, doctree: nodes.document) -> None:
+    """Every option in the table of the command line has an address: ``reference/cli.html#--weight``."""
+    if app.env.docname != "reference/cli":
+        return
+    for row in doctree.findall(nodes.row):
+        named = list(row[0].findall(lambda node: isinstance(node, nodes.literal)))
+        spelled = [node.astext().split()[0] for node in named]
+        if not spelled or not spelled[0].startswith("--"):
+            continue
+        for node, option in zip(named, spelled, strict=True):
+            node["ids"].append(option)
+        sign = nodes.reference("", "¶", refid=spelled[0], classes=["headerlink"])
+        row[0][0] += sign
+
+
 def link_to_notebook(
     app: Sphinx, pagename: str, _template: str, context: dict[str, Any], _tree: object
 ) -> None:
@@ -188,4 +203,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_html_math_renderer("mathml", (write_formula, None), (write_formula, None))
     app.add_post_transform(DescribeFigures)
     app.connect("html-page-context", link_to_notebook)
+    app.connect("doctree-read", name_options)
     return {"parallel_read_safe": True}

@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md and docs/studio.md: pages in Debian's chromium, and two figures.
+"""The pictures of docs/page.md: pages in Debian's chromium, and two figures.
 
 python scripts/page_pictures.py docs/pictures
 """

@@ -4,7 +4,7 @@ var Scorer = {
   score: ([page, title, anchor, description, score]) =>
     score *
     (/^(decisions|architecture|paper$|experiments)/.test(page) ? 0.5 : 1) *
-    (/^(reference\/cli|vocabulary)/.test(page) ? 0.8 : 1) *
+    (/^reference\/cli/.test(page) ? 0.8 : 1) *
     (/^#lacunet\.\w+\.\w/.test(anchor ?? "") ? 0.7 : 1), // a member of a class
   objNameMatch: 11,
   objPartialMatch: 1,

@@ -12,7 +12,7 @@ import pytest
 from lacunet.cli import main
 from lacunet.cli.parsing import COMMANDS, IMMEDIATE, command_parser
 
-PAGE = (Path(__file__).parents[2] / "docs" / "vocabulary.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "cli.md").read_text(encoding="utf-8")
 PARSERS = {name: command_parser(name) for name in COMMANDS}
 OPTIONS = {
     name: {text for text in parser._option_string_actions if text.startswith("--")}
@@ -54,7 +54,7 @@ def commands_in(cell: str) -> set[str]:
 # option: (its metavar, the commands that have it)
 TABLE = {
     spelled.split()[0]: (spelled.partition(" ")[2], commands_in(commands))
-    for options, _, commands in SHARED
+    for options, _, _, commands in SHARED
     for spelled in codes(options)
     if spelled.startswith("--")
 }

@@ -461,3 +461,15 @@ def test_a_greedy_search_among_related_variables_finds_what_their_neighbours_bri
     through_zero = [frozenset({1, 2}), *related_to[1:]]  # 1 is looked at with all that 0 relates to
     *_, found = greedy_equivalence_search(4, gains, 4, any_pair, related=through_zero)
     assert sum(map(len, found)) == 2
+
+
+def test_sets_are_scored_where_most_of_a_thousand_rows_differ() -> None:
+    # More rows than the sample that is looked at, fewer than are counted row by row.
+    codes = np.random.default_rng(6).integers(0, 12, (4, 1_500)).astype(np.uint8)
+    columns = dict(zip("ABCD", codes, strict=True))
+    rows = CodedRows.of(EncodedTable(dict.fromkeys("ABCD", 12), columns))
+    assert rows.differ_in((0, 1, 2, 3))
+    sets = sets_of(3, (0, 1, 2), frozenset(), rows, Score(1_500.0), 3)
+    counts = np.bincount(codes[3])
+    alone = (counts * np.log(counts / 1_500)).sum() - np.log(1_500) / 2 * 11
+    np.testing.assert_allclose(sets.best[0b111], alone, rtol=1e-12)

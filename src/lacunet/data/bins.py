@@ -248,7 +248,7 @@ def _numbers(
 
 
 def _no_number(name: str, value: object, decimal: str) -> BinsError:
-    text = str(value).strip()
+    text = value.strip() if isinstance(value, str) else clipped(value)
     other = {".": ",", ",": "."}[decimal]
     if number_of(with_points(text, other)) is not None:
         return BinsError(

@@ -99,6 +99,19 @@ def as_probability(text: str) -> str:
     return text if _PROBABILITY.match(text.lstrip()) else f"P({text})"
 
 
+def _has_arithmetic(text: str) -> bool:
+    """Whether a sign stands between two probabilities, rather than within the name of a state.
+
+    >>> _has_arithmetic("P(X=a) - P(X=b)"), _has_arithmetic("P(X=f(1)-P(2))")
+    (True, False)
+    """
+    for sign in _ARITHMETIC.finditer(text):
+        before = text[: sign.start() + 1]
+        if before.count("(") == before.count(")"):
+            return True
+    return False
+
+
 def split_query(text: str) -> Typed:
     """What is left and right of the bar, and within ``do(...)``.
 
@@ -117,7 +130,7 @@ def split_query(text: str) -> Typed:
     if _PROBABILITY.match(text):
         if not text.endswith(")"):
             raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
-        if _ARITHMETIC.search(quotes_blanked(text)):
+        if _has_arithmetic(quotes_blanked(text)):
             raise LacunetError(
                 f"the query {text!r} is about several probabilities.",
                 "ask each by itself; differences and ratios of interventions are "

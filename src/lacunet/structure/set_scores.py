@@ -362,10 +362,10 @@ class Configurations:
             A row for each sample.
         """
         strides = strides[:, : len(self.scope)]
-        if len(self) < ROW_BY_ROW:
-            self._in_one(strides, ends, counts)
-        else:
+        if isinstance(self.weights, float) or len(self) >= ROW_BY_ROW:
             self._row_by_row(strides, ends, counts)
+        else:
+            self._in_one(strides, ends, counts, self.weights)
 
     def _row_by_row(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
         """Some sets at a time: each row is added to a cell of each of their tables."""
@@ -394,13 +394,14 @@ class Configurations:
         if isinstance(self.weights, float):
             counts[:, ends[0] : ends[-1]] *= self.weights
 
-    def _in_one(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
+    def _in_one(
+        self, strides: Integers, ends: Integers, counts: FloatArray, weights_of: FloatArray
+    ) -> None:
         """All sets at once: most tables are small."""
-        assert not isinstance(self.weights, float)
         codes = np.array(self.columns, float)
         keys = (strides @ codes).astype(np.int64) + (ends[:-1, None] - ends[0])
         flat = keys.ravel()
-        for into, weights in zip(counts, self.weights.T, strict=True):
+        for into, weights in zip(counts, weights_of.T, strict=True):
             of_sample = np.broadcast_to(weights, keys.shape).ravel()
             into[ends[0] : ends[-1]] = np.bincount(flat, of_sample, ends[-1] - ends[0])
 

@@ -116,15 +116,15 @@ class Deletion:
 
     Each method by name is one such value:
 
-    ==================  ==================================================
-    "listwise"          ``Deletion("listwise")``
-    "direct-mcar"       ``Deletion("direct", groups=None)``
-    "factored-mcar"     ``Deletion("factored", groups=None)``
-    "direct-mar"        ``Deletion("direct")``
-    "factored-mar"      ``Deletion("factored")``
-    "informed-direct"   ``Deletion("direct", groups=["Age"])``
-    "informed-factored" ``Deletion("factored", groups=["Age"])``
-    ==================  ==================================================
+    ===================  ==================================================
+    "listwise"           ``Deletion("listwise")``
+    "direct-mcar"        ``Deletion("direct", groups=None)``
+    "factored-mcar"      ``Deletion("factored", groups=None)``
+    "direct-mar"         ``Deletion("direct")``
+    "factored-mar"       ``Deletion("factored")``
+    "informed-direct"    ``Deletion("direct", groups=["Age"])``
+    "informed-factored"  ``Deletion("factored", groups=["Age"])``
+    ===================  ==================================================
 
     Parameters
     ----------
