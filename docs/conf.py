@@ -24,7 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.writers.html5 import HTML5Translator
 
 import lacunet
-from lacunet.cli.parsing import GROUPS
+from lacunet.cli.parsing import COMMANDS_BY_AIM
 
 sys.path.insert(0, os.path.dirname(__file__))
 from blocks import blocks, notebook
@@ -115,7 +115,7 @@ class CommandLines(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         sections = []
-        for group, names in GROUPS.items():
+        for group, names in COMMANDS_BY_AIM.items():
             section = nodes.section(ids=[f"commands-{nodes.make_id(group)}"], names=[group])
             section += nodes.title("", group.capitalize())
             section += [self.help_of(name) for name in names]

@@ -315,7 +315,7 @@ def test_completion_shows_what_a_value_is_asked_and_little_else(make: Callable[[
 
 
 def test_what_is_not_completed_is_there() -> None:
-    for name in network_module.INNER:
+    for name in network_module.INNER_ATTRIBUTES:
         assert hasattr(network(), name)
-    for name in graph_module.INNER:
+    for name in graph_module.INNER_ATTRIBUTES:
         assert hasattr(graph(), name)

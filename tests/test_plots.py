@@ -23,7 +23,7 @@ from lacunet.plots import (
 )
 from lacunet.plots import forest as answers_forest
 from lacunet.show.figures.charts import Estimate, Series, forest, heat_map, lines
-from lacunet.show.figures.shapes import POINTS, Box, Disc, Line, Picture, Words, corners
+from lacunet.show.figures.shapes import POINTS_PER_PIXEL, Box, Disc, Line, Picture, Words, corners
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -288,7 +288,7 @@ def test_words_stay_within_the_figure_and_names_within_their_boxes() -> None:
         drawn = picture.figure()
         renderer = FigureCanvasAgg(drawn).get_renderer()
         (axes,) = drawn.axes
-        scale = drawn.dpi * POINTS / 72
+        scale = drawn.dpi * POINTS_PER_PIXEL / 72
         words = [shape for shape in picture.shapes if isinstance(shape, Words)]
         boxes = [shape for shape in picture.shapes if isinstance(shape, Box) and shape.radius]
         for shape, text in zip(words, axes.texts, strict=True):

@@ -14,7 +14,7 @@ import pyarrow
 import pytest
 
 import lacunet
-from lacunet.learning.methods import KINDS, options_of
+from lacunet.learning.methods import METHOD_OF_NAME, options_of
 from lacunet.network.askable import Askable
 from lacunet.plots import cpt_heatmap, missing_patterns
 
@@ -42,7 +42,7 @@ def test_the_help_of_a_public_name_is_plain_text_and_imports_public_names(name: 
 
 @pytest.mark.parametrize("name", ["em", "mgraph"])
 def test_the_help_of_a_method_has_all_its_options(name: str) -> None:
-    text = inspect.getdoc(KINDS[name]) or ""
+    text = inspect.getdoc(METHOD_OF_NAME[name]) or ""
     assert [option for option in options_of(name) if not re.search(rf"\b{option}\b", text)] == []
 
 

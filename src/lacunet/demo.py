@@ -83,7 +83,7 @@ def obesity() -> dict[str, float]:
     }
 
 
-HEADER = ["probability", "truth", "complete rows", "lacunet", interval_in_words(0.95)]
+DEMO_HEADER = ["probability", "truth", "complete rows", "lacunet", interval_in_words(0.95)]
 
 
 def demonstration_as_text(shown: Demonstration) -> str:
@@ -103,7 +103,7 @@ def demonstration_as_text(shown: Demonstration) -> str:
             f"{patients.num_rows:,} patients were tested; whether they have the disease was",
             f"verified for {verified:,} of them, mostly for those with a positive test.",
             "",
-            str(TextTable(HEADER, rows)),
+            str(TextTable(DEMO_HEADER, rows)),
             "",
             "The complete rows are mostly patients with symptoms and a positive test, so",
             "every answer from them is off: verification bias. lacunet used all rows, by its",

@@ -62,7 +62,7 @@ except ImportError:
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
 FOLDS = 5  # of the rows, for calibration
-LEAST_ROWS = 10  # of every class; with fewer there is no calibration
+CALIBRATION_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
 
 Columns = dict[str, Any]  # each an array, a series or a list
@@ -240,7 +240,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
-        if self.calibrate and len(self.classes_) > 1 and counts.min() >= LEAST_ROWS:
+        if self.calibrate and len(self.classes_) > 1 and counts.min() >= CALIBRATION_ROWS:
             data = Data(columns, aside=self._left_out)
             unseen = [self.target]
             pieces = rows_with_codes(source_from(data), data, bare, unseen=unseen, tell=False)

@@ -16,9 +16,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-READABLE = 100  # columns that lay out a table where there is no terminal
+READABLE_WIDTH = 100  # columns that lay out a table where there is no terminal
 SHORTEST = 8  # columns that a name keeps
-GAP = "  "  # between columns
+COLUMN_GAP = "  "
 ELLIPSIS = "…"
 OF_NAMES = 'style="text-align:left"'  # in notebooks
 OF_NUMBERS = 'style="text-align:right; white-space:pre"'
@@ -156,7 +156,7 @@ class TextTable:
                 _padded(elided(cell, columns), columns, is_left=index < self.left)
                 for index, (cell, columns) in enumerate(zip(row, widths, strict=True))
             ]
-            lines.append(GAP.join(shown).rstrip())
+            lines.append(COLUMN_GAP.join(shown).rstrip())
         return "\n".join(lines)
 
     def lines(self, indent: int = 0) -> list[str]:
@@ -202,19 +202,19 @@ class TextTable:
     def _upright(self, width: int) -> str:
         """A line for each cell, behind the heading of its column."""
         first = min(max(map(cells, self.header), default=0), max(width // 2, SHORTEST))
-        room = max(width - first - len(GAP), SHORTEST)
+        room = max(width - first - len(COLUMN_GAP), SHORTEST)
         blocks = []
         for row in self.rows:
-            lines = [
-                f"{_padded(elided(name, first), first, is_left=True)}{GAP}{elided(cell, room)}"
-                for name, cell in zip(self.header, row, strict=True)
-            ]
+            lines = []
+            for name, cell in zip(self.header, row, strict=True):
+                heading = _padded(elided(name, first), first, is_left=True)
+                lines.append(f"{heading}{COLUMN_GAP}{elided(cell, room)}")
             blocks.append("\n".join(line.rstrip() for line in lines))
         return "\n\n".join(blocks)
 
 
 def _total(widths: Sequence[int]) -> int:
-    return sum(widths) + len(GAP) * (len(widths) - 1)
+    return sum(widths) + len(COLUMN_GAP) * (len(widths) - 1)
 
 
 def _shrunk(widths: Sequence[int], least: Sequence[int], width: int) -> list[int]:

@@ -15,7 +15,8 @@ learned prior (where values are missing not at random: of every method with the 
 It is exact wherever the family marginals of the truth are (all networks but the largest, whose
 parents' states are then counted in two million samples);
 with ``--rules`` also that of EM under other rules for the prior, each going on from where EM ended
-with one pseudo-count per cell. ``report`` prints the tables of docs/prior.md.
+with one pseudo-count per cell. ``report`` prints the tables of docs/prior.md
+and of docs/details/prior.md.
 """
 
 from __future__ import annotations

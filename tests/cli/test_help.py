@@ -16,8 +16,8 @@ from lacunet.cli import main
 from lacunet.cli.help import ORDINARY
 from lacunet.cli.options import DATA_HELP, NETWORK_HELP
 from lacunet.cli.parsing import COMMANDS, command_parser
-from lacunet.data.data_files import FORMATS as TABLES
-from lacunet.network.formats.endings import OF_DATA, READABLE
+from lacunet.data.data_files import READER_OF_ENDING as TABLES
+from lacunet.network.formats.endings import OF_DATA, READABLE_FORMATS
 
 KEPT = Path(__file__).with_name("help")
 
@@ -41,7 +41,7 @@ def test_the_usage_names_each_kind_of_file_once(command: str, words: str) -> Non
 
 def test_the_endings_of_files_are_those_that_can_be_read() -> None:
     endings = set(re.findall(r"(?<=[ (])\.\w+", NETWORK_HELP)) - {".gz"}
-    assert endings == {*READABLE}
+    assert endings == {*READABLE_FORMATS}
     tables = {ending.removesuffix(".gz") for ending in TABLES}
     assert set(re.findall(r"(?<= )\.\w+", DATA_HELP)) == tables == {*OF_DATA}
 

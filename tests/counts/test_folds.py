@@ -18,7 +18,7 @@ from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.counts.family_sums import SolvedSamples, solved_samples
 from lacunet.counts.folds import (
     FOLD,
-    GROUPS,
+    JACKKNIFE_GROUPS,
     Dealing,
     Folds,
     deal_groups,
@@ -35,7 +35,7 @@ from lacunet.network.network import Network
 from strategies import networks, tables
 
 TWO = folds_of(2, seed=5)
-THIRTY = folds_of(GROUPS, seed=5)
+THIRTY = folds_of(JACKKNIFE_GROUPS, seed=5)
 assert TWO is not None
 assert THIRTY is not None
 

@@ -95,7 +95,7 @@ def test_as_many_patterns_as_rows_take_little_more_than_their_bits() -> None:
 
 def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = missing_summary(appendix_table(), FAMILIES)
-    monkeypatch.setattr(missing_values, "BLOCK_ROWS", 5)
+    monkeypatch.setattr(missing_values, "PATTERN_ROWS_AT_A_TIME", 5)
     assert_same(missing_summary(appendix_table(), FAMILIES), whole)
 
 

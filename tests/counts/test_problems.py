@@ -91,7 +91,7 @@ def test_compiling_finds_what_looking_at_every_row_finds(
     network = data.draw(networks(max_variables=6))
     table = data.draw(tables(network, weighted=weighted))
     with pytest.MonkeyPatch.context() as patch:  # every way of counting, on small data
-        patch.setattr(problems, "MANY_ROWS", many_rows)
+        patch.setattr(problems, "ROWS_WITH_OWN_BOUNDARY", many_rows)
         patch.setattr(problems, "MAX_VARIABLES_OF_A_MASK", largest_mask)
         found = compile_problems(network, table, prune=prune)
     expected, fixed = row_by_row(network, table, prune)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from lacunet.data.encode import KEPT_CHARACTERS, ColumnEncoder, OddCells, label_column
+from lacunet.data.encode import MATCHED_CHARACTERS, ColumnEncoder, OddCells, label_column
 from lacunet.data.matching import Matcher
 from lacunet.network.interval_names import labels_of
 
@@ -31,14 +31,14 @@ def test_of_long_texts_few_characters_are_kept() -> None:
     encoder = ColumnEncoder(Matcher(["no", "yes"]))
     encoder.encode(pa.array(cells))
     encoder.encode(pa.array([f"  {text}" for text in cells] + ["yes "] * 100))
-    assert sum(len(str(value)) for value in encoder.odd.refused) <= KEPT_CHARACTERS
+    assert sum(len(str(value)) for value in encoder.odd.refused) <= MATCHED_CHARACTERS
     assert encoder.odd.refused.total() == 128
     assert encoder.odd.stripped["yes "] == 100
-    assert encoder._texts.nbytes <= KEPT_CHARACTERS
+    assert encoder._texts.nbytes <= MATCHED_CHARACTERS
     both = OddCells()
     for _ in range(2):
         both.add(encoder.odd)
-    assert both.characters <= KEPT_CHARACTERS
+    assert both.characters <= MATCHED_CHARACTERS
     assert both.refused.total() == 256
     short = [f"v{number}" for number in range(100)]
     encoder = ColumnEncoder(Matcher(["no", "yes"]))

@@ -40,7 +40,7 @@ def test_on_trees_loopy_propagation_is_exact(data: st.DataObject, weighted: bool
     table = data.draw(tables(network, max_rows=8, weighted=weighted))
     counts, log_likelihood = enumerated(network, table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(loopy, "TOLERANCE", 0.0)
+        patch.setattr(loopy, "LOOPY_TOLERANCE", 0.0)
         engine = engine_of(compile_problems(network, table), MEMORY, "bp")
         found = engine.expect(cells_of(network))
     np.testing.assert_allclose(found.log_likelihoods.sum(), log_likelihood, rtol=1e-9, atol=1e-9)
@@ -66,7 +66,7 @@ def one_row_propagated(network: Network, state_of: dict[str, int]) -> dict[str, 
 
     edges = [(name, axis) for name in factors for axis in factors[name]]
     down = {(f, x): np.full(size_of[x], 1 / size_of[x]) for f, x in edges}
-    for _ in range(loopy.SWEEPS):
+    for _ in range(loopy.LOOPY_SWEEPS):
         up = _told_by_variables(edges, down, size_of)
         new = {}
         for f, x in edges:
@@ -77,7 +77,7 @@ def one_row_propagated(network: Network, state_of: dict[str, int]) -> dict[str, 
             new[f, x] = said / said.sum()
         moved = max((np.abs(new[edge] - down[edge]).max() for edge in edges), default=0)
         down = new
-        if moved < loopy.TOLERANCE:
+        if moved < loopy.LOOPY_TOLERANCE:
             break
     up = _told_by_variables(edges, down, size_of)
     beliefs = {}
@@ -189,8 +189,8 @@ def test_messages_of_an_expectation_before_shorten_the_way_to_the_same_beliefs(
         send(*given)
 
     monkeypatch.setattr(loopy, "_send_to_factors", counted)
-    monkeypatch.setattr(loopy, "SWEEPS", 500)
-    monkeypatch.setattr(loopy, "TOLERANCE", 1e-13)
+    monkeypatch.setattr(loopy, "LOOPY_SWEEPS", 500)
+    monkeypatch.setattr(loopy, "LOOPY_TOLERANCE", 1e-13)
     found = engine.expect(cells_of(square(before)))
     sweeps[0] = 0
     cold = engine.expect(cells_of(square(0.301)))

@@ -12,7 +12,7 @@ from scipy import stats
 
 from examples import RAIN
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import BLOCK, SimulationError, draw_columns, sample
+from lacunet.inference.sampling import DRAWN_AT_A_TIME, SimulationError, draw_columns, sample
 from lacunet.network.network import Cpt, Network, NetworkError
 from strategies import networks
 from studies.problems.generators import random_network
@@ -112,9 +112,9 @@ def test_a_state_of_probability_zero_is_not_drawn_even_at_the_ends_of_the_unit_i
 
 
 def test_rows_of_every_block_are_drawn_afresh() -> None:
-    column = sample(RAIN, 2 * BLOCK + 1, np.random.default_rng(3)).columns["Sprinkler"]
-    assert (column[:BLOCK] != column[BLOCK : 2 * BLOCK]).any()
-    assert len(column) == 2 * BLOCK + 1
+    column = sample(RAIN, 2 * DRAWN_AT_A_TIME + 1, np.random.default_rng(3)).columns["Sprinkler"]
+    assert (column[:DRAWN_AT_A_TIME] != column[DRAWN_AT_A_TIME : 2 * DRAWN_AT_A_TIME]).any()
+    assert len(column) == 2 * DRAWN_AT_A_TIME + 1
 
 
 def test_three_hundred_states_need_wider_codes() -> None:

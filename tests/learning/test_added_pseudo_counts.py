@@ -20,7 +20,7 @@ from enumeration import enumerated
 from lacunet.counts.observations import Held
 from lacunet.data.table import EncodedTable
 from lacunet.learning.closed_forms.forms import Deletion
-from lacunet.learning.methods import KINDS, METHODS
+from lacunet.learning.methods import METHOD_OF_NAME, METHODS
 from lacunet.learning.plan import MethodError
 from lacunet.learning.pseudo_counts import (
     PseudoCounts,
@@ -291,7 +291,7 @@ def test_the_prior_is_learned_unless_one_is_given_or_a_form_is_closed(method: st
     table, options = table_of(np.random.default_rng(13), 60), options_of(method)
     result = lc.learn(NETWORK, table, method, **options)
     said = lc.explain(NETWORK, table, method, **options).pseudo_counts
-    if isinstance(KINDS[method], Deletion):
+    if isinstance(METHOD_OF_NAME[method], Deletion):
         assert result.pseudo_counts == 1
         return
     again = lc.learn(NETWORK, table, method, pseudo_counts="learn", **options)

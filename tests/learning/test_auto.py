@@ -15,7 +15,7 @@ from lacunet.inference.expectation import expectation_plan
 from lacunet.learning.auto import Auto
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.em.em import EM
-from lacunet.learning.em.em_stage import LOOPY
+from lacunet.learning.em.em_stage import NOTE_ON_LOOPY
 from lacunet.learning.plan import Learned
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.network.network import Network
@@ -115,7 +115,7 @@ def test_a_time_limit_of_zero_is_refused_in_words() -> None:
 def test_what_is_beyond_the_budget_is_loopy_and_the_rest_goes_on() -> None:
     some = replace(TASK, table=CASE.table.take(slice(0, 300)), memory=1000)
     learned = learned_by(Auto(), some)
-    loopy = [name for name, report in learned.families.items() if LOOPY in report.warnings]
+    loopy = [name for name, report in learned.families.items() if NOTE_ON_LOOPY in report.warnings]
     assert learned.ended.iterations > 0
     assert 0 < len(loopy) < len(CASE.network.variables)
 

@@ -36,7 +36,7 @@ class Shrunk(Deletion):
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(methods.KINDS, "shrunk", Shrunk())
+    monkeypatch.setitem(methods.METHOD_OF_NAME, "shrunk", Shrunk())
 
 
 def test_a_registered_form_learns_explains_and_reports_like_any_other() -> None:

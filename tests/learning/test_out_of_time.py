@@ -14,7 +14,7 @@ import pytest
 import lacunet as lc
 from lacunet.counts import gather as statistics
 from lacunet.counts.em_problems import compile as compiled
-from lacunet.counts.folds import GROUPS
+from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Gathering, Statistics, gather
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Held, observations
@@ -340,7 +340,7 @@ def test_intervals_take_two_steps_for_each_parameter_or_a_fit_for_each_fold() ->
     learned = Learned({}, {}, ended=ended)
     plan = lc.EM().plan(ASIA, Look())
     assert seconds_of(RATE_MATRIX, plan, learned) == 2 * ASIA.free_parameters * 4.0 / 20
-    assert seconds_of(JACKKNIFE, plan, learned) == GROUPS * 4.0
+    assert seconds_of(JACKKNIFE, plan, learned) == JACKKNIFE_GROUPS * 4.0
     assert seconds_of(JACKKNIFE, plan, Learned({}, {})) == 0.0
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from lacunet.show.studio.folder import Folder
 from lacunet.show.studio.runs import Runs
-from lacunet.show.studio.server import PATIENCE, Server, Studio
+from lacunet.show.studio.server import SECONDS_OF_SILENCE, Server, Studio
 
 
 @contextmanager
-def served(folder: Path, patience: float = PATIENCE) -> Iterator[Server]:
+def served(folder: Path, patience: float = SECONDS_OF_SILENCE) -> Iterator[Server]:
     """A server for the studio of a folder, on a free port."""
     server = Server(Studio(Folder(folder.resolve())), patience=patience)
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)

@@ -95,6 +95,6 @@ def test_a_completion_is_the_same_where_states_are_not_held(
     shown = {n: np.where(gap, sizes[n], whole[n]) for n, gap in zip(sizes, gaps, strict=True)}
     rows = rows_of(shown, sizes)
     held = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
-    monkeypatch.setattr("lacunet.structure.indexed_rows.MOST_HELD", 0)
+    monkeypatch.setattr("lacunet.structure.indexed_rows.MAX_INDEXED_CELLS", 0)
     again = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
     np.testing.assert_array_equal(held, again)

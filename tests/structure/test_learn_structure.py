@@ -30,7 +30,12 @@ from lacunet.structure.gains import Gains
 from lacunet.structure.judge_by_em import Judge
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.learn_structure import LearnedStructure
-from lacunet.structure.strengths import DIRECTED, FOUND, Strength, _strength
+from lacunet.structure.strengths import (
+    CHANCE_OF_ARCS_FOUND,
+    CHANCE_OF_DIRECTED,
+    Strength,
+    _strength,
+)
 
 ASIA = lc.example("asia")
 
@@ -61,7 +66,11 @@ TABLE = incomplete(ASIA, 2_000, 1)
 
 def in_all_replicates(found: LearnedStructure) -> float:
     """The probability of a pair that the structure and all replicates have."""
-    odds = FOUND[1] / (1 - FOUND[1]) * (16 / len(found.network.variables)) ** 0.7
+    odds = (
+        CHANCE_OF_ARCS_FOUND[1]
+        / (1 - CHANCE_OF_ARCS_FOUND[1])
+        * (16 / len(found.network.variables)) ** 0.7
+    )
     return odds / (1 + odds)
 
 
@@ -570,7 +579,7 @@ def test_strong_arcs_are_in_all_replicates_and_independent_columns_in_few() -> N
     shares = [
         found.strengths[arc].directed / in_all_replicates(found) for arc in (("A", "B"), ("B", "A"))
     ]
-    assert max(shares) <= DIRECTED[0.2] + 1e-9
+    assert max(shares) <= CHANCE_OF_DIRECTED[0.2] + 1e-9
     others = [one.adjacent for arc, one in found.strengths.items() if "C" in arc]
     assert max(others) <= 0.37  # what is said of one in seven
 
@@ -939,7 +948,7 @@ def test_directions_that_follow_from_tiers_in_all_replicates_are_as_strong_as_th
     a, c = (np.where(rng.random(1_000) < 0.2, 1 - b, b) for _ in range(2))
     found = lc.learn_structure({"A": a, "B": b, "C": c}, tiers=["A", "B"])
     assert str(found.cpdag) == "A -> B\nB -> C"  # no collider at B
-    assert found.strengths["B", "C"].directed == in_all_replicates(found) * DIRECTED[1]
+    assert found.strengths["B", "C"].directed == in_all_replicates(found) * CHANCE_OF_DIRECTED[1]
 
 
 def test_variables_in_no_tier_are_noted() -> None:

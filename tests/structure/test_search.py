@@ -20,7 +20,7 @@ from lacunet.network.catalogue import example
 from lacunet.network.network import Network
 from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
 from lacunet.structure.gains import (
-    FEW_VARIABLES,
+    ALL_PAIRS_VARIABLES,
     Beside,
     Gains,
     informations,
@@ -246,7 +246,7 @@ def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
 ) -> None:
     rows = CodedRows.of(random_rows(80, 5, hidden=0.3))
     [held] = tables_beside(rows, 1, (3,), (0, 2, 4))
-    monkeypatch.setattr("lacunet.structure.indexed_rows.MOST_HELD", 0)
+    monkeypatch.setattr("lacunet.structure.indexed_rows.MAX_INDEXED_CELLS", 0)
     [tables] = tables_beside(replace(rows), 1, (3,), (4, 0, 2))
     assert tables.others == held.others == (0, 2, 4)
     np.testing.assert_array_equal(tables.counts, held.counts)
@@ -256,7 +256,7 @@ def test_tables_are_the_same_where_the_states_of_all_rows_take_too_much_memory(
 def test_where_the_states_of_all_rows_are_not_held_only_a_few_columns_are(
     monkeypatch: pytest.MonkeyPatch, is_weighted: bool
 ) -> None:
-    monkeypatch.setattr("lacunet.structure.indexed_rows.MOST_HELD", 0)
+    monkeypatch.setattr("lacunet.structure.indexed_rows.MAX_INDEXED_CELLS", 0)
     rng = np.random.default_rng(0)
     columns = tuple(rng.integers(0, 3, 20_000).astype(np.uint8) for _ in range(30))
     weights = rng.random(20_000) if is_weighted else None
@@ -442,7 +442,7 @@ def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> Non
 
 
 def test_in_a_small_network_everything_is_related_and_in_a_large_one_what_gains() -> None:
-    gains = np.full((FEW_VARIABLES + 1,) * 2, -1.0)
+    gains = np.full((ALL_PAIRS_VARIABLES + 1,) * 2, -1.0)
     gains[3, 5] = gains[5, 3] = 2.0
     found = related(gains)
     assert found is not None

@@ -80,7 +80,7 @@ def test_a_set_scores_what_its_definition_says(
     masks = {sum(1 << node for node in scope): scope for scope in scopes}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(set_scores, "ROW_BY_ROW", 0 if row_by_row else 2**11)
-        patch.setattr(set_scores, "BLOCK_ROWS", 64)
+        patch.setattr(set_scores, "SCORED_AT_A_TIME", 64)
         patch.setattr(set_scores, "BATCH", 400)
         patch.setattr(set_scores, "EXACT_VARIABLES", 57 if are_exact else 0)
         scored = ScoredSets(rows, Score(rows.total, *kind))
@@ -151,7 +151,7 @@ def test_families_in_several_groups_are_scored_as_together(
     ]
     score = Score(rows.total, is_sparse=True)
     together = parent_sets(families, ScoredSets(rows, score), 3)
-    monkeypatch.setattr(scored_parents, "MOST_HELD", 1)
+    monkeypatch.setattr(scored_parents, "MAX_SCORES_HELD", 1)
     alone = parent_sets(families, ScoredSets(rows, score), 3)
     for one, other in zip(together, alone, strict=True):
         assert one.candidates == other.candidates

@@ -30,7 +30,7 @@ from lacunet.data.evidence import evidence_written, state_named, states_and_like
 from lacunet.data.query_text import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE, basis_of, resting
-from lacunet.inference.joint import NOTHING
+from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.inference.query import (
     NOTED_SHARE,
     answered,
@@ -44,7 +44,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.population import known_variables
 from lacunet.missingness.verdict import not_recoverable
 from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
-from lacunet.network.labelled_tables import NO_DATA, Library, frame_of
+from lacunet.network.labelled_tables import NO_DATA_MARK, Library, frame_of
 from lacunet.network.network import FloatArray, Network, Tables
 from lacunet.network.nodes import quoted
 from lacunet.text import assigned, finite, first_of, intervals_in_words, sentence
@@ -273,7 +273,7 @@ MARKED = (
 
 
 def _mark(share: float) -> str:
-    return f"{share:.1%} {NO_DATA}" if share >= SHOWN_SHARE else ""
+    return f"{share:.1%} {NO_DATA_MARK}" if share >= SHOWN_SHARE else ""
 
 
 # A scale on which two probabilities are compared, and the way back.
@@ -303,7 +303,7 @@ def effect(
     target: str,
     *,
     do: str,
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     reference: object = None,
     outcome: object = None,
     level: float = DEFAULT_LEVEL,
@@ -572,7 +572,7 @@ def effect_by_graph(
     do: str,
     data: Any,
     population: Any = None,
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     reference: object = None,
     outcome: object = None,
     level: float = DEFAULT_LEVEL,

@@ -46,7 +46,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 
 SAMPLES = 100_000
 SAMPLES_AT_ONCE = 10_000
-SEED = 1951  # Kullback and Leibler
+EVALUATION_SEED = 1951  # Kullback and Leibler
 
 Lookup = tuple[Scope, FloatArray]
 
@@ -119,7 +119,7 @@ def divergence(
     try:
         marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
     except OverBudgetError:
-        generator = randomness.generator(SEED if rng is None else rng)
+        generator = randomness.generator(EVALUATION_SEED if rng is None else rng)
         value, standard_error = sampled_divergence(truth, learned, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
     exact = float(sum(map(_expected, marginals, (table for _, table in terms))))

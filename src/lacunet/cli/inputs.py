@@ -40,10 +40,10 @@ def method_options(options: Namespace) -> dict[str, Any]:
 
 def _start(text: str | None) -> str | Network | None:
     """A method's name as it is; the network in a file, if it names one."""
-    from lacunet.network.formats.endings import READABLE
+    from lacunet.network.formats.endings import READABLE_FORMATS
     from lacunet.network.formats.files import read_network
 
-    if text is not None and any(suffix in text.lower() for suffix in READABLE):
+    if text is not None and any(suffix in text.lower() for suffix in READABLE_FORMATS):
         return read_network(text)
     return text
 

@@ -17,10 +17,10 @@ from lacunet.cli.values import (
     rows_of_experts,
 )
 from lacunet.errors import LacunetError
-from lacunet.network.formats.endings import OF_DATA, READABLE
+from lacunet.network.formats.endings import OF_DATA, READABLE_FORMATS
 
 # Of each text `--help` shows what stands before a line break, `--help-all` all of it.
-NETWORK_FILES = f"({' '.join(READABLE)}, each also .gz)"
+NETWORK_FILES = f"({' '.join(READABLE_FORMATS)}, each also .gz)"
 NETWORK_HELP = f"a network file, or the name of a bundled network\n; files: {NETWORK_FILES}"
 NETWORK_OR_EDGES_HELP = (
     "a network file, the name of a bundled network, or edges: 'A -> B; B -> C'\n, a model string "

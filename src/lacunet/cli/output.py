@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lacunet.show.pages.provenance import Provenance
 
 
-DATA = ("data", "files", "words")  # the arguments that may name folders
+PATH_ARGUMENTS = ("data", "files", "words")  # the arguments that may name folders
 READ = ("network", "graph", "beside", "data")  # those that name what a page is made of
 
 
@@ -52,7 +52,7 @@ def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
         for word in _strings(value):
             if isinstance(word, OutputFile):
                 written.append(word)
-            elif name in DATA:
+            elif name in PATH_ARGUMENTS:
                 read += _named(word)
             else:
                 read += [path for path in _named(word) if os.path.isfile(path)]
@@ -90,13 +90,15 @@ def _named(word: str) -> list[str]:
 
 def _holds(file: str, path: str) -> bool:
     """Whether a path leads to the file, or to a data file that is in this folder already."""
-    from lacunet.data.data_files import FORMATS
+    from lacunet.data.data_files import READER_OF_ENDING
 
     real = os.path.realpath(file)
     if not os.path.exists(path):
         return False
     if os.path.isdir(real):
-        return os.path.commonpath([real, path]) == real and path.lower().endswith(tuple(FORMATS))
+        return os.path.commonpath([real, path]) == real and path.lower().endswith(
+            tuple(READER_OF_ENDING)
+        )
     return os.path.samefile(real, path)
 
 

@@ -19,7 +19,7 @@ from lacunet.cli.help import Formatter, help_all_text, help_text, usage_text
 from lacunet.cli.terminal import say_error
 from lacunet.text import did_you_mean
 
-GROUPS = {
+COMMANDS_BY_AIM = {
     "learn from incomplete data": ("learn", "structure"),
     "ask what was learned": ("query", "effect", "predict", "impute"),
     "look at the data, the plan and the assumptions": (
@@ -28,7 +28,7 @@ GROUPS = {
     "make, show and judge networks": ("simulate", "evaluate", "show", "convert", "count"),
     "begin": ("studio", "demo"),
 }
-COMMANDS = tuple(name for names in GROUPS.values() for name in names)
+COMMANDS = tuple(name for names in COMMANDS_BY_AIM.values() for name in names)
 IMMEDIATE = ("query", "show", "studio", "demo")  # without progress
 
 # As argparse says it.
@@ -253,7 +253,7 @@ class _Top(Parser):
     def format_help(self) -> str:
         """The help, with the commands."""
         lines: list[str] = []
-        for title, names in GROUPS.items():
+        for title, names in COMMANDS_BY_AIM.items():
             lines += ["", f"{title}:"]
             for name in names:
                 summary = import_module(f"lacunet.cli.{name}").HELP

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from threading import current_thread, main_thread
 from types import FrameType
 
-NAMES = ("SIGTERM", "SIGHUP")
+SIGNALS = ("SIGTERM", "SIGHUP")
 
 
 class Stopped(KeyboardInterrupt):
@@ -48,7 +48,7 @@ def stopping() -> Iterator[Signals]:
     signals = Signals()
     kept = {}
     if current_thread() is main_thread():
-        for number in (getattr(signal, name) for name in NAMES if hasattr(signal, name)):
+        for number in (getattr(signal, name) for name in SIGNALS if hasattr(signal, name)):
             if signal.getsignal(number) is signal.SIG_DFL:
                 kept[number] = signal.signal(number, signals.receive)
     try:

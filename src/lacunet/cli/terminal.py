@@ -25,7 +25,7 @@ from lacunet.text_tables import fitting
 DELAY = 1.0  # seconds before the bar appears
 SECONDS_BETWEEN_LINES = 1.0
 RED, GREEN, YELLOW, DIM = "31", "32", "33", "2"
-RULES = (  # compiled where they are first used: most output is not painted
+COLOURS_OF_TEXT = (  # compiled where they are first used: most output is not painted
     (r"^! .*$", YELLOW),
     (r"^lacunet: note:", DIM),
     (r"^lacunet:(?! note:)", RED),
@@ -43,7 +43,7 @@ def painted(text: str) -> str:
     >>> painted("P(X): RECOVERABLE")
     'P(X): \x1b[32mRECOVERABLE\x1b[0m'
     """
-    for rule, colour in RULES:
+    for rule, colour in COLOURS_OF_TEXT:
         text = re.sub(rule, f"\x1b[{colour}m\\g<0>\x1b[0m", text, flags=re.MULTILINE)
     return text
 

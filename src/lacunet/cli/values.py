@@ -12,7 +12,7 @@ from lacunet.errors import LacunetError, as_level
 from lacunet.limits import available, gibibytes, size_in_bytes
 from lacunet.text import separated
 
-SMALLEST = 5e-324  # the first number above zero
+ABOVE_ZERO = 5e-324
 Number = TypeVar("Number", int, float)
 
 
@@ -87,7 +87,7 @@ def gigabytes(text: str) -> int:
     (536870912, 500000000, 536870912)
     """
     what = "a number of GiB, such as 0.5, or a size such as 500MB"
-    size = int(number(text, partial(size_in_bytes, unit="GiB"), SMALLEST, 2**50, what))
+    size = int(number(text, partial(size_in_bytes, unit="GiB"), ABOVE_ZERO, 2**50, what))
     if size > available() and not text.strip()[-1].isalpha():
         raise ArgumentTypeError(
             f"{text} GiB are more than the {gibibytes(available())} there are; write {text}MB for "
@@ -100,7 +100,7 @@ def limit(text: str) -> float | None:
     """A time limit in seconds; ``none`` is no limit."""
     if text.strip() == "none":
         return None
-    return number(text, float, SMALLEST, 1e7, "a number of seconds, as in 5, or 'none'")
+    return number(text, float, ABOVE_ZERO, 1e7, "a number of seconds, as in 5, or 'none'")
 
 
 def level(text: str) -> float:

@@ -24,7 +24,7 @@ from lacunet.progress import Progress, silent
 from lacunet.threads import in_threads
 
 WORTH_A_THREAD = 2**16  # rows, whose counting takes longer than passing it on
-BLOCK_ROWS = 2**15  # rows are taken in blocks whose keys and columns stay in the cache
+COUNTED_AT_A_TIME = 2**15  # rows are taken in blocks whose keys and columns stay in the cache
 MAX_DENSE_CELLS = 2**22  # beyond, only the configurations that occur are kept
 SPARSE_BLOCK_ROWS = 2**20  # then larger blocks pay, as what occurs in them is added up
 MAX_UNION_CELLS = 2**14  # of a union of families: its table stays in the cache
@@ -84,8 +84,8 @@ def _histogram(table: EncodedTable, union: Scope, radices: tuple[int, ...]) -> T
     weights = np.zeros(cells)
     rows = np.zeros(cells) if table.is_weighted else weights
     squares = np.zeros(cells) if table.is_weighted else weights
-    for start in range(0, table.rows, BLOCK_ROWS):
-        block = slice(start, start + BLOCK_ROWS)
+    for start in range(0, table.rows, COUNTED_AT_A_TIME):
+        block = slice(start, start + COUNTED_AT_A_TIME)
         keys: NDArray[np.integer] = columns[0][block].astype(key_type)
         for column, radix in zip(columns[1:], radices[1:], strict=True):
             np.multiply(keys, key_type(radix), out=keys)

@@ -21,7 +21,7 @@ Index = NDArray[np.intp]
 
 LARGEST_KEY = 2**62
 LARGEST_SPARSE = 2**23  # a table of so many keys is faster than hashing, even if few occur
-BLOCK_ROWS = 2**15
+PACKED_AT_A_TIME = 2**15
 LOOKED_AT = 1000  # keys that are looked at before all are, for being in order already
 
 
@@ -165,11 +165,11 @@ def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length:
     array([2, 3])
     """
     keys = np.zeros(length, dtype=np.int64)
-    for start in range(0, length, BLOCK_ROWS):  # whose keys stay in the processor's cache
-        block = keys[start : start + BLOCK_ROWS]
+    for start in range(0, length, PACKED_AT_A_TIME):  # whose keys stay in the processor's cache
+        block = keys[start : start + PACKED_AT_A_TIME]
         for column, radix in zip(columns, radices, strict=True):
             block *= radix
-            block += column[start : start + BLOCK_ROWS]
+            block += column[start : start + PACKED_AT_A_TIME]
     return keys
 
 

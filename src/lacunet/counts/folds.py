@@ -42,7 +42,7 @@ from lacunet.network.network import FloatArray, Network
 from lacunet.text import counted
 
 FOLD = "\x00fold"  # the name of the column; no variable has it
-GROUPS = 30  # of a jackknife
+JACKKNIFE_GROUPS = 30
 Hashes = NDArray[np.uint64]
 HASH_OF_MISSING = 1  # instead of that of a state's name
 MAX_UNITS_ONE_BY_ONE = 4096  # of a row; beyond, their number in each fold is drawn

@@ -19,7 +19,7 @@ from lacunet.counts.counts import Counts, quotient, summed
 from lacunet.data.table import EncodedTable
 from lacunet.network.network import FloatArray, Scope
 
-BLOCK_ROWS = 2**18
+PATTERN_ROWS_AT_A_TIME = 2**18
 BLOCK_CELLS = 2**20
 WORD_BITS = 64
 
@@ -201,8 +201,10 @@ def missing_summary(table: EncodedTable, families: Sequence[Scope]) -> MissingSu
     1.0
     """
     complete = table.take(table.is_shown(table.variables))
-    blocks = range(0, max(table.rows, 1), BLOCK_ROWS)
-    patterns = summed(PatternCounts.of(table.take(slice(k, k + BLOCK_ROWS))) for k in blocks)
+    blocks = range(0, max(table.rows, 1), PATTERN_ROWS_AT_A_TIME)
+    patterns = summed(
+        PatternCounts.of(table.take(slice(k, k + PATTERN_ROWS_AT_A_TIME))) for k in blocks
+    )
     return MissingSummary(patterns, count(table, families), count(complete, families))
 
 

@@ -54,7 +54,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.text import own_version
 
-FOUND = "bucket int, found binary"
+COLLECTED_SCHEMA = "bucket int, found binary"
 ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
 MERGES = 8  # tasks that add up what all others found
 SALT = 255  # another than those by which a task spreads its rows again
@@ -302,8 +302,8 @@ def _collected(rows: Any, task: Task, room: float) -> Answer:
     called = partial(_called, own_version(), pickle.dumps(task))
     try:
         merges = min(MERGES, _shuffled(rows))
-        merged = rows.mapInArrow(called, FOUND).repartition(merges, "bucket")
-        answers = merged.mapInArrow(partial(_merged, room / merges), FOUND).collect()
+        merged = rows.mapInArrow(called, COLLECTED_SCHEMA).repartition(merges, "bucket")
+        answers = merged.mapInArrow(partial(_merged, room / merges), COLLECTED_SCHEMA).collect()
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise

@@ -35,7 +35,7 @@ from lacunet.text import counted, listed
 
 MOST_CLUSTERS = 400  # that are left out one by one; of more, groups within strata are
 GROUPS_OF_ROWS = 100  # in all strata, where each row is a cluster of its own
-MOST_STRATA = 2_500  # of which groups are left out in turn
+MAX_JACKKNIFE_STRATA = 2_500  # of which groups are left out in turn
 UNITS_ROUNDING = 1e-9  # of a number of units: 2.9999999999 are three
 
 
@@ -135,10 +135,10 @@ class Units:
                 f"all rows are of one cluster, {only!r}: how clusters vary cannot be told.",
                 "intervals need two clusters at least; leave cluster= out if rows are independent.",
             )
-        if len(strata) > MOST_STRATA:
+        if len(strata) > MAX_JACKKNIFE_STRATA:
             raise StatisticsError(
                 f"there are {len(strata):,} strata: intervals leave out groups within each of them "
-                f"in turn, and of more than {MOST_STRATA:,} that takes too much memory.",
+                f"in turn, and of more than {MAX_JACKKNIFE_STRATA:,} that takes too much memory.",
                 "merge strata that are alike, give replicate weights, or learn without intervals.",
             )
         if not self.clusters:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.copies_columns import NAMES
+from lacunet.data.copies_columns import COLUMN_NAMES
 from lacunet.data.data import Data, as_data
 from lacunet.data.data_files import file_parts
 from lacunet.data.databases import query_part
@@ -39,7 +39,7 @@ from lacunet.network.spelling import spelled
 from lacunet.network.waves import in_time
 from lacunet.text import close_to, first_of, in_shell
 
-MOST_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
+MAX_CODED_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
 NAMES_OF_WEIGHTS = {"w", "wt", "wgt", "weight", "weights", "pweight", "pweights"}
@@ -150,7 +150,7 @@ def _remarks(reading: Reading) -> Iterator[str]:
         columns, them = ("column is", "it") if len(ignored) == 1 else ("columns are", "them")
         names = first_of(ignored, MOST_IGNORED)
         note = f"{len(ignored)} {columns} {IGNORED} {them}: {names}"
-        if NAMES["counts"] in ignored:
+        if COLUMN_NAMES["counts"] in ignored:
             note += f" ({_as_counted(ignored)})"
         elif weight := next((name for name in ignored if name.lower() in NAMES_OF_WEIGHTS), None):
             note += f" (if {weight!r} are sampling weights: weight={weight!r}, "
@@ -225,7 +225,7 @@ def _may_be_asked(network: Network, name: str, bins: Any) -> bool:
 
 def _as_counted(ignored: Sequence[str]) -> str:
     """How to read a table of counted rows that does not say what its columns hold."""
-    named = {option: name for option, name in NAMES.items() if name in ignored}
+    named = {option: name for option, name in COLUMN_NAMES.items() if name in ignored}
     others = [name for name in ignored if name not in named.values()]
     if "squared_weight" in named and "weight" not in named and len(others) == 1:
         named = {"weight": others[0], **named}  # the column had a name in the data
@@ -282,10 +282,10 @@ def _is_path(source: object) -> bool:
 
 def _check_network(network: Network, latent: Sequence[str]) -> None:
     for name in network.variables:
-        if network.cardinality(name) > MOST_STATES:
+        if network.cardinality(name) > MAX_CODED_STATES:
             raise DataError(
                 f"variable {name!r} has {network.cardinality(name)} states; "
-                f"at most {MOST_STATES} are supported."
+                f"at most {MAX_CODED_STATES} are supported."
             )
     refuse_strangers("latent", latent, network.variables, "the network")
     if set(latent) == set(network.variables):

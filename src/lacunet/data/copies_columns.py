@@ -21,16 +21,16 @@ from lacunet.data.paths import STDIN, files_of
 KEY = b"lacunet"  # of the entry in the metadata; its value is JSON
 COUNTED_FROM = "counted_from"  # the names of the files that were counted
 PARQUET = (".parquet",)
-ARROW = (".arrow", ".feather")
-VARIABLES = "variables"  # the columns that hold their states
-NAMES = {  # of columns that say something of rows, where the data had none for them
+ARROW_ENDINGS = (".arrow", ".feather")
+VARIABLES_KEY = "variables"  # the columns that hold their states
+COLUMN_NAMES = {  # of columns that say something of rows, where the data had none for them
     "counts": "copies",
     "weight": "weight",
     "squared_weight": "squared weight",
     "strata": "stratum",
     "cluster": "cluster",
 }
-COLUMNS = (*NAMES,)  # as `Data` calls them
+COLUMNS = (*COLUMN_NAMES,)  # as `Data` calls them
 
 
 def with_description(table: Any, description: Mapping[str, Any]) -> Any:
@@ -66,10 +66,12 @@ def said_in(schema: Any) -> dict[str, Any]:
 def _refuse_mixed(columns: Sequence[str], description: Mapping[str, Any]) -> None:
     """Refuse counted parts of different kinds in one table, which describes the first alone."""
     described = {description[option] for option in COLUMNS if option in description}
-    described |= {*description.get(VARIABLES, ())}
-    if VARIABLES not in description:
+    described |= {*description.get(VARIABLES_KEY, ())}
+    if VARIABLES_KEY not in description:
         return
-    if other := [name for name in NAMES.values() if name in columns and name not in described]:
+    if other := [
+        name for name in COLUMN_NAMES.values() if name in columns and name not in described
+    ]:
         raise DataError(
             f"a table of counted rows has the columns {short_list(other)}, of which it does not "
             "say what they hold: some of its parts seem to be counted with weights or a design, "
@@ -86,7 +88,7 @@ def _is_sound(description: dict[str, Any]) -> bool:
     if not isinstance(replicates, dict) or {*replicates} != {"columns", "factors"}:
         return False
     lists = [replicates["columns"], replicates["factors"]]
-    lists += [description.get(key, []) for key in ("latent", COUNTED_FROM, VARIABLES)]
+    lists += [description.get(key, []) for key in ("latent", COUNTED_FROM, VARIABLES_KEY)]
     mappings = [description.get("codes", {}), description.get("not_asked", {})]
     if not all(isinstance(each, list) for each in lists):
         return False
@@ -121,7 +123,7 @@ def _said_in_file(path: str) -> dict[str, Any]:
         return {}
     file = files_of(path)[0]
     name = file.name.lower()
-    if not name.endswith(PARQUET + ARROW) or not file.is_file():
+    if not name.endswith(PARQUET + ARROW_ENDINGS) or not file.is_file():
         return {}
     if name.endswith(PARQUET):
         from pyarrow import parquet

@@ -484,7 +484,7 @@ class Data(Displayed):
             rows.append(["source", self._size or _shown(options.pop("source", self.source))])
         options.pop("source", None)
         if names := _column_names(self.source):
-            rows.append(["columns", first_of(names, MOST_COLUMNS)])
+            rows.append(["columns", first_of(names, MAX_COLUMNS_IN_DISPLAY)])
         for option, value in options.items():
             rows.append([option, _in_words(value)])
         return [TextTable(["Data", ""], [[*map(without_secrets, row)] for row in rows], left=2)]
@@ -846,7 +846,7 @@ PER_ROW = {
 
 NOUNS = ("row", "column")
 SHORT = (tuple, list, dict, str, int, float)  # what is said of one column
-MOST_COLUMNS = 12  # that are named in a display
+MAX_COLUMNS_IN_DISPLAY = 12
 
 
 def _column_names(source: Any) -> list[str]:
@@ -869,7 +869,7 @@ def _in_words(value: Any) -> str:
         listed_values = isinstance(meaning, tuple | list) and meaning[:1] != ("width",)
         words = ", ".join(map(str, meaning)) if listed_values else str(meaning)
         parts.append(f"{'all' if name is None else name}: {words}")
-    return first_of(parts, MOST_COLUMNS, "; ")
+    return first_of(parts, MAX_COLUMNS_IN_DISPLAY, "; ")
 
 
 def _shown(value: Any) -> str:

@@ -18,7 +18,7 @@ from lacunet.data.errors import DataError, short_list
 from lacunet.data.paths import STDIN, files_of
 from lacunet.data.scratch_rows import scratch_folder
 from lacunet.data.source_parts import PIECE_ROWS, Part, Piece, pieces_of, validate
-from lacunet.network.formats.endings import READABLE as NETWORK_FORMATS
+from lacunet.network.formats.endings import READABLE_FORMATS
 
 CHUNK = 1 << 16
 FOREIGN = {  # what reads files of other programs
@@ -75,8 +75,8 @@ def _part(path: Path, data: Data) -> Part:
 
 def _refusal(label: str, suffix: str) -> DataError:
     """What to say of a file whose name is not that of data."""
-    endings = ", ".join(FORMATS)
-    if suffix in NETWORK_FORMATS:
+    endings = ", ".join(READER_OF_ENDING)
+    if suffix in READABLE_FORMATS:
         problem = f"{label}: this is the name of a network, not of data."
         hint = f"the network comes first, then the data, which end in one of {endings}."
     elif suffix in FOREIGN:
@@ -103,7 +103,9 @@ def _saved(stream: Any, name: str) -> Path:
 
 def _format_of(path: Path) -> Callable[[Path, str, Data], Part] | None:
     name = path.name.lower()
-    return next((opened for suffix, opened in FORMATS.items() if name.endswith(suffix)), None)
+    return next(
+        (opened for suffix, opened in READER_OF_ENDING.items() if name.endswith(suffix)), None
+    )
 
 
 def _text(delimiter: str, path: Path, label: str, data: Data) -> Part:
@@ -269,7 +271,7 @@ def _stream_pieces(path: Path, wanted: Sequence[str]) -> Iterator[Piece]:
         yield from pieces_of(iter(pa.ipc.open_stream(file)), wanted)
 
 
-FORMATS: dict[str, Callable[[Path, str, Data], Part]] = {
+READER_OF_ENDING: dict[str, Callable[[Path, str, Data], Part]] = {
     ".csv": partial(_text, ","),
     ".tsv": partial(_text, "\t"),
     ".csv.gz": partial(_text, ","),

@@ -30,7 +30,7 @@ from lacunet.text import counted
 MOST_SECONDS = 10.0  # to wait for threads that read
 BLOCK_BYTES = 1 << 22  # the fastest of 1, 4 and 16 MB; a row must be shorter
 MOST_OF_A_ROW = 2 * BLOCK_BYTES  # that can be read, where it lies well in the blocks
-MOST_COLUMNS = 2**16  # with more, what is noted of each takes gigabytes
+MAX_TEXT_COLUMNS = 2**16  # with more, what is noted of each takes gigabytes
 DELIMITERS = ",\t;|"  # tried for a hint, never by themselves
 
 
@@ -328,10 +328,10 @@ def _header(file: TextFile) -> tuple[int, list[str]]:
         raise DataError(
             f"{file.label} is empty: it has no header.", "the first line must name the columns."
         )
-    if len(cells) > MOST_COLUMNS:
+    if len(cells) > MAX_TEXT_COLUMNS:
         raise DataError(
             f"the header of {file.label} names {len(cells):,} columns, and at most "
-            f"{MOST_COLUMNS:,} can be read.",
+            f"{MAX_TEXT_COLUMNS:,} can be read.",
             "write the columns that are needed to a file of their own.",
         )
     return empty, cells

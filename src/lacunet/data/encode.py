@@ -26,7 +26,7 @@ from lacunet.network.spelling import spelled
 # More distinct texts than this, or more characters, are matched again in each piece instead of
 # being kept.
 KEPT_TEXTS = 4096
-KEPT_CHARACTERS = 2**22
+MATCHED_CHARACTERS = 2**22
 # Fewer rows than this are matched one by one: Arrow would take longer to begin.
 ROWS_FOR_TEXTS = 32
 OTHER_VALUES = "(other values)"
@@ -52,7 +52,7 @@ class OddCells:
         counter = self.refused if is_refused else self.stripped
         if value not in counter:
             size = len(value) if isinstance(value, str | bytes) else 0
-            if len(counter) >= KEPT_TEXTS or self.characters + size > KEPT_CHARACTERS:
+            if len(counter) >= KEPT_TEXTS or self.characters + size > MATCHED_CHARACTERS:
                 counter[OTHER_VALUES] += cells
                 return
             self.characters += size
@@ -142,7 +142,7 @@ class ColumnEncoder:
             texts = pa.concat_arrays([texts, new])
             matches = [*matches, *map(self.matcher.match, new.to_pylist())]
             indices = compute.index_in(cells, value_set=texts)
-            if len(texts) <= KEPT_TEXTS and texts.nbytes <= KEPT_CHARACTERS:
+            if len(texts) <= KEPT_TEXTS and texts.nbytes <= MATCHED_CHARACTERS:
                 self._texts, self._matches = texts.cast(pa.string()), matches
         return filled(indices, len(texts)), texts, matches
 

@@ -11,7 +11,7 @@ from lacunet.network.arguments import clear_arguments
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NAMES = ("carcinoma", "cholesterol", "election", "muscatine", "nhanes", "screening")
+EXAMPLE_NAMES = ("carcinoma", "cholesterol", "election", "muscatine", "nhanes", "screening")
 
 
 @clear_arguments
@@ -39,9 +39,10 @@ def example_data(name: str) -> pa.Table:
     """
     from pyarrow import parquet
 
-    if name not in NAMES:
+    if name not in EXAMPLE_NAMES:
         raise DataError(
-            f"no bundled table is called {name!r}.", f"the bundled tables are {', '.join(NAMES)}."
+            f"no bundled table is called {name!r}.",
+            f"the bundled tables are {', '.join(EXAMPLE_NAMES)}.",
         )
     with as_file(files("lacunet.data.bundled") / f"{name}.parquet") as path:
         return parquet.read_table(path)

@@ -11,7 +11,7 @@ from lacunet.data.column_rules import source_of_data
 from lacunet.data.data import Data
 from lacunet.errors import LacunetError
 from lacunet.network.edge_texts import are_edges, is_edges, pairs_in_frame, with_arrows
-from lacunet.network.formats.endings import OF_DATA, READABLE
+from lacunet.network.formats.endings import OF_DATA, READABLE_FORMATS
 from lacunet.network.formats.files import (
     NetworkOrEdges,
     as_network,
@@ -94,7 +94,7 @@ def _edges_in(value: Any, data: Data) -> Any:
         f"{name!r} is neither a network file nor edges.",
         with_arrows(name)
         or "edges look like 'Age -> Ill; Sex -> Ill'; the file of a network ends with one of "
-        f"{', '.join(READABLE)}.{near_bundled(name)}",
+        f"{', '.join(READABLE_FORMATS)}.{near_bundled(name)}",
     )
 
 

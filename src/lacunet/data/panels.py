@@ -95,8 +95,8 @@ class LongPanel:
         if number is None or number != int(number):
             row = int(np.argmax(codes == code))
             raise DataError(
-                f"{self._place(row)}: {text!r} in the column {self.time!r} is no whole number, and "
-                "time= names it.",
+                f"{self._place(row)}: {text!r} in the column {self.time!r} is not a whole number, "
+                "and time= names it.",
                 "number the waves: 0, 1, 2 and so on.",
             )
         return int(number)

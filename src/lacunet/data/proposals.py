@@ -21,7 +21,7 @@ from lacunet.text import counted, in_shell, keyed
 # Numbers that stand for "refused", "don't know" and the like at the end of a scale.
 ABOVE = frozenset(map(Decimal, (7, 8, 9, 77, 88, 97, 98, 99, 777, 888, 999, 7777, 8888, 9999)))
 BELOW = frozenset(map(Decimal, (-1, -2, -7, -8, -9, -77, -88, -99, -777, -888, -999, -9999)))
-WORDS = re.compile(
+WORDS_FOR_MISSING = re.compile(
     r"-+|refused|refusal|don'?t know|do not know|dk|d/k|unk(?:nown)?|missing|not (?:stated|"
     r"available|answered|reported|recorded|known)|no (?:answer|response|data)|inapplicable|iap|"
     r"n\.?k\.?|n\.?a\.?|n\.?r\.?|nil",
@@ -50,7 +50,7 @@ def suspicious(states: Sequence[str]) -> list[str]:
     >>> suspicious(["no", "yes", "9"]), suspicious(["7", "8", "9+"])
     (['9'], [])
     """
-    words = [state for state in states if WORDS.fullmatch(state.strip())]
+    words = [state for state in states if WORDS_FOR_MISSING.fullmatch(state.strip())]
     numbers = {state: number for state in states if (number := number_of(state)) is not None}
     if len(numbers) + len(words) < len(states):
         return words + _odd_among_words(states, numbers)

@@ -26,7 +26,7 @@ from lacunet.network.spelling import spelled
 from lacunet.text import in_shell, keyed, listed, typed_list
 
 # The order in which kinds are named; others come last.
-KINDS = (IdentifierError, NestedError, DatesError, NumbersError)
+ORDER_OF_ERRORS = (IdentifierError, NestedError, DatesError, NumbersError)
 
 
 def refusal(
@@ -47,7 +47,10 @@ def refusal(
 
 
 def _place(error: StatesError) -> int:
-    return next((n for n, kind in enumerate(KINDS) if isinstance(error, kind)), len(KINDS))
+    return next(
+        (n for n, kind in enumerate(ORDER_OF_ERRORS) if isinstance(error, kind)),
+        len(ORDER_OF_ERRORS),
+    )
 
 
 def _way_out(refused: Mapping[str, StatesError], data: Data, edges: Edges | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lacunet.data.errors import DataError
 
-READING = ("select", "values", "table", "from")  # the first word of a query that only reads
+READING_WORDS = ("select", "values", "table", "from")  # the first word of a query that only reads
 WRITING = ("insert", "update", "delete", "replace", "merge")  # what may follow WITH beside them
 
 # Compiled where they are first used: most data are not in a database.
@@ -42,9 +42,9 @@ def check_select(query: str, label: str) -> str:
     words = list(_top_words(bare[:end]))
     first = words[0] if words else ""
     if first == "with":
-        first = next((word for word in words if word in (*READING[:3], *WRITING)), first)
-    if first not in READING or ";" in bare[:end]:
-        begins = f", and begins with {first.upper()}" if first not in ("", *READING) else ""
+        first = next((word for word in words if word in (*READING_WORDS[:3], *WRITING)), first)
+    if first not in READING_WORDS or ";" in bare[:end]:
+        begins = f", and begins with {first.upper()}" if first not in ("", *READING_WORDS) else ""
         raise DataError(
             f"{label} is not one statement that reads{begins}.", "give one SELECT statement."
         )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from lacunet.data.copies_columns import COUNTED_FROM, VARIABLES
+from lacunet.data.copies_columns import COUNTED_FROM, VARIABLES_KEY
 from lacunet.data.errors import DataError, refuse_duplicates, short_list
 from lacunet.text import counted
 
@@ -109,7 +109,7 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 f"compared with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
-        description = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES}
+        description = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES_KEY}
         if other := sorted(
             key for key in description if part.description.get(key) != first.description.get(key)
         ):

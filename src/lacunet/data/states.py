@@ -41,15 +41,16 @@ from lacunet.network.network import FloatArray
 from lacunet.network.spelling import TRUTH_WORDS, as_declared, number_of, spelled
 from lacunet.text import counted, first_of, in_shell, keyed, listed, typed_list
 
-MOST_COLUMNS = 5  # that are named of those with values taken as missing
-DATA = "lacunet.Data(data,"
-MOST_STATES = 50  # a column with more is not a discrete variable that CPTs could be learned for
+MAX_COLUMNS_IN_NOTE = 5  # that are named of those with values taken as missing
+DATA_CALL = "lacunet.Data(data,"
+# A column with more is not a discrete variable that CPTs could be learned for.
+MAX_LEARNABLE_STATES = 50
 FEW_STATES = 6  # that a remark spells out
 FEWEST_ROWS_OF_IDENTIFIER = 20
 KEPT_VALUES = 4096
 KEPT_WORDS = 20  # that are neither numbers nor dates
 MOST_CHARACTERS = 4096  # of a state; a longer text is free text
-KEPT_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they are free text
+SEEN_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they are free text
 FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
 LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
 NONE = "None"
@@ -301,7 +302,7 @@ class Seen:
     def _keep(self, text: str, count: int) -> None:
         """Count a new value; if that takes too many characters, all of them are free text."""
         self.characters += len(text)
-        if len(text) <= MOST_CHARACTERS and self.characters <= KEPT_CHARACTERS:
+        if len(text) <= MOST_CHARACTERS and self.characters <= SEEN_CHARACTERS:
             self.cells[text] = count
             return
         self.is_free_text = True
@@ -437,7 +438,7 @@ def states_of(
         texts.sort(key=lambda text: numbers[text] or 0)  # they were sorted as texts
     named = (labels.get(text, text) for text in texts)
     states = tuple(dict.fromkeys((*named, *labels.values(), *extra)))
-    if len(states) <= MOST_STATES:
+    if len(states) <= MAX_LEARNABLE_STATES:
         _refuse_spellings(name, seen, states)
     _check(name, seen, states, in_edges)
     return states
@@ -473,18 +474,18 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
     key = keyed(name, "=")
-    give = f"{DATA} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
+    give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
         held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
         raise StatesError(
             f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
         )
-    if len(states) <= MOST_STATES:
+    if len(states) <= MAX_LEARNABLE_STATES:
         return
     is_cut = len(seen.cells) > KEPT_VALUES
     many = f"more than {KEPT_VALUES:,}" if is_cut else f"{len(states):,}"
-    few = f"a discrete variable may have at most {MOST_STATES} states"
+    few = f"a discrete variable may have at most {MAX_LEARNABLE_STATES} states"
     remedy = _remedy(seen)
     if seen.are_dates:
         first, *_, last = (*sorted(seen.months), *sorted(seen.months))
@@ -538,7 +539,7 @@ def _remedy(seen: Seen) -> dict[str, Any]:
 
 def may_be_cut(name: str, seen: Seen) -> bool:
     """Whether numbers are not those of weights, nor of rows, in a column that nobody names."""
-    is_numbered = seen.is_serial and len(seen.cells) > MOST_STATES
+    is_numbered = seen.is_serial and len(seen.cells) > MAX_LEARNABLE_STATES
     return not is_numbered and name.lower() not in NAMES_OF_WEIGHTS
 
 
@@ -555,7 +556,9 @@ def taken_as_missing(
     tokens = dict.fromkeys(token for v in cells for token in seen[v].tokens)
     if cells:
         taken = f"{counted(sum(cells.values()), 'cell')} with {listed(tokens)} taken as missing"
-        columns = first_of([f"{v!r} ({number:,})" for v, number in cells.items()], MOST_COLUMNS)
+        columns = first_of(
+            [f"{v!r} ({number:,})" for v, number in cells.items()], MAX_COLUMNS_IN_NOTE
+        )
         several = f"{taken}, in the columns {columns}"
         note = several if len(cells) > 1 else f"column {next(iter(cells))!r}: {taken}"
         yield f"{note}{_as_states(seen, states_of, cells)}."
@@ -565,7 +568,8 @@ def taken_as_missing(
         if doubt := _within(column):
             columns_of.setdefault(doubt, []).append(f"column {name!r}: {codes}")
     for doubt, some in columns_of.items():
-        yield f"taken as missing, as asked for, in {first_of(some, MOST_COLUMNS, '; ')}.{doubt}"
+        named = first_of(some, MAX_COLUMNS_IN_NOTE, "; ")
+        yield f"taken as missing, as asked for, in {named}.{doubt}"
 
 
 def _as_states(

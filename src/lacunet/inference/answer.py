@@ -27,7 +27,7 @@ from lacunet.text import assigned, conditional, counted, first_of, in_quotes
 from lacunet.text_tables import as_html
 
 DEFAULT_LEVEL = 0.95  # of intervals, if no other is asked for
-MOST_STATES = 5  # of the states in an answer's one line
+MAX_STATES_IN_LINE = 5  # of the states in an answer's one line
 SHOWN_SHARE = 0.0005  # what a percentage with one digit would round to 0.0
 EDGES_AS_KNOWN = (
     "the edges were learned from rows, and the intervals take them as known: they may be too narrow"
@@ -315,7 +315,7 @@ class Answer:
         if len(self.variables) != 1:
             return f"<{self.title}: {counted(len(self), 'probability', 'probabilities')}>"
         shown = [f"{state} {probability(value)}" for state, value in self.items()]
-        return f"<{self.title}: {first_of(shown, MOST_STATES)}>"
+        return f"<{self.title}: {first_of(shown, MAX_STATES_IN_LINE)}>"
 
     def __str__(self) -> str:
         return labelled(self).text()

@@ -8,7 +8,7 @@ from lacunet.errors import LacunetError
 from lacunet.limits import gibibytes
 from lacunet.text import counted, first_of
 
-MOST_NAMES = 6
+MAX_NAMES_IN_ERROR = 6
 
 
 class ImpossibleEvidenceError(LacunetError):
@@ -23,7 +23,7 @@ class OverBudgetError(LacunetError):
         names = list(variables)
         return cls(
             f"rows miss {counted(len(names), 'variable')}{' together' if len(names) > 1 else ''} "
-            f"({first_of(names, MOST_NAMES)}) that exact inference cannot sum over within "
+            f"({first_of(names, MAX_NAMES_IN_ERROR)}) that exact inference cannot sum over within "
             f"{gibibytes(budget)}.",
             "raise memory=... (--memory).",
         )

@@ -41,7 +41,7 @@ from lacunet.inference.elimination.junction_tree import (
     junction_tree,
 )
 from lacunet.inference.errors import (
-    MOST_NAMES,
+    MAX_NAMES_IN_ERROR,
     ImpossibleEvidenceError,
     OverBudgetError,
     QueryError,
@@ -52,7 +52,7 @@ from lacunet.text import assigned, counted, first_of
 
 ANY = slice(None)
 QUOTIENT_ROUNDING = 1e-12  # of a quotient of two sums of products
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
 
@@ -65,7 +65,7 @@ def family_marginals(network: Network, *, memory: Memory = None) -> Mapping[str,
 def joint_marginals(
     network: Network,
     scopes: Sequence[Scope],
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     *,
     memory: Memory = None,
 ) -> tuple[FloatArray, ...]:
@@ -110,7 +110,7 @@ class JointQuestion:
             raise OverBudgetError(
                 f"exact inference needs about {gibibytes(tree.memory)}, over the budget of "
                 f"{gibibytes(budget)}: the largest clique joins "
-                f"{counted(len(names), 'variable')} ({first_of(names, MOST_NAMES)}) into "
+                f"{counted(len(names), 'variable')} ({first_of(names, MAX_NAMES_IN_ERROR)}) into "
                 f"{cells:.2g} cells.",
                 "raise memory=... (--memory), ask for fewer variables, or give more evidence.",
             )
@@ -237,7 +237,7 @@ class JointQuestion:
 def posed(
     network: Network,
     scopes: Sequence[Scope],
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     memory: Memory = None,
     *,
     shares: bool = False,

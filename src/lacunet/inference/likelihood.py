@@ -32,7 +32,7 @@ from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import FloatArray, Network
 from lacunet.text import assigned, first_of
 
-MOST_NAMED = 12  # states of a row that is impossible
+MAX_STATES_IN_ERROR = 12  # states of a row that is impossible
 
 
 @clear_arguments
@@ -140,7 +140,7 @@ def impossible_row(network: Network, table: EncodedTable, row: int, before: int 
                 allowed = allowed_states(size, table.sets_of.get(name, ()))[code]
                 possible = [network.states(name)[index] for index in np.flatnonzero(allowed)]
                 states.append(assigned(name, " or ".join(possible)))
-        which = f"a row with {first_of(states, MOST_NAMED)}"
+        which = f"a row with {first_of(states, MAX_STATES_IN_ERROR)}"
     warn(f"{which} has probability zero under the network: the log-likelihood is -inf.")
     return -np.inf
 

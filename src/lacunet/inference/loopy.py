@@ -40,8 +40,8 @@ from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
 from lacunet.threads import in_threads
 
-SWEEPS = 8
-TOLERANCE = 1e-4
+LOOPY_SWEEPS = 8
+LOOPY_TOLERANCE = 1e-4
 VARIABLES_AT_A_TIME = 2**17
 
 
@@ -56,7 +56,7 @@ class LoopyPlan:
     def reads(self) -> float:
         """The cells that an expectation multiplies at most."""
         blocks = (block for graph in self.graphs for block in graph.factors)
-        return float(sum(SWEEPS * len(block.edges) * block.cells.size for block in blocks))
+        return float(sum(LOOPY_SWEEPS * len(block.edges) * block.cells.size for block in blocks))
 
 
 def loopy_plan_of(problems: Problems, chosen: Integers, deadline: Deadline = NEVER) -> LoopyPlan:
@@ -116,13 +116,13 @@ def _propagate(
     if first is not None:  # zeros are forgotten: around a loop they would never go away
         to_variables = np.where(first > 0, first, to_variables)
     to_factors = to_variables.copy()
-    for _ in range(SWEEPS):
+    for _ in range(LOOPY_SWEEPS):
         deadline.check()
         before = to_variables.copy()
         _send_to_factors(graph, to_variables, to_factors)
         for block, table in zip(graph.factors, tables, strict=True):
             _send_to_variables(problems, block, table, to_factors, to_variables)
-        if np.abs(to_variables - before).max(initial=0) < TOLERANCE:
+        if np.abs(to_variables - before).max(initial=0) < LOOPY_TOLERANCE:
             break
     _send_to_factors(graph, to_variables, to_factors)
     counts = np.zeros_like(cells)

@@ -29,7 +29,7 @@ from lacunet.inference.answer import (
     title,
 )
 from lacunet.inference.errors import QueryError, UnsupportedError
-from lacunet.inference.joint import NOTHING, JointQuestion, posed
+from lacunet.inference.joint import NO_EVIDENCE, JointQuestion, posed
 from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.limits import Memory
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
@@ -39,18 +39,19 @@ from lacunet.network.nodes import quoted
 from lacunet.text import assigned, first_of, separated
 
 Unsupported = Literal["warn", "refuse", "bounds", "ignore"]
-UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
+WAYS_WITH_UNSUPPORTED: tuple[Unsupported, ...] = ("warn", "refuse", "bounds", "ignore")
 NOTED_SHARE = 0.001  # less than that cannot matter
-MOST_NAMED = 2  # answers in a warning, beside the one that rests most on CPT rows without data
+# Answers in a warning, beside the one that rests most on CPT rows without data.
+MAX_ANSWERS_IN_WARNING = 2
 MAX_ANSWER_ROWS = 1000  # of an answer to what is given without a state
 
 
 def query(
     network: AnyNetwork,
     target: str | Sequence[str],
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     *,
-    do: Mapping[str, object] = NOTHING,
+    do: Mapping[str, object] = NO_EVIDENCE,
     level: float = DEFAULT_LEVEL,
     unsupported: Unsupported = "warn",
     memory: Memory = None,
@@ -348,7 +349,8 @@ def _object(
     ((share, worst), *more) = sorted(noted, key=lambda pair: -pair[0])
     text = f"{worst.title}: {resting(share)}"
     if more:
-        text += f"; so does part of {first_of([basis.title for _, basis in more], MOST_NAMED)}"
+        titles = [basis.title for _, basis in more]
+        text += f"; so does part of {first_of(titles, MAX_ANSWERS_IN_WARNING)}"
     if unsupported == "refuse":
         raise UnsupportedError(
             f"{text}.",
@@ -359,9 +361,9 @@ def _object(
 
 def marginals(
     network: AnyNetwork,
-    evidence: Mapping[str, object] = NOTHING,
+    evidence: Mapping[str, object] = NO_EVIDENCE,
     *,
-    do: Mapping[str, object] = NOTHING,
+    do: Mapping[str, object] = NO_EVIDENCE,
     variables: Sequence[str] | None = None,
     level: float = DEFAULT_LEVEL,
     unsupported: Unsupported = "warn",
@@ -494,7 +496,7 @@ def check_mapping(name: str, value: object, network: Network) -> None:
         )
 
 
-def check_choice(unsupported: str, choices: Sequence[str] = UNSUPPORTED) -> None:
+def check_choice(unsupported: str, choices: Sequence[str] = WAYS_WITH_UNSUPPORTED) -> None:
     """Refuse another word than those for what to do with answers that data do not support."""
     if unsupported not in choices:
         raise QueryError(

@@ -63,7 +63,7 @@ def check_beta(shapes: tuple[float, float]) -> None:
 
 
 # Rows drawn at a time: the intermediate arrays stay in the processor's cache.
-BLOCK = 32_768
+DRAWN_AT_A_TIME = 32_768
 
 
 def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
@@ -111,8 +111,8 @@ def draw_columns(
     kinds = {cpt.child: code_type(cpt.table.shape[-1]) for cpt in cpts}
     drawn: dict[str, Any] = {child: np.empty(rows, kind) for child, kind in kinds.items()}
     columns = {**given, **drawn}
-    for start in range(0, rows, BLOCK):
-        block = slice(start, min(start + BLOCK, rows))
+    for start in range(0, rows, DRAWN_AT_A_TIME):
+        block = slice(start, min(start + DRAWN_AT_A_TIME, rows))
         for child, states in sampler_of.items():
             uniform = rng.random(block.stop - block.start)
             drawn[child][block] = states(columns, block, uniform)

@@ -22,7 +22,7 @@ from lacunet.learning.closed_forms.forms import FACTORED_BYTES, Deletion
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.iterations import CUT_SHORT
 from lacunet.learning.em.start import alike_states
-from lacunet.learning.method_options import ABOVE_ZERO, LIMIT, check_options, option
+from lacunet.learning.method_options import ABOVE_ZERO, TIME_LIMIT_HELP, check_options, option
 from lacunet.learning.plan import Ended, Learned, Plan, Setting
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_pseudo_counts
 from lacunet.network.network import Network
@@ -48,7 +48,9 @@ class Auto:
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
     most_cells: ClassVar[float] = MAX_EXACT_CELLS
     most_loopy_reads: ClassVar[float] = MOST_LOOPY_READS
-    time_limit: float = option(600.0, LIMIT, kind=float, metavar="SECONDS", least=ABOVE_ZERO)
+    time_limit: float = option(
+        600.0, TIME_LIMIT_HELP, kind=float, metavar="SECONDS", least=ABOVE_ZERO
+    )
 
     def __post_init__(self) -> None:
         check_options(self)

@@ -14,7 +14,7 @@ import numpy as np
 from lacunet.counts.distinct_rows import EqualRows, in_parts
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
-from lacunet.data.copies_columns import COUNTED_FROM, NAMES, VARIABLES, with_description
+from lacunet.data.copies_columns import COLUMN_NAMES, COUNTED_FROM, VARIABLES_KEY, with_description
 from lacunet.data.data import Data
 from lacunet.data.errors import DataError
 from lacunet.data.frames import is_spark
@@ -32,8 +32,8 @@ from lacunet.progress import AskedProgress, Progress, silent
 if TYPE_CHECKING:
     import pyarrow as pa
 
-KEPT_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
-TEXT = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
+HELD_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
+TEXT_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
 @clear_arguments
@@ -102,7 +102,7 @@ def count_into(
     -------
     The number of rows that were counted, and notes on how they were read.
     """
-    is_text = check_table_name(path) in TEXT
+    is_text = check_table_name(path) in TEXT_ENDINGS
     opened = open_rows("count", network, data, memory, progress)
     with _counting(opened, by_weight=is_text) as counting:
         parts, rows = counting.parts(), 0
@@ -129,7 +129,7 @@ def _counting(opened: OpenRows, *, by_weight: bool = False) -> Iterator[Counting
             "learn from it as it is: lacunet.learn(network, data).",
         )
     with opened.rows() as rows:
-        room = opened.budget / KEPT_SHARE
+        room = opened.budget / HELD_SHARE
         yield Counting(opened.network, opened.data, rows, room, by_weight)
 
 
@@ -186,7 +186,7 @@ class Counting:
 
         cells, codes = self._cells(table)
         beside, description = self._beside(table)
-        description[VARIABLES] = [*cells]
+        description[VARIABLES_KEY] = [*cells]
         if self.data.latent:
             description["latent"] = [*self.data.latent]
         if codes:
@@ -241,7 +241,7 @@ class Counting:
     def _name(self, option: str) -> str:
         """The name of a column: that which it had in the data, or else one that no variable has."""
         given = getattr(self.data, option)
-        return given if isinstance(given, str) else self._free(NAMES[option])
+        return given if isinstance(given, str) else self._free(COLUMN_NAMES[option])
 
     def _names_of_replicates(self, number: int) -> list[str]:
         replicates = self.data.replicate_weights

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import Counts, summed
 from lacunet.counts.gather import Statistics
 from lacunet.learning.family_reports import (
-    FELL_BACK,
     MOSTLY_PRIOR,
-    NO_DATA,
+    NO_ROWS_IN_GROUPS,
+    ROWS_WITHOUT_DATA,
     FamilyPlan,
     FamilyReport,
     Warned,
@@ -233,7 +233,7 @@ def family_report(
     if mass > 0 and basis.fallback:
         part = f"{mass:.1%} of the rows' weight"
         words = f"{part}: no rows in their groups; {basis.fallback} was used"
-        notes.append(Warned(words, FELL_BACK, part, mass))
+        notes.append(Warned(words, NO_ROWS_IN_GROUPS, part, mass))
     notes += _about_support(family, unshown, backing, network, pseudo_counts)
     return FamilyReport(
         variable=family.variable,
@@ -277,12 +277,12 @@ def _about_support(
             shown = f"{name} with {others}"
         else:
             shown = name
-        yield Warned(f"no row shows {shown}: {rest}", NO_DATA, "all of them", 1.0)
+        yield Warned(f"no row shows {shown}: {rest}", ROWS_WITHOUT_DATA, "all of them", 1.0)
     elif number:
         where = "; ".join(configurations(is_without, parents, network))
         shows = f"shows {name} where" if is_shown else "has"
         words = f"no row {shows} {where}: {rest}"
-        yield Warned(words, NO_DATA, f"{number:,} of {rows:,}", number / rows)
+        yield Warned(words, ROWS_WITHOUT_DATA, f"{number:,} of {rows:,}", number / rows)
 
     pseudo = pseudo_table(pseudo_counts, network, name).sum(axis=-1)
     weak = int(np.count_nonzero(~is_without & (backing < pseudo)))

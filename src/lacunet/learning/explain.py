@@ -41,7 +41,7 @@ from lacunet.limits import (
     memory_budget,
 )
 from lacunet.missingness.formulas.deletion import Estimand, Orders
-from lacunet.missingness.formulas.notation import TEXT
+from lacunet.missingness.formulas.notation import PLAIN_TEXT
 from lacunet.missingness.formulas.samples import Writer, nested
 from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
@@ -56,7 +56,7 @@ from lacunet.threads import working_threads
 if TYPE_CHECKING:
     from lacunet.network.shapes.shape import Shape
 
-MOST_NAMES = 12
+MAX_NAMES_IN_PLAN = 12
 TOO_LONG = (
     "a hundred EM steps take {}, even by loopy belief propagation: EM makes none, and the CPTs "
     "that it starts from are kept; method='em-bp' takes its time"
@@ -176,7 +176,9 @@ class Explanation(Displayed):
             lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
             group = plan.network.tied_with(name)
             if len(group) > 1:
-                lines.append(f"  the same CPT: {first_of(group[1:], MOST_NAMES)}; counts add up")
+                lines.append(
+                    f"  the same CPT: {first_of(group[1:], MAX_NAMES_IN_PLAN)}; counts add up"
+                )
             if self.rows:
                 shown = sum(self.shown[member] for member in group)
                 lines.append(f"  {self._share(shown, len(group))} show the whole family")
@@ -185,7 +187,7 @@ class Explanation(Displayed):
             lines += ["", f"{used} show every variable, and no other is used in closed form"]
         lines += ["", f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
         lines += [
-            f"rows will be grouped by {first_of(grouping, MOST_NAMES)}"
+            f"rows will be grouped by {first_of(grouping, MAX_NAMES_IN_PLAN)}"
             for grouping in self.groupings
         ]
         lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
@@ -213,9 +215,9 @@ class Explanation(Displayed):
                 f"{plan.method}, no data given: every variable is taken to have missing values, "
                 "X_o stands for the variables without"
             )
-        names = first_of(self.missing, MOST_NAMES) or "none"
+        names = first_of(self.missing, MAX_NAMES_IN_PLAN) or "none"
         also = [name for name in plan.partially if name not in self.missing]
-        promised = f"; not promised to be fully observed: {first_of(also, MOST_NAMES)}"
+        promised = f"; not promised to be fully observed: {first_of(also, MAX_NAMES_IN_PLAN)}"
         return (
             f"{plan.method} on {counted(self.rows, 'row')}; {len(self.missing)} of "
             f"{counted(len(plan.families), 'variable')} "
@@ -439,7 +441,7 @@ def rows_entering(
     products = merged[0].products if merged else (estimand.term,)
     factors = ([part for part in nested(p) if isinstance(part, Factor)] for p in products)
     return tuple(
-        OrderRows({f.written(Writer(TEXT)): _rows(f, table, values) for f in each})
+        OrderRows({f.written(Writer(PLAIN_TEXT)): _rows(f, table, values) for f in each})
         for each in factors
     )
 

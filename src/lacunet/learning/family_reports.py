@@ -62,7 +62,7 @@ MAR = "values are missing at random"
 MCAR = "values are missing completely at random"
 BY_GRAPH = "values are missing as the missingness graph says"
 BY_SELECTION = "rows are recorded, and values missing, as the missingness graph says"
-ASSUMED = {
+ASSUMPTION_OF_METHOD = {
     **dict.fromkeys(("listwise", "direct-mcar", "factored-mcar"), MCAR),
     **dict.fromkeys(("direct-mar", "factored-mar", "em", "em-bp", "auto"), MAR),
     **dict.fromkeys(
@@ -105,7 +105,7 @@ def assumed_by(
         names = (v for f, given in given_of.items() for v in given if v in shared or v not in f)
         separating = ", ".join(dict.fromkeys(names))
         return f"{MAR} given {separating}" if separating else MCAR
-    return ASSUMED.get(method, "")
+    return ASSUMPTION_OF_METHOD.get(method, "")
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,12 +145,19 @@ class Warned(str):
 
 # Kinds of warnings, the gravest first; those of no kind of their own come after the first.
 NOT_IDENTIFIED = "not identified by the data"
-FELL_BACK = "no rows in the groups of some rows"
-NO_DATA = "CPT rows that no data support"
+NO_ROWS_IN_GROUPS = "no rows in the groups of some rows"
+ROWS_WITHOUT_DATA = "CPT rows that no data support"
 OUTWEIGHED = "the prior outweighs the rows"
 UNEVEN_WEIGHTS = "CPTs by formulas that weigh rows unevenly"
 MOSTLY_PRIOR = "CPT rows that mostly reflect the prior, with fewer rows than pseudo-counts"
-GRAVEST_FIRST = (NOT_IDENTIFIED, FELL_BACK, NO_DATA, OUTWEIGHED, UNEVEN_WEIGHTS, MOSTLY_PRIOR)
+GRAVEST_FIRST = (
+    NOT_IDENTIFIED,
+    NO_ROWS_IN_GROUPS,
+    ROWS_WITHOUT_DATA,
+    OUTWEIGHED,
+    UNEVEN_WEIGHTS,
+    MOSTLY_PRIOR,
+)
 
 
 AT_PRIOR = "prior"  # the ``fallback`` of a CPT about which the rows tell nothing

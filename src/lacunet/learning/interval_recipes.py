@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lacunet.counts.errors import StatisticsError
-from lacunet.counts.folds import GROUPS
+from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Statistics
 from lacunet.counts.observations import replicates
 from lacunet.data.scratch_rows import row_bytes
@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
     Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
@@ -127,8 +127,8 @@ class Uncertainty:
     def query(
         self,
         target: str | Sequence[str],
-        evidence: Mapping[str, object] = NOTHING,
-        do: Mapping[str, object] = NOTHING,
+        evidence: Mapping[str, object] = NO_EVIDENCE,
+        do: Mapping[str, object] = NO_EVIDENCE,
         support: Mapping[str, Mask] | None = None,
         bootstrap: Sequence[Network] | None = None,
     ) -> Spread:
@@ -276,7 +276,7 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
         return (
             "intervals by the curvature of EM's likelihood will take at most "
             f"{steps:,} EM steps more{time}; "
-            f"{GROUPS} fits if EM is stopped before it converges"
+            f"{JACKKNIFE_GROUPS} fits if EM is stopped before it converges"
         )
 
     try:

@@ -89,7 +89,7 @@ BEYOND_LIMIT = (
     "factored-mar take no more than a few fits."
 )
 
-WITHOUT_INTERVALS = "the intervals were left out, because they take more than there is: {}"
+NO_ROOM_FOR_INTERVALS = "the intervals were left out, because they take more than there is: {}"
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
@@ -436,7 +436,7 @@ def carry_out(
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
     except OverBudgetError as refusal:  # nor where the intervals alone are too much
-        return replace(result, notes=(*result.notes, WITHOUT_INTERVALS.format(refusal.message)))
+        return replace(result, notes=(*result.notes, NO_ROOM_FOR_INTERVALS.format(refusal.message)))
 
 
 def _how_sure(

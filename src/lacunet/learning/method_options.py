@@ -15,7 +15,7 @@ from lacunet.learning.plan import Aggregation, MethodError
 from lacunet.network.network import Network
 
 ABOVE_ZERO = 1e-9  # the least of what must be positive
-LIMIT = "time limit in seconds, as in 5; the best so far is returned"
+TIME_LIMIT_HELP = "time limit in seconds, as in 5; the best so far is returned"
 
 
 class MethodOptions(TypedDict, total=False):

@@ -10,7 +10,7 @@ from typing import Any
 from lacunet.counts.look import Look
 from lacunet.learning.auto import Auto
 from lacunet.learning.closed_forms.forms import Deletion
-from lacunet.learning.em.em import LOOPY
+from lacunet.learning.em.em import ALL_LOOPY
 from lacunet.learning.mgraph import STAND_INS, MGraph
 from lacunet.learning.plan import Method, MethodError
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
@@ -19,21 +19,21 @@ from lacunet.network.network import Network
 from lacunet.text import did_you_mean, listed, question
 
 # The method of each name, without further options; mgraph is nothing without its graph.
-KINDS: dict[str, Method | type[MGraph]] = {**STAND_INS, MGraph.name: MGraph}
-METHODS = tuple(KINDS)
+METHOD_OF_NAME: dict[str, Method | type[MGraph]] = {**STAND_INS, MGraph.name: MGraph}
+METHODS = tuple(METHOD_OF_NAME)
 
 
 def options_of(name: str) -> dict[str, Field[Any]]:
     """The options of a method, by their names."""
-    if name not in KINDS:
+    if name not in METHOD_OF_NAME:
         offer = _meant_method(str(name))
         choose = f"{offer} Or choose" if offer else "choose"
         raise MethodError(f"there is no method {name!r}.", f"{choose} one of {', '.join(METHODS)}.")
-    kind = KINDS[name]
+    kind = METHOD_OF_NAME[name]
     options = {option.name: option for option in fields(kind) if option.metadata}  # type: ignore[arg-type]
     if isinstance(kind, Deletion):
         return {option: options[option] for option in kind.free_options}
-    if name == LOOPY:
+    if name == ALL_LOOPY:
         del options["inference"]
     return options
 
@@ -128,7 +128,7 @@ def check_option_names(
         name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
         parameters = [each for each in signature(function).parameters if each != "options"]
-        known = [*parameters, *(options_of(name) if name in KINDS else ())]
+        known = [*parameters, *(options_of(name) if name in METHOD_OF_NAME else ())]
         raise unknown_arguments(function.__name__, unknown, list(dict.fromkeys(known)))
 
 
@@ -161,7 +161,7 @@ def method_named(name: str, **options: Any) -> Method:
     given = {option: value for option, value in options.items() if value is not None}
     if unknown := [option for option in given if option not in known]:
         raise _not_taken(name, unknown, known)
-    kind = KINDS[name]
+    kind = METHOD_OF_NAME[name]
     if isinstance(kind, type):
         return kind(**given)
     is_informed = isinstance(kind, Deletion) and kind.is_informed

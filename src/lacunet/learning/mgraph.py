@@ -15,7 +15,7 @@ from lacunet.counts.look import Look
 from lacunet.errors import LacunetError
 from lacunet.learning.auto import Auto
 from lacunet.learning.closed_forms.forms import DELETIONS, DIRECT_BYTES, check_graph
-from lacunet.learning.em.em import EM, LOOPY
+from lacunet.learning.em.em import ALL_LOOPY, EM
 from lacunet.learning.method_options import graph_option, option
 from lacunet.learning.plan import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
@@ -32,7 +32,7 @@ STAND_INS: dict[str, Method] = {
     "auto": Auto(),
     **DELETIONS,
     "em": EM(),
-    LOOPY: EM(inference="bp"),
+    ALL_LOOPY: EM(inference="bp"),
 }
 
 
@@ -125,7 +125,7 @@ class MGraph:
         return EM(missingness=graph)
 
 
-IDENTIFIED = (
+EM_ESTIMATES_IT = (
     "for almost all models with these numbers of states, no other model close by gives the same "
     "data, so method='em' (--method em) with the graph estimates it. If you do not want that: "
 )
@@ -139,7 +139,7 @@ def _refusal(first: Verdict, lost: list[str]) -> NotRecoverableError:
     return NotRecoverableError(
         f"the CPT of {lost[0]!r} is {first.status} under this missingness graph ({first.why})."
         f"{more}",
-        (IDENTIFIED if is_identified else "")
+        (EM_ESTIMATES_IT if is_identified else "")
         + "otherwise='prior' (lacunet learn --otherwise prior) leaves such CPTs at the prior, "
         "otherwise='em' (or another method's name) learns them by that method; the result says "
         "which CPTs these are.",

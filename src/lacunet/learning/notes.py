@@ -13,7 +13,7 @@ from lacunet.learning.plan import Plan
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.text import first_of, listed
 
-MOST_NAMED = 3  # variables in a note
+MAX_VARIABLES_IN_NOTE = 3
 LEAST_WORTH = 0.1  # of the number of rows: weighted rows that are worth less get a note
 
 
@@ -45,9 +45,10 @@ def warned_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str])
     known = [name for name in partly if name not in latent]
     if known and any(IGNORED in note for note in statistics.notes):
         notes.append(
-            f"values of {first_of(known, MOST_NAMED)} may be missing because of what the ignored "
-            "columns hold; the CPTs would then be biased. lacunet.diagnose(data) (lacunet diagnose "
-            "DATA) tests all columns: consider adding those that it names to the network. "
+            f"values of {first_of(known, MAX_VARIABLES_IN_NOTE)} may be missing because of what "
+            "the ignored columns hold; the CPTs would then be biased. lacunet.diagnose(data) "
+            "(lacunet diagnose DATA) tests all columns: consider adding those that it names "
+            "to the network. "
             "To end this warning, name columns that do not matter: lacunet.Data(data, "
             "without=[...]) (--without)."
         )

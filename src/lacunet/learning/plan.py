@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 import numpy as np
 
-from lacunet.counts.folds import GROUPS, folds_of
+from lacunet.counts.folds import JACKKNIFE_GROUPS, folds_of
 from lacunet.counts.gather import Needs, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.units import Units
@@ -129,7 +129,7 @@ class Plan:
 
     def needs(self, recipe: str | None = None, seed: int = 0) -> Needs:
         """What is asked of the data; with intervals by a recipe, if one is named."""
-        groups = GROUPS if recipe == JACKKNIFE else 0
+        groups = JACKKNIFE_GROUPS if recipe == JACKKNIFE else 0
         units = self.units if recipe == CLUSTERS else None
         asked = [stage.needs for stage in self.stages]
         groupings = [

@@ -34,7 +34,7 @@ stand for a population, and what they show is not to be pulled towards equal sha
 pseudo-counts are those above only in CPT rows that no row of the data shows, and none elsewhere.
 
 Everything is a function of counts: nothing is drawn, no row is read. What was measured is in
-docs/prior.md.
+docs/details/prior.md.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Possible = NDArray[np.bool_]
 
 ROUNDS = 60
 CELLS_AT_ONCE = 2**18  # of CPTs of one shape, whose pseudo-counts are found together
-LEAST = 1.0  # weight of a CPT row that has a say in the components' weights
+LEAST_ROW_WEIGHT = 1.0  # weight of a CPT row that has a say in the components' weights
 UNIFORM = 2.0  # pseudo-counts of a row when rows are averaged: few counts say little
 FROM_SHOWN = "the counts of the rows that show each family"
 FROM_FIRST_FIT = "the counts that a first fit of EM expects, with one pseudo-count per cell"
@@ -371,7 +371,7 @@ def learn_pseudo_counts(
         pseudo = np.stack([*components.pseudo_counts(counts, possible)])
         logs = components.power * log_likelihood(counts, pseudo)
         stacks.append((names, counts, possible, logs))
-        every.append(logs[:, counts.sum(axis=-1) >= LEAST * (1 - WEIGHTS_ROUNDING)])
+        every.append(logs[:, counts.sum(axis=-1) >= LEAST_ROW_WEIGHT * (1 - WEIGHTS_ROUNDING)])
     weights, like_neighbours = component_weights(
         np.concatenate(every, axis=1), np.array(components.belief), len(components.alike)
     )

@@ -27,7 +27,7 @@ from lacunet.missingness.verdict import Estimation, Verdict, columns_needed, est
 from lacunet.network.network import Network, Scope
 
 UNEVEN = 0.6  # of the rows: intervals of formulas that weigh as unevenly covered .90 (0018)
-NO_ROWS = "no row shows what an estimand needs, or the data contradict it: the CPT is left"
+NOTE_ON_LEFT_CPT = "no row shows what an estimand needs, or the data contradict it: the CPT is left"
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Recovery:
             self.families,
             Needs(self.network.families, rows=tuple(columns)),
             self.solve,
-            branches=(NO_ROWS,),
+            branches=(NOTE_ON_LEFT_CPT,),
             chosen=self.chosen,
             learned_from=FROM_SHOWN,
         )

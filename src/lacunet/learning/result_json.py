@@ -33,14 +33,14 @@ from lacunet.learning.uncertainty.frequencies import Uncorrelated
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior, PosteriorSpread
 from lacunet.learning.uncertainty.rate_matrix import Direction, EmSpreads, Free, FreeShape
-from lacunet.missingness.formulas.notation import LATEX, MATHML, TEXT, Notation
+from lacunet.missingness.formulas.notation import LATEX, MATHML, PLAIN_TEXT, Notation
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.lacunet_json import parse, render
 from lacunet.network.formats.source import Source
 from lacunet.network.network import Cpt, Network, Scope
 
-VERSION = 1
-NOTATIONS: Mapping[str, Notation] = {"text": TEXT, "latex": LATEX, "mathml": MATHML}
+RESULT_VERSION = 1
+NOTATIONS: Mapping[str, Notation] = {"text": PLAIN_TEXT, "latex": LATEX, "mathml": MATHML}
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,10 @@ SPREADS = (
     Uncorrelated,
 )
 # By the names that files have. Of a formula only its words are kept.
-KINDS: dict[str, type] = {kind.__name__: kind for kind in (*REPORTS, *SPREADS, WrittenFormula)}
-NAME_OF: Mapping[type, str] = {kind: name for name, kind in KINDS.items()}
+CLASS_OF_NAME: dict[str, type] = {
+    kind.__name__: kind for kind in (*REPORTS, *SPREADS, WrittenFormula)
+}
+NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF_NAME.items()}
 
 
 def as_json(network: Network, known: Mapping[str, object]) -> str:
@@ -85,12 +87,12 @@ def as_json(network: Network, known: Mapping[str, object]) -> str:
     Parameters
     ----------
     known
-        Numbers, strings, arrays, networks, values of the `KINDS`, and mappings and sequences of
-        these.
+        Numbers, strings, arrays, networks, values of the `CLASS_OF_NAME`, and mappings and
+        sequences of these.
     """
     structures: dict[str, int] = {}
     content = _written(known, structures)
-    data = {"version": VERSION, "structures": [*structures], "known": content}
+    data = {"version": RESULT_VERSION, "structures": [*structures], "known": content}
     whole = json.loads(render(network, json.dumps(data)))
     return json.dumps({"sha256": _digest(whole), **data})
 
@@ -108,7 +110,7 @@ def from_json(name: str, text: str) -> dict[str, Any] | None:
     if learned is None:
         return None
     digest = learned.pop("sha256", None) if isinstance(learned, dict) else None
-    if digest != _digest(whole) or learned.get("version") != VERSION:
+    if digest != _digest(whole) or learned.get("version") != RESULT_VERSION:
         raise FormatError(
             f"{name}: the file was changed after it was written, or by another version of lacunet: "
             "what it says about intervals and counts may not belong to its CPTs.",
@@ -191,7 +193,7 @@ def _read(data: Any, structures: Sequence[Network]) -> Any:
             value = Warned(*read(data["of"]))
         case kind:
             known = {name: read(part) for name, part in data["fields"].items()}
-            value = KINDS[kind](**known)  # refuses fields that it does not have
+            value = CLASS_OF_NAME[kind](**known)  # refuses fields that it does not have
     return value
 
 

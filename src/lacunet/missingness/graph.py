@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 
 # Attributes of a graph that only the package uses.
-INNER = frozenset(
+INNER_ATTRIBUTES = frozenset(
     [
         "causes_of",
         "check_data",
@@ -131,7 +131,7 @@ class MissingnessGraph(Drawing):
 
     def __dir__(self) -> list[str]:
         """What a graph is asked; what the package itself needs of it is not completed."""
-        return [name for name in super().__dir__() if name not in INNER]
+        return [name for name in super().__dir__() if name not in INNER_ATTRIBUTES]
 
     @classmethod
     def parse(

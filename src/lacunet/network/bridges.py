@@ -19,7 +19,7 @@ from lacunet.network.formats.files import AnyNetwork, as_network, not_carried
 from lacunet.network.interval_names import labels_of
 from lacunet.network.network import Network
 
-LARGEST = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
+INFINITE_TICK = sys.float_info.max  # stands for infinity: pyAgrum takes no infinite ticks
 
 
 @clear_arguments
@@ -113,7 +113,7 @@ def _variable(gum: Any, network: Network, name: str) -> Any:
     if not inner:  # it is not cut, or one interval has all numbers
         return gum.LabelizedVariable(name, name, list(network.states(name)))
     is_open = math.isinf(cuts[0]) and math.isinf(cuts[-1])
-    ticks = [max(-LARGEST, min(LARGEST, cut)) for cut in cuts]
+    ticks = [max(-INFINITE_TICK, min(INFINITE_TICK, cut)) for cut in cuts]
     if is_open:
         width = (inner[-1] - inner[0]) / max(1, len(inner) - 1) or 1.0
         ticks = [inner[0] - width, *inner, inner[-1] + width]
@@ -126,7 +126,7 @@ def _variable(gum: Any, network: Network, name: str) -> Any:
 
 def _cuts(variable: Any) -> tuple[float, ...]:
     """The cut points of a variable of pyAgrum."""
-    ticks = [math.copysign(math.inf, t) if abs(t) >= LARGEST else t for t in variable.ticks()]
+    ticks = [math.copysign(math.inf, t) if abs(t) >= INFINITE_TICK else t for t in variable.ticks()]
     if variable.isEmpirical():  # also takes what is below or above
         ticks[0], ticks[-1] = -math.inf, math.inf
     return tuple(ticks)

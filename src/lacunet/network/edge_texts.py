@@ -18,7 +18,7 @@ from lacunet.network.network import Network
 _EDGES = re.compile(r"[-=]>|<[-=]|[→←⟶⟵⇒⇐;{\n]|\s--+\s|^\s*\[")
 _EDGES_OR_CELLS = re.compile(rf"{_EDGES.pattern}|[,\[\]]")
 # In the text of a file.
-ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
+EDGE_ARROW = re.compile(r"->|<-|→|←|^\s*\[[^\[\]]+\]")
 DATA_ALONE = (
     "learn_structure(data) takes data alone, and edges as required='A -> B'; if you know all "
     "edges, learn(edges, data)."
@@ -79,7 +79,7 @@ def holds_edges(name: str, *, is_table: bool) -> bool:
         return False
     text = Path(name).read_bytes().decode("utf-8-sig", errors="replace")
     is_list = is_list_of_pairs(text) or (not is_table and is_list_of_words(text))
-    return ARROW.search(text) is not None or is_list
+    return EDGE_ARROW.search(text) is not None or is_list
 
 
 def is_list_of_pairs(text: str) -> bool:

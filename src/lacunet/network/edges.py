@@ -33,8 +33,8 @@ from typing import Any
 
 from lacunet.errors import LacunetError
 from lacunet.network.edge_texts import (
-    ARROW,
     CHILDREN,
+    EDGE_ARROW,
     PARENTS,
     is_list_of_pairs,
     is_list_of_words,
@@ -213,7 +213,7 @@ def _in_file(path: Path) -> Iterable[Step]:
         raise EdgesError(f"{path}: {error.strerror or error}.", near_files(str(path))) from None
     except UnicodeDecodeError:
         raise EdgesError(f"{path}: the file is not text in UTF-8.", HINT) from None
-    if ARROW.search(text):
+    if EDGE_ARROW.search(text):
         return _written(text, str(path))
     if path.suffix.lower() in (".csv", ".tsv") or is_list_of_pairs(text):
         return _in_columns(_cells(text), path)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 INTERVALS = 5  # that numbers of many values are cut into, where nobody says how many
-EXACT = 1e16  # whole numbers below are written with all their digits
+ALL_DIGITS_BELOW = 1e16  # whole numbers below are written with all their digits
 
 
 def labels_of(cuts: Sequence[float]) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def cuts_from_json(cuts: Sequence[float | None]) -> list[float]:
 
 def spelled_cut(cut: float) -> str:
     """A cut point as it stands in the names of intervals."""
-    is_whole = math.isfinite(cut) and cut == int(cut) and abs(cut) < EXACT
+    is_whole = math.isfinite(cut) and cut == int(cut) and abs(cut) < ALL_DIGITS_BELOW
     return str(int(cut)) if is_whole else f"{cut:.12g}"
 
 

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.text import counted, interval_in_words
-from lacunet.text_tables import READABLE, TextTable, html_table, terminal_width
+from lacunet.text_tables import READABLE_WIDTH, TextTable, html_table, terminal_width
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-NO_DATA = "no data"  # the mark of a CPT row that no data support
+NO_DATA_MARK = "no data"  # the mark of a CPT row that no data support
 MAX_PRINTED_ROWS = 40  # rows of a table that are printed; a frame has all of them
 MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
@@ -66,7 +66,7 @@ class Labelled:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
             return "\n".join([self.title, probability(float(self.table)), *self.legend])
-        table, most = self._printed(terminal_width() or READABLE)
+        table, most = self._printed(terminal_width() or READABLE_WIDTH)
         return "\n".join([self.title, str(table), *self._notes(most)])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
@@ -104,7 +104,7 @@ class Labelled:
         rows = [[*names, *map(probability, values)] for names, values in named]
         if self.supported is None or self.supported.all():
             return header, rows
-        marks = np.repeat(np.where(self.supported, "", NO_DATA).ravel(), copies).tolist()
+        marks = np.repeat(np.where(self.supported, "", NO_DATA_MARK).ravel(), copies).tolist()
         return [*header, ""], [[*row, mark] for row, mark in zip(rows, marks, strict=False)]
 
     def html(self) -> str:
@@ -112,11 +112,11 @@ class Labelled:
         if not self.scope:
             notes = "".join(f"<p>{escape(note)}</p>" for note in self.legend)
             return f"<p>{escape(self.title)} = {probability(float(self.table))}</p>{notes}"
-        table, most = self._printed(READABLE)
+        table, most = self._printed(READABLE_WIDTH)
         lines = []
         for row in table.rows:
             names, numbers = row[: table.left], row[table.left :]
-            is_bare = row[-1] == NO_DATA
+            is_bare = row[-1] == NO_DATA_MARK
             line = [f'<th style="text-align:left">{escape(name)}</th>' for name in names]
             line += [_shaded(text, is_bare=is_bare) for text in numbers]
             lines.append("".join(line))
@@ -198,7 +198,7 @@ def interval_legend(level: float, *, is_credible: bool = False) -> str:
 
 
 def _shaded(text: str, *, is_bare: bool) -> str:
-    if text in ("", NO_DATA):
+    if text in ("", NO_DATA_MARK):
         return f"<td>{text}</td>"
     look = f"rgba(70,130,180,{0.5 * float(text):.2f})"
     if is_bare:

@@ -197,7 +197,7 @@ class Cpt:
 
 
 # Attributes of a network that only the package uses.
-INNER = frozenset(
+INNER_ATTRIBUTES = frozenset(
     [
         "backing",
         "bootstrap",
@@ -330,7 +330,7 @@ class Network(Askable):
 
     def __dir__(self) -> list[str]:
         """What a network is asked; what the package itself needs of it is not completed."""
-        return [name for name in super().__dir__() if name not in INNER]
+        return [name for name in super().__dir__() if name not in INNER_ATTRIBUTES]
 
     def _hold(self, **fields: object) -> None:
         """Take in what is checked; mappings can be read only."""

@@ -139,12 +139,25 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
 def _in_wave_t(edges: Edges) -> dict[InTime, list[InTime]]:
     """The parents of each variable of a template, each as it is seen from wave t."""
     parents_of: dict[InTime, list[InTime]] = {}
+    _refuse_later_waves(edges)
     for child, parents in edges.parents_of.items():
         node = in_time(child)
         held = parents_of.setdefault(_in_place(node), [])
         held += [_seen_from(node, in_time(parent)) for parent in parents]
     roots = {_in_place(in_time(name)): list[InTime]() for name in edges.variables}
     return roots | parents_of
+
+
+def _refuse_later_waves(edges: Edges) -> None:
+    """Refuse names that stand after wave t: an arrow then has two ways to be written."""
+    for name in edges.variables:
+        node = in_time(name)
+        if node.lag is not None and node.lag < 0:
+            raise EdgesError(
+                f"the edges name {str(node)!r}, a wave after t.",
+                f"write the later of the two as {node.name}[t], and the parent with t-1: "
+                f"{node.name}[t-1] -> {node.name}[t].",
+            )
 
 
 def _in_place(node: InTime) -> InTime:

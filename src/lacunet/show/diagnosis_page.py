@@ -26,8 +26,8 @@ from lacunet.show.results.page_sections import missing_section
 from lacunet.text import assigned, counted
 
 MOST_TESTS = 40
-NOTHING = "Nothing was found."
-TINY = 1e-16
+NOTHING_FOUND = "Nothing was found."
+SMALLEST_PRINTED_P = 1e-16
 
 Parts = tuple[list[Tile], list[str], dict[str, Any]]  # facts, sections and data of a page
 
@@ -123,7 +123,7 @@ def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]
             test.missing,
             test.cause,
             ", ".join(test.given),
-            f"{test.adjusted:.2g}" if test.adjusted >= TINY else "< 1e-16",
+            f"{test.adjusted:.2g}" if test.adjusted >= SMALLEST_PRINTED_P else "< 1e-16",
             f"{test.effect:.2f}",
             f"{test.rates[1]:.0%} at {test.lowest}",
             Markup(dumbbell(*reversed(test.rates)).markup() if isfinite(sum(test.rates)) else ""),

@@ -17,12 +17,12 @@ from lacunet.show.pages.live_network import (
     variables_as_data,
     why_not_live,
 )
-from lacunet.show.pages.numbers import NOTHING, Behind
+from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.text import counted, first_of
 
 
-def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHING) -> str:
+def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHING_BEHIND) -> str:
     """The page of a network as it is: its graph, its CPTs, and beliefs given evidence."""
     size = f"{counted(len(network.variables), 'variable')}, {counted(len(network.edges), 'edge')}"
     data = _data(ShownNetwork("", network, behind), source)

@@ -11,8 +11,8 @@ from lacunet.text import counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
-SHOWN = 5  # of these
-NEVER = Strength(0.0, 0.0)  # of an arc that no replicate has
+PRINTED_ARCS = 5  # of these
+NEVER_FOUND = Strength(0.0, 0.0)  # of an arc that no replicate has
 STRENGTHS = """\
 adjacent: the probability that there is an edge, in either direction; directed: that it goes from
 left to right. A direction (->) follows from the other edges found and from the constraints;
@@ -61,7 +61,7 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     rows = []
     for parent, child in learned.network.edges:
         arc, is_compelled = (parent, child), (parent, child) in learned.cpdag.compelled
-        strength, other = (learned.strengths.get(way, NEVER) for way in (arc, arc[::-1]))
+        strength, other = (learned.strengths.get(way, NEVER_FOUND) for way in (arc, arc[::-1]))
         if not is_compelled and other.directed > strength.directed:  # the more probable way first
             arc, strength = arc[::-1], other
         row = [arc[0], "->" if is_compelled else "--", arc[1]]
@@ -91,7 +91,7 @@ def _left_out(learned: LearnedStructure) -> list[str]:
         f"{' -- '.join(sorted(pair, key=order.index))} {share:.2f}"
         for pair, share in sorted(notable.items(), key=lambda item: -item[1])
     ]
-    words = f"not in the network, adjacent with probability: {first_of(named, SHOWN)}"
+    words = f"not in the network, adjacent with probability: {first_of(named, PRINTED_ARCS)}"
     return [words] if named else []
 
 

@@ -29,7 +29,7 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.structure.gains import informations, tables_beside
 from lacunet.structure.indexed_rows import CodedRows, Integers
 
-SWEEPS = 2
+COMPLETION_SWEEPS = 2
 MOST_PREDICTORS = 7
 PREDICTOR_SHARE = 0.2  # of the penalty
 MAX_COMPLETION_CELLS = 2**16  # of a table that missing values are drawn from
@@ -47,7 +47,7 @@ def chained(
     states = None if start.states is None else start.states.copy()
     shown = [codes < size for codes, size in zip(rows.columns, rows.sizes, strict=True)]
     partial = [y for y, is_shown in enumerate(shown) if is_shown.any() and not is_shown.all()]
-    for _ in range(SWEEPS):
+    for _ in range(COMPLETION_SWEEPS):
         for y in rng.permutation(partial).tolist():
             deadline.check()
             is_missing = ~shown[y]

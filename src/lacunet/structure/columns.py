@@ -20,7 +20,7 @@ from lacunet.progress import Progress, silent
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.text import first_of, listed
 
-MOST_NAMED = 10
+MAX_COLUMNS_IN_NOTE = 10
 ON_DESIGN = (
     "edges are scored as if rows were independent, whatever strata, clusters or replicate weights "
     "say: with clusters whose rows are alike, too many edges are found, and their strengths are "
@@ -107,8 +107,9 @@ def remarks(rows: CodedRows) -> Iterator[str]:
     ]
     if both:
         yield (
-            f"determine each other in every row that shows both: {first_of(both, MOST_NAMED)}; "
-            "which of the two other variables depend on cannot be told."
+            "determine each other in every row that shows both: "
+            f"{first_of(both, MAX_COLUMNS_IN_NOTE)}; which of the two other variables "
+            "depend on cannot be told."
         )
     if one_way:
-        yield f"determined in every row that shows both: {first_of(one_way, MOST_NAMED)}."
+        yield f"determined in every row that shows both: {first_of(one_way, MAX_COLUMNS_IN_NOTE)}."

@@ -17,7 +17,7 @@ from lacunet.structure.judge_by_em import FittedStructure, Judge
 from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
 from lacunet.structure.search import Constraints, Dag
 
-LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 MOST_SWEEPS = 12
 MOST_REJECTED = 15  # moves in a row, after which no other is asked about
 
@@ -51,7 +51,7 @@ def polished(
         if not changed:
             return
         exact = judge.fit(after.dag, after)
-        if exact.score <= fit.score + LEAST_RISE:  # several bounds together may be off
+        if exact.score <= fit.score + LEAST_SCORE_RISE:  # several bounds together may be off
             return
         yield exact
         fit, nodes = exact, _around(exact.dag, changed)
@@ -104,7 +104,7 @@ def _accepted(
             after = fit
             for node, parents in move.steps:
                 after = judge.changed(after, node, parents)
-            if after.score > fit.score + LEAST_RISE:
+            if after.score > fit.score + LEAST_SCORE_RISE:
                 fit, changed, in_a_row = after, changed | move.nodes, 0
             else:
                 rejected.add(trial)

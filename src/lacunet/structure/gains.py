@@ -29,8 +29,8 @@ from lacunet.network.network import FloatArray
 from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn, within
 
 MAX_GAIN_CELLS = 2**20  # of tables side by side
-NO_ROOM = (-np.inf, 0.0)  # the gain where the table has too many cells
-FEW_VARIABLES = 200  # with more, only pairs that are related are counted given others
+TABLE_TOO_LARGE = (-np.inf, 0.0)  # the gain where the table has too many cells
+ALL_PAIRS_VARIABLES = 200  # with more, only pairs that are related are counted given others
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,7 +169,7 @@ class Gains:
             return [of_pairs[x] for x in others]
         keys = {x: (min(x, y), max(x, y), given) for x in others}
         if left := [x for x, key in keys.items() if key not in self.known]:
-            self.known.update((keys[x], NO_ROOM) for x in left)
+            self.known.update((keys[x], TABLE_TOO_LARGE) for x in left)
             for tables in tables_beside(self.rows, y, sorted(given), left):
                 information, cost = informations(tables)
                 for x, *terms in zip(
@@ -186,6 +186,6 @@ def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
     either: only related ones are worth counting. In a small one all pairs are counted, so that
     no cause is missed which shows only together with another.
     """
-    if len(gains) <= FEW_VARIABLES:
+    if len(gains) <= ALL_PAIRS_VARIABLES:
         return None
     return tuple(frozenset(np.flatnonzero(row > 0).tolist()) for row in gains)

@@ -21,8 +21,8 @@ from lacunet.network.network import FloatArray, Mask, Scope
 BLOCK_ROWS, BLOCK_CELLS = 2**14, 2**23
 PAIR_CELLS = 2**22  # of the tables of pairs that are counted at once
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
-SMALLEST = 1e-300  # only so that zero times its logarithm is zero
-MOST_HELD = 2**24  # cells of all rows and states
+LOG_FLOOR = 1e-300  # only so that zero times its logarithm is zero
+MAX_INDEXED_CELLS = 2**24  # cells of all rows and states
 
 Integers = NDArray[np.int64]
 
@@ -108,7 +108,7 @@ class CodedRows:
 
         None where it would take too much memory.
         """
-        if self.rows * sum(self.sizes) > MOST_HELD:
+        if self.rows * sum(self.sizes) > MAX_INDEXED_CELLS:
             return None
         states = np.zeros((self.rows, sum(self.sizes)), self.exact)
         for start, size, column in zip(self.starts, self.sizes, self.columns, strict=True):
@@ -179,7 +179,7 @@ def within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[li
 
 def nlogn(counts: FloatArray) -> FloatArray:
     r""":math:`n \log n` of each count, zero at zero."""
-    products: FloatArray = counts * np.log(np.maximum(counts, SMALLEST))
+    products: FloatArray = counts * np.log(np.maximum(counts, LOG_FLOOR))
     return products
 
 

@@ -53,7 +53,7 @@ from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.penalty import Penalty
 from lacunet.structure.search import Dag
 
-TOLERANCE = 1e-3
+EM_TOLERANCE = 1e-3
 MOST_ITERATIONS = 60
 LEAST_OF_FIT = 0.01  # rise of the log-likelihood: a tenth of what counts as one
 TRIAL_ITERATIONS = 12
@@ -167,7 +167,7 @@ class Judge:
             network_of(self.nodes, families), self.table, deadline=self.deadline
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
-        limits = Limits(TOLERANCE, MOST_ITERATIONS, True, self.deadline, least_rise)
+        limits = Limits(EM_TOLERANCE, MOST_ITERATIONS, True, self.deadline, least_rise)
         reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 0.0, limits)
         if reached.reason == "interrupted":
             raise KeyboardInterrupt
@@ -312,7 +312,7 @@ class _Trial:
             expected[:] = expectation.counts
             now = gain + float(expectation.log_likelihoods.sum())
             rise, reached = now - reached, now
-            if iteration and (rise < LEAST_RISE or reached + HOPED_FOR * rise < 0):
+            if iteration and (rise < LEAST_EM_RISE or reached + HOPED_FOR * rise < 0):
                 break
             for member in others:
                 cpt_of[member][...] = judge.normalised(
@@ -363,7 +363,7 @@ class _Trial:
         return self._of_nodes(layout, engine.expect(cells).counts)
 
 
-LEAST_RISE = 0.05  # of a step of EM that is followed by another
+LEAST_EM_RISE = 0.05  # of a step of EM that is followed by another
 HOPED_FOR = 8.0  # times the last rise: a change that needs more is given up
 
 

@@ -62,16 +62,16 @@ from lacunet.structure.set_scores import Score
 from lacunet.structure.strengths import Replicate, Strength, bootstrap, strengths_of
 from lacunet.text import counted
 
-MOST_ROUNDS = 12
-STARTS = 2
-FEW_VARIABLES = 40  # with more, one start has to do
+MAX_COMPLETION_ROUNDS = 12
+STARTS_OF_SEARCH = 2
+RESTARTED_VARIABLES = 40  # with more, one start has to do
 FIRST_PATIENCE, PATIENCE = 2, 3  # rounds in a row without a rise: before the first rise, after it
 WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
 WORTH_OF_VARIABLES = 50  # in a network of so many variables; in proportion with more
 FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many completions, else one
-MANY_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
+UNDILUTED_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
-LEAST_RISE = 0.1  # of the exact score: less is the tolerance of EM
+LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 ENOUGH_TO_DRAW = 1.0  # rise of the log-likelihood: completions need no CPTs that are nearer
 ScoreName = Literal["sparse-bic", "bic", "bdeu"]
 EQUIVALENT_SIZE = 10.0  # of BDeu, unless another is given
@@ -483,15 +483,15 @@ def _search_incomplete(search: Search) -> None:
     gains = _seed(search, search.rows.thinned(SEED_ROWS))
     search.fit = search.judge.fit(search.dag)
     search.note("first graph", search.fit.score, search.dag, is_accepted=True)
-    if search.table.rows < MANY_ROWS:
+    if search.table.rows < UNDILUTED_ROWS:
         search.wide = replace(gains, share=WIDE_SHARE)
-    if len(search.dag) > FEW_VARIABLES or search.table.rows >= MANY_ROWS:
+    if len(search.dag) > RESTARTED_VARIABLES or search.table.rows >= UNDILUTED_ROWS:
         _climb(search)
         return
-    search.progress("starts", 0, STARTS)
+    search.progress("starts", 0, STARTS_OF_SEARCH)
     _take(search, "start 1", _free_start(search))
     _climb(search)
-    search.progress("starts", 1, STARTS)
+    search.progress("starts", 1, STARTS_OF_SEARCH)
     fit = _free_start(search)
     other = replace(search, dag=fit.dag, fit=fit, trace=[])
     if Class.of(fit.dag) != Class.of(search.dag):
@@ -505,8 +505,8 @@ def _take(search: Search, what: str, fit: FittedStructure) -> float:
     """Go on from a structure if its exact score is higher; by how much it is, or is lower."""
     assert search.fit is not None
     rise = fit.score - search.fit.score
-    search.note(what, fit.score, fit.dag, is_accepted=rise > LEAST_RISE)
-    if rise > LEAST_RISE:
+    search.note(what, fit.score, fit.dag, is_accepted=rise > LEAST_SCORE_RISE)
+    if rise > LEAST_SCORE_RISE:
         search.fit, search.dag = fit, fit.dag
     return rise
 
@@ -516,8 +516,8 @@ def _climb(search: Search) -> None:
     ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
     left = FIRST_PATIENCE
-    for done in range(MOST_ROUNDS):
-        search.progress("rounds", done, MOST_ROUNDS, _forecast(search, done))
+    for done in range(MAX_COMPLETION_ROUNDS):
+        search.progress("rounds", done, MAX_COMPLETION_ROUNDS, _forecast(search, done))
         rise = _round(search, done, ways[0])
         if rise >= worth:
             left = PATIENCE
@@ -559,7 +559,7 @@ def _forecast(search: Search, done: int) -> str:
     text = f"BIC {search.fit.score:,.1f}" if search.fit else ""
     if done and len(search.trace) > 1:
         pace = (search.trace[-1].seconds - search.trace[0].seconds) / done
-        text += f", at most {pace * (MOST_ROUNDS - done):,.0f} s left"
+        text += f", at most {pace * (MAX_COMPLETION_ROUNDS - done):,.0f} s left"
     return text
 
 
@@ -594,7 +594,7 @@ def _polish(search: Search) -> float:
     before = search.fit.score
     nodes = range(len(search.dag))
     candidates: list[Sequence[int]] = [nodes for _ in nodes]
-    if len(nodes) > FEW_VARIABLES:
+    if len(nodes) > RESTARTED_VARIABLES:
         candidates = [search.screen.candidates(y, search.dag) for y in nodes]
 
     def completions(fit: FittedStructure) -> Sequence[CodedRows]:

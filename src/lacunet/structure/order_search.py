@@ -24,7 +24,7 @@ from lacunet.structure.scored_parents import ParentSets
 
 IMPROVEMENT = 1e-6  # what scores differ by at least, rounding aside
 GOLDEN_RATIO = (1 + 5**0.5) / 2
-NO_ROOM = 1e-9  # places nearer than this are spread out again
+CLOSEST_PLACES = 1e-9  # places nearer than this are spread out again
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     to = totals.index(top)
     high = places[others[to - 1]] if to else places[others[0]] + 2
     low = places[others[to]] if to < len(others) else places[others[-1]] - 2
-    if high - low < NO_ROOM:
+    if high - low < CLOSEST_PLACES:
         places[:] = _places(_order(places))
         return (node,)
     places[node] = low + (high - low) * scores.share[node]

@@ -39,7 +39,7 @@ from lacunet.structure.cells import cost_of_family, impossible_cells
 from lacunet.structure.indexed_rows import CodedRows
 
 LEAST_SHARE = 0.6  # of what a parameter costs where all rows show its family
-LEAST_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
+LEAST_PENALISED_ROWS = exp(2.0)  # half the logarithm of fewer would be less than a nat
 
 
 class Penalty:
@@ -72,7 +72,7 @@ class Penalty:
         configurations = prod(self.rows.sizes[parent] for parent in parents)
         possible = configurations - impossible[1]
         rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0
-        least = max(total**LEAST_SHARE, min(total, LEAST_ROWS), 2.0)
+        least = max(total**LEAST_SHARE, min(total, LEAST_PENALISED_ROWS), 2.0)
         each = log(max(rows, least)) / 2
         return cost_of_family(self.rows.sizes[node], configurations, impossible, each)
 

@@ -35,10 +35,10 @@ from lacunet.structure.indexed_rows import Integers
 from lacunet.structure.set_scores import Configurations, ScoredSets, Wanted, is_among
 
 MAX_FAMILY_CELLS = 2**20  # a family with more cells is not considered
-MOST_HELD = 2**24  # codes of configurations and scores of sets, at the same time
+MAX_SCORES_HELD = 2**24  # codes of configurations and scores of sets, at the same time
 ALL_SETS_UP_TO = 2  # larger sets must extend one that scores more than its own subsets
 CHILD = -0x61C8864680B583EB  # apart from all sums of parents: 2^64 over the golden ratio
-FAR = 30.0  # nats below the best subset: no other completion makes up for more
+HOPELESS_NATS = 30.0  # nats below the best subset: no other completion makes up for more
 
 
 @dataclass(eq=False)
@@ -118,7 +118,7 @@ def parent_sets(
             source_of[family.scope] = sets.counted.configurations(family.scope)
             held += len(source_of[family.scope]) * len(family.scope)
         held += 1 << len(family.candidates)
-        if end == len(families) or held > MOST_HELD:
+        if end == len(families) or held > MAX_SCORES_HELD:
             together = _SideBySide(families[begin:end], source_of, sets, far)
             scored += together.scored(max_parents, deadline)
             begin, held, source_of = end, 0, {}
@@ -238,7 +238,7 @@ class _SideBySide:
         must = self.must[level.row]
         has_all = level.mask & must == must
         self.score[index[has_all]] = reached[has_all]
-        is_far = has_all & (reached < self.within[index] - FAR)
+        is_far = has_all & (reached < self.within[index] - HOPELESS_NATS)
         self.far.add(self.child[level.row[is_far]], sets[1][is_far])
         is_better: Mask = reached > self.within[index]
         self.within[index] = np.maximum(self.within[index], self.score[index])

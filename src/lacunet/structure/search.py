@@ -30,9 +30,9 @@ BY_PAIR_GAIN = 9
 BY_CONDITIONAL_GAIN = 4
 MOST_CANDIDATES = 12
 SCREENING_ROWS = 20_000  # candidates are chosen from these many rows, scores from all
-KICKS = (20, 60)  # without a better order: in the first round, in later ones
+KICKS_WITHOUT_RISE = (20, 60)  # without a better order: in the first round, in later ones
 FEW_KICKS = (10, 20)  # in completions, whose best DAG is only a suggestion
-MOST_ROUNDS = 8
+MAX_KICK_ROUNDS = 8
 
 Dag = tuple[frozenset[int], ...]
 
@@ -107,7 +107,7 @@ def better_dags(
     screen: Screen,
     rng: np.random.Generator,
     deadline: Deadline = NEVER,
-    kicks: tuple[int, int] = KICKS,
+    kicks: tuple[int, int] = KICKS_WITHOUT_RISE,
 ) -> Iterator[Ordered]:
     """Ever better DAGs for complete rows, from another DAG on; the last is the best found.
 
@@ -123,7 +123,7 @@ def better_dags(
     last: Ordered | None = None
     sets = ScoredSets(rows, screen.score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
-    for done in range(MOST_ROUNDS):
+    for done in range(MAX_KICK_ROUNDS):
         keys = [(y, screen.candidates(y, dag)) for y in range(len(rows))]
         if last and all(key in known for key in keys):
             break

@@ -37,7 +37,7 @@ BATCH = 2**19  # keys or cells that are counted at once
 EXACT_VARIABLES = 57  # whose sets have numbers of their own
 ROW_BY_ROW = 2**11  # with as many configurations sets are counted so
 TOGETHER = 16  # sets that are counted row by row,
-BLOCK_ROWS = 2**14  # in so many rows at a time
+SCORED_AT_A_TIME = 2**14  # in so many rows at a time
 
 
 @dataclass(frozen=True)
@@ -374,10 +374,10 @@ class Configurations:
         # One more variable, which is one in all rows: what is before each table.
         groups = np.arange(len(strides)) // TOGETHER * TOGETHER
         strides = np.column_stack([strides, ends[:-1] - ends[groups]]).astype(np.float32)
-        ones = np.ones(min(len(self), BLOCK_ROWS) * min(len(strides), TOGETHER))
+        ones = np.ones(min(len(self), SCORED_AT_A_TIME) * min(len(strides), TOGETHER))
         counts[:, ends[0] : ends[-1]] = 0.0
-        for start in range(0, len(self), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
+        for start in range(0, len(self), SCORED_AT_A_TIME):
+            block = slice(start, start + SCORED_AT_A_TIME)
             number = len(self.columns[0][block])
             codes = np.ones((len(self.columns) + 1, number), np.float32)
             for into, column in zip(codes, self.columns, strict=False):

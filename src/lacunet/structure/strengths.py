@@ -12,11 +12,11 @@ have are true in no more than 4 in 10, however many replicates have them: the se
 rows as they are, replicates by rows that were completed. Most replicates leave most edges
 undirected. If those that direct an edge one way are more than those that direct it the other way,
 the first direction is true in 61 of 100 if there is one more in twenty, in 66 if there are four
-more, and in 91 if all are. So probabilities are read off lines through the points of ``FOUND``,
-``NOT_FOUND`` and ``DIRECTED``. The more variables, the fewer pairs with the same share are true:
-their odds fall with a power of the number. All this was fitted to tables of published networks;
-what is said of networks that had no part in the fit is in
-`docs/decisions/0017-structure-search.md`.
+more, and in 91 if all are. So probabilities are read off lines through the points of
+``CHANCE_OF_ARCS_FOUND``, ``CHANCE_OF_ARCS_NOT_FOUND`` and ``CHANCE_OF_DIRECTED``. The more
+variables, the fewer pairs with the same share are true: their odds fall with a power of the number.
+All this was fitted to tables of published networks; what is said of networks that had no part in
+the fit is in `docs/decisions/0017-structure-search.md`.
 
 Each replicate also gives a network, from which the intervals of answers count the search
 (`lacunet.learning.uncertainty.after_search`). Its DAG is the best by AIC: the edges that BIC leaves
@@ -43,15 +43,27 @@ from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.set_scores import CountedSets, ScoredSets
 
-JEFFREYS = 0.5
+JEFFREYS_PSEUDO_COUNT = 0.5
 AIC = 1.0  # that it takes for each free parameter
-KICKS = 5
+KICKS_OF_REPLICATE = 5
 CANDIDATES = 8
 MOST_TOGETHER = 10  # replicates that are counted at once
-FOUND = {0: 0.33, 0.3: 0.36, 0.5: 0.44, 0.7: 0.47, 0.8: 0.57, 0.85: 0.64, 0.95: 0.77, 1: 0.95}
-NOT_FOUND = {0: 0, 0.05: 0.09, 0.1: 0.13, 0.25: 0.22, 0.5: 0.3, 1: 0.37}
-DIRECTED = {0: 0.5, 0.05: 0.61, 0.2: 0.66, 0.5: 0.69, 0.85: 0.75, 0.9: 0.84, 1: 0.91}
-VARIABLES = 16  # FOUND and NOT_FOUND are for tables of so many
+
+# The chance that an arc is true, by the share of the replicates that have it: where the network of
+# all rows has it, and where it has not. Then the chance of a direction, by how far it leads.
+CHANCE_OF_ARCS_FOUND = {
+    0: 0.33,
+    0.3: 0.36,
+    0.5: 0.44,
+    0.7: 0.47,
+    0.8: 0.57,
+    0.85: 0.64,
+    0.95: 0.77,
+    1: 0.95,
+}
+CHANCE_OF_ARCS_NOT_FOUND = {0: 0, 0.05: 0.09, 0.1: 0.13, 0.25: 0.22, 0.5: 0.3, 1: 0.37}
+CHANCE_OF_DIRECTED = {0: 0.5, 0.05: 0.61, 0.2: 0.66, 0.5: 0.69, 0.85: 0.75, 0.9: 0.84, 1: 0.91}
+CALIBRATED_VARIABLES = 16  # the chances above are for tables of so many
 MOST_VARIABLES = 30  # the fit saw no more
 POWER = 0.7
 
@@ -90,7 +102,7 @@ class Replicate:
         a replicate shows none, its CPT is the margin of the variable.
         """
         counts = self.rows.count([*sorted(self.wider[node]), node])
-        margin = self.rows.frequencies[node] + JEFFREYS
+        margin = self.rows.frequencies[node] + JEFFREYS_PSEUDO_COUNT
         return np.asarray(counts + margin / margin.sum())
 
 
@@ -130,7 +142,7 @@ def bootstrap(
         ) -> Ordered:
             limits = constraints.max_parents, hopeless, deadline
             scores = Scores(parent_sets(families, sets, *limits), constraints.required)
-            return search(scores, start, KICKS, kicks, deadline)
+            return search(scores, start, KICKS_OF_REPLICATE, kicks, deadline)
 
         for group in _groups(completions, replicates):
             samples = [_reweighted(rows, rng) for rows in group]
@@ -195,9 +207,9 @@ def _strength(
         it this way than the other.
     """
     is_required = x in constraints.required[y] or y in constraints.required[x]
-    points = FOUND if x in dag[y] or y in dag[x] else NOT_FOUND
+    points = CHANCE_OF_ARCS_FOUND if x in dag[y] or y in dag[x] else CHANCE_OF_ARCS_NOT_FOUND
     is_adjacent = 1.0 if is_required else _among(len(dag), _read_off(points, share))
-    is_directed = _read_off(DIRECTED, abs(lead))
+    is_directed = _read_off(CHANCE_OF_DIRECTED, abs(lead))
     if lead < 0:
         is_directed = 1 - is_directed
     if constraints.contradicted[x, y] != constraints.contradicted[y, x]:
@@ -211,8 +223,8 @@ def _read_off(points: Mapping[float, float], share: float) -> float:
 
 
 def _among(variables: int, probability: float) -> float:
-    """The probability of a pair among so many variables, given that among ``VARIABLES``."""
-    fewer: float = (VARIABLES / min(variables, MOST_VARIABLES)) ** POWER
+    """The probability of a pair among so many variables, given that among the calibrated."""
+    fewer: float = (CALIBRATED_VARIABLES / min(variables, MOST_VARIABLES)) ** POWER
     odds = probability / (1 - probability) * fewer
     return odds / (1 + odds)
 

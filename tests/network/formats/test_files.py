@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from examples import RAIN
-from lacunet.data.data_files import FORMATS as DATA_FORMATS
+from lacunet.data.data_files import READER_OF_ENDING
 from lacunet.network.catalogue import example
 from lacunet.network.formats import xdsl
 from lacunet.network.formats.endings import FORMATS
@@ -60,7 +60,7 @@ def test_a_name_that_says_no_format_is_refused_with_those_that_do(name: str) -> 
         write_network(RAIN, name)
 
 
-@pytest.mark.parametrize("suffix", DATA_FORMATS)
+@pytest.mark.parametrize("suffix", READER_OF_ENDING)
 def test_the_name_of_data_is_refused_as_such(suffix: str) -> None:
     message = f"rows{suffix}: this is the name of data.*\n.*the network comes first, then the data"
     with pytest.raises(FormatError, match=message) as error:

@@ -224,3 +224,13 @@ def test_a_last_state_with_effects_makes_a_table(tmp_path: Path) -> None:
     assert not network.shapes_of
     expected = strongest((0.1, 0.2, 0.7), OF_FUEL["low"], LEAK)
     np.testing.assert_allclose(network.cpt("Trouble").table[1, 1], expected, atol=1e-15)
+
+
+def test_what_was_learned_is_written_with_the_support_of_its_rows(tmp_path: Path) -> None:
+    # The first states, "no", are those of no effect, so that all are written the other way round.
+    rows = {"A": ["no", "yes"] * 4, "C": ["no", "no", "yes", "yes"] * 2, "B": ["no", "yes"] * 4}
+    learned = lc.learn("A, C -> B", rows, shapes={"B": "noisy-max"}).network
+    learned.write(tmp_path / "b.xdsl")
+    again = lc.read_network(tmp_path / "b.xdsl")
+    assert again.shapes_of["B"].name == "noisy-or"  # what a noisy-MAX of two states is
+    np.testing.assert_allclose(again.cpt("B").table, learned.cpt("B").table, rtol=1e-12)

@@ -60,11 +60,11 @@ from lacunet.missingness.learned.not_asked import rows_that_tell
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import Mechanism
 
-BLOCK = 2**13
+TESTED_AT_A_TIME = 2**13
 ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surprise
-NO_ROW = 1e-6  # sums of counts of parts of rows are not exact
+ROUNDING_OF_ROWS = 1e-6  # sums of counts of parts of rows are not exact
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
-MOST_STRATA = 5_000
+MAX_TESTED_STRATA = 5_000
 ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
 NO_DOUBT = 1e-8  # a variable that was not noticed cannot make p-values as small as this
 
@@ -113,8 +113,8 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
     gone = is_missing(table, partially)
     sizes = [table.cardinality_of[name] for name in table.variables]
     counts = np.zeros((2, len(partially), sum(sizes)))
-    for start in range(0, table.rows, BLOCK):
-        block = slice(start, start + BLOCK)
+    for start in range(0, table.rows, TESTED_AT_A_TIME):
+        block = slice(start, start + TESTED_AT_A_TIME)
         weights = None if table.weights is None else table.weights[block]
         missing = gone[block].astype(np.float32 if weights is None else np.float64)
         shown = np.concatenate(
@@ -264,7 +264,7 @@ def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
     copies = None if table.copies is None else table.copies.rows
     unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
     for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
-        never = (counts[:, 1] < NO_ROW) & (counts[:, 0] >= ROWS_TO_BE_A_SURPRISE)
+        never = (counts[:, 1] < ROUNDING_OF_ROWS) & (counts[:, 0] >= ROWS_TO_BE_A_SURPRISE)
         for index, state in np.argwhere(never).tolist():
             missing = table.partially_observed[index]
             if cause != missing and table.missing_of[missing] < table.row_count:
@@ -411,7 +411,9 @@ class _Testing:
 def _few_strata(table: EncodedTable, given: Scope) -> Scope:
     """The first of some variables, as many as make few strata."""
     numbers = accumulate((table.cardinality_of[name] for name in given), mul)
-    return tuple(name for name, number in zip(given, numbers, strict=True) if number <= MOST_STRATA)
+    return tuple(
+        name for name, number in zip(given, numbers, strict=True) if number <= MAX_TESTED_STRATA
+    )
 
 
 def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:

@@ -49,7 +49,7 @@ from lacunet.text import assigned, counted, finite, first_of, sentence
 from lacunet.text_tables import Displayed, TextTable
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
-SHOWN = 10  # lines of each list that are printed
+PRINTED_LINES = 10  # lines of each list that are printed
 DEPENDS = "being missing depends on (one cause at a time; Cramér's V, Holm-adjusted p-values):"
 
 
@@ -406,7 +406,7 @@ def _described_patterns(
     parts: list[object] = [f"{number} of missing values, {shape}", ""]
     parts += _variables(described, partially, "family shown" if has_edges else "shown")
     parts += ["", "commonest patterns:"]
-    for pattern in described.commonest[: SHOWN // 2]:
+    for pattern in described.commonest[: PRINTED_LINES // 2]:
         parts.append(_common_pattern(pattern, described.rows))
     parts += _titled_list("missing together:", [_pair(pair) for pair in _notable(described)])
     return parts
@@ -427,9 +427,9 @@ def _titled_list(title: str, items: Sequence[str]) -> list[str]:
     if not items:
         return []
     lines = ["", title]
-    lines += [f"  {item}" for item in items[:SHOWN]]
-    if len(items) > SHOWN:
-        lines.append(f"  and {len(items) - SHOWN} more")
+    lines += [f"  {item}" for item in items[:PRINTED_LINES]]
+    if len(items) > PRINTED_LINES:
+        lines.append(f"  and {len(items) - PRINTED_LINES} more")
     return lines
 
 
@@ -437,7 +437,7 @@ def _variables(described: Patterns, partially: Sequence[str], what: str) -> list
     """A table with a line for each variable with missing values, those that miss most first."""
     ordered = sorted(partially, key=lambda name: -described.rate_of[name])
     rows = []
-    for name in ordered[: 2 * SHOWN]:
+    for name in ordered[: 2 * PRINTED_LINES]:
         missing = f"{described.rate_of[name]:.1%}"
         shown = f"{described.family_rows[name]:,}"
         influx = f"{described.influx_of[name]:.2f}"
@@ -464,7 +464,7 @@ def _common_pattern(pattern: Pattern, all_rows: int) -> str:
 def _notable(described: Patterns) -> list[Any]:
     """The pairs whose being missing goes together by more than chance, four times over."""
     bar = 4 / np.sqrt(max(described.rows, 1))
-    return [pair for pair in described.pairs if abs(pair.phi) > bar][:SHOWN]
+    return [pair for pair in described.pairs if abs(pair.phi) > bar][:PRINTED_LINES]
 
 
 def _pair(pair: Any) -> str:

@@ -32,7 +32,7 @@ from lacunet.learning.closed_forms.influence import RowInfluence
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.pseudo_counts import PseudoCounts, UsedPseudoCounts, per_cell
 from lacunet.learning.result import Result, uncertainty_of
-from lacunet.learning.uncertainty.delta import JEFFREYS
+from lacunet.learning.uncertainty.delta import JEFFREYS_PSEUDO_COUNT
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
@@ -81,11 +81,17 @@ def _drawn(
     if isinstance(covariance, DirichletPosterior | EmPosterior):
         return by_posterior(uncertainty, covariance, number, rng)
     if isinstance(covariance, EmSpreads):
-        draws, few = by_covariance(uncertainty.network, covariance, number, rng), JEFFREYS
+        draws, few = (
+            by_covariance(uncertainty.network, covariance, number, rng),
+            JEFFREYS_PSEUDO_COUNT,
+        )
     elif isinstance(covariance, Replicates):
         draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW_BEHIND
     elif isinstance(covariance, RowInfluence):
-        draws, few = by_influence(uncertainty.network, covariance, number, rng), JEFFREYS
+        draws, few = (
+            by_influence(uncertainty.network, covariance, number, rng),
+            JEFFREYS_PSEUDO_COUNT,
+        )
     else:
         return by_sizes(uncertainty, pseudo_counts, number, rng)
     thin_of = {name: _are_thin(uncertainty, name, few) for name in uncertainty.spread_of}
@@ -232,11 +238,11 @@ def by_sizes(
     for name, spread in uncertainty.spread_of.items():
         sizes = np.where(np.isinf(spread.row_sizes), 0.0, spread.row_sizes)
         if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
-            learned = pseudo_counts.get(name, np.asarray(JEFFREYS))
-            pseudo = np.where(learned > 0, learned, JEFFREYS)
+            learned = pseudo_counts.get(name, np.asarray(JEFFREYS_PSEUDO_COUNT))
+            pseudo = np.where(learned > 0, learned, JEFFREYS_PSEUDO_COUNT)
         else:
             given = per_cell(pseudo_counts, name)
-            pseudo = np.where(given > 0, 1.0 + given, JEFFREYS)
+            pseudo = np.where(given > 0, 1.0 + given, JEFFREYS_PSEUDO_COUNT)
         weights = spread.rates * sizes[..., None] + pseudo
         weights = np.where(uncertainty.network.possible(name), weights, 0.0)
         gammas = rng.standard_gamma(np.broadcast_to(weights, (number, *weights.shape)))

@@ -38,7 +38,7 @@ from lacunet.network.network import FloatArray
 from lacunet.text import counted
 from lacunet.text_tables import Displayed, TextTable
 
-LEAST = 2  # tables that show how far they differ
+LEAST_TABLES = 2  # tables that show how far they differ
 LEAST_DF = 1e-3  # below, quantiles of t are beyond all numbers
 
 
@@ -85,7 +85,7 @@ OF_EACH = (
     "give an estimate and its variance, numbers or arrays of one shape, from each of at least two "
     "completed tables."
 )
-TINY = 1e-300  # what is divided by, at least
+LEAST_VARIANCE = 1e-300  # what is divided by, at least
 
 
 def _check_each(name: str, values: FloatArray, is_right: NDArray[np.bool_], kind: str) -> None:
@@ -152,7 +152,7 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         raise LacunetError(
             "estimates and variances are not numbers, or arrays of one shape.", OF_EACH
         ) from None
-    if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST:
+    if values.shape != within.shape or values.ndim == 0 or len(values) < LEAST_TABLES:
         is_single = values.shape == within.shape and values.ndim and len(values) == 1
         raise LacunetError(
             f"estimates of shape {values.shape} and variances of shape {within.shape} cannot be "
@@ -174,6 +174,6 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
         left = (df + 1) / (df + 3) * df * (1 - share)
         few_rows = np.divide(1, left, out=np.full_like(share, np.inf), where=left > 0)
     both = few_tables + few_rows
-    degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > TINY)
+    degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > LEAST_VARIANCE)
     missing = share + (1 - share) * 2 / (degrees + 3)  # (r + 2 / (df + 3)) / (r + 1)
     return Pooled(values.mean(axis=0), np.sqrt(total), degrees, share, missing)

@@ -23,7 +23,7 @@ from lacunet.ask.sensitivity.tilted_em import (
 from lacunet.ask.sensitivity.tilted_query import AskedTerm, of_difference, typed_terms
 from lacunet.counts.counts import quotient
 from lacunet.counts.distinct_rows import Rows
-from lacunet.counts.folds import GROUPS, folds_of
+from lacunet.counts.folds import JACKKNIFE_GROUPS, folds_of
 from lacunet.counts.gather import Gathering, Needs, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.missing_values import PatternCounts
@@ -67,9 +67,9 @@ from lacunet.progress import AskedProgress
 from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
 
-METHODS = ("direct-mar", "em")
+TILTABLE_METHODS = ("direct-mar", "em")
 FLAT = 1e-6  # answers that differ by less are the same
-HEADER = ("delta", "odds ratio", "answer", "low", "high")
+TILT_HEADER = ("delta", "odds ratio", "answer", "low", "high")
 BESIDE_DRAWING = 48  # columns of a terminal that these take
 AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
@@ -129,7 +129,7 @@ class Sensitivity(Displayed):
             f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})"
         )
         yield ""
-        yield TextTable([*HEADER, f"{least:<{drawn - 1}g} 1"], rows)
+        yield TextTable([*TILT_HEADER, f"{least:<{drawn - 1}g} 1"], rows)
         tilted = assigned(self.question.mechanism, self.question.tilted_state)
         group = " of the same group" if self.within else ""
         yield (
@@ -164,7 +164,7 @@ def sensitivity(
     threshold: float | None = None,
     within: Sequence[str] | str | None = None,
     deltas: Sequence[float] | float = DELTAS,
-    groups: int = GROUPS,
+    groups: int = JACKKNIFE_GROUPS,
     method: Literal["direct-mar", "em"] | None = None,
     pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
@@ -365,8 +365,10 @@ def _asked_terms(network: Network, query: str) -> tuple[AskedTerm, ...]:
 def _check_options(
     method: str | None, threshold: float | None, groups: int, *, is_difference: bool
 ) -> None:
-    if method not in (None, *METHODS):
-        raise LacunetError(f"method is {method!r}, but must be one of {', '.join(METHODS)}.")
+    if method not in (None, *TILTABLE_METHODS):
+        raise LacunetError(
+            f"method is {method!r}, but must be one of {', '.join(TILTABLE_METHODS)}."
+        )
     is_number = isinstance(threshold, Real)
     lowest, what = (-1, "difference of two") if is_difference else (0, "probability")
     if threshold is not None and not (is_number and lowest <= threshold <= 1):

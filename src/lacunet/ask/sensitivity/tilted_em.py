@@ -57,7 +57,7 @@ from lacunet.missingness.augmented_network import augmented, looks_at_hidden
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Cpt, FloatArray, Network, Scope
 
-TOLERANCE = 1e-6
+TILTED_EM_TOLERANCE = 1e-6
 MOST_STEPS = 2_000
 BEYOND = 200.0  # the logarithm of a ratio that no evidence of a row makes up for
 
@@ -94,7 +94,7 @@ class TiltedRows:
         return self.start.with_tables({name: tables[name] for name in self.start.variables})
 
     def cells(
-        self, delta: float, tolerance: float = TOLERANCE, max_iterations: int = MOST_STEPS
+        self, delta: float, tolerance: float = TILTED_EM_TOLERANCE, max_iterations: int = MOST_STEPS
     ) -> FloatArray:
         """The cells of highest posterior if hidden values are tilted."""
         layout = self.engine.problems.layout

@@ -69,7 +69,7 @@ FEW_FOLDS = 4  # whose weights take no more room dense than sparse
 MAX_VARIABLES_OF_A_MASK = 62  # their set is a non-negative integer
 PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
 WORTH_A_THREAD = 2**16  # rows, of which counting takes longer than passing it on
-MANY_ROWS = 128  # of a component: its boundary values are counted by themselves
+ROWS_WITH_OWN_BOUNDARY = 128  # of a component: its boundary values are counted by themselves
 
 
 @dataclass(frozen=True, eq=False)
@@ -591,7 +591,7 @@ def boundary_values(
         rows_of_pattern[components.pattern],
         minlength=len(components.members),
     )
-    has_many = rows_of_component >= MANY_ROWS
+    has_many = rows_of_component >= ROWS_WITH_OWN_BOUNDARY
     parts = []
     if not has_many.any() or not has_many.all():
         parts.append(_of_rare(table, weighing, patterns, components, ~has_many))

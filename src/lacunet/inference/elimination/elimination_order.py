@@ -31,10 +31,10 @@ from lacunet.limits import NEVER, Deadline
 Node = TypeVar("Node", bound=Hashable)
 
 # The search for an order.
-SEED = 20_240_229
-SWEEPS = 6
+ORDER_SEED = 20_240_229
+ORDER_SWEEPS = 6
 SHAKEN_ROUNDS = 16
-SHAKE = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
+SPREAD_OF_WEIGHTS = 0.2  # spread of the factors on the weights; 0.1 to 0.3 do about equally well
 LARGEST_LOG = 700.0  # beyond 1e304 cells, infinitely many will do
 CELLS_PER_NODE = 60_000  # trying one order takes as long as this many cells a node would
 
@@ -221,16 +221,16 @@ def clique_cells(graph: Graph, order: Sequence[int]) -> float:
 
 def _candidates(graph: Graph, deadline: Deadline) -> Iterator[list[int]]:
     """Orders to try, the quickest first."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(ORDER_SEED)
     size = len(graph.weights)
     ones = [1] * size  # an edge costs one: minimum fill
     zeros = [0] * size  # the smallest clique
     for dues in (zeros, ones, _whole(graph.weights)):
         yield greedy_order(graph, dues, deadline)
-    for source in islice(_far_ends(graph, rng), SWEEPS):
+    for source in islice(_far_ends(graph, rng), ORDER_SWEEPS):
         yield sweep(graph, source)
     for _ in range(SHAKEN_ROUNDS):
-        shaken = (np.array(graph.weights) * rng.lognormal(0, SHAKE, size)).tolist()
+        shaken = (np.array(graph.weights) * rng.lognormal(0, SPREAD_OF_WEIGHTS, size)).tolist()
         other = Graph(graph.neighbours, tuple(shaken))
         for dues in (_whole(shaken), zeros):
             yield greedy_order(other, dues, deadline)
@@ -270,7 +270,7 @@ def _reached(graph: Graph, source: int) -> list[int]:
 def _far_ends(graph: Graph, rng: np.random.Generator) -> Iterator[int]:
     """Nodes at the rim: the last reached from a random node, then the last reached from that."""
     seen: set[int] = set()
-    for _ in range(SWEEPS):
+    for _ in range(ORDER_SWEEPS):
         node = int(rng.integers(len(graph.weights)))
         for _ in range(2):
             node = _reached(graph, node)[-1]

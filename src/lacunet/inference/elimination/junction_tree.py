@@ -48,7 +48,7 @@ from lacunet.network.network import FloatArray
 
 Numbers = tuple[int, ...]
 Integers = NDArray[np.int64]
-VERSION = -1  # the axis of versions, among variables
+VERSION_AXIS = -1  # the axis of versions, among variables
 
 # Products are rescaled before they underflow.
 SMALL_PEAK = 1e-100  # of a product: one more factor scaled likewise cannot push it to zero
@@ -62,7 +62,7 @@ MAX_FACTORS_ORDERED = 16  # the search for an order of more takes longer than wh
 MAX_CELLS_JOINED = 2**7  # smaller cliques are joined, as a call costs more than they do
 
 # Memory.
-BYTES = 8  # of one cell
+BYTES_OF_CELL = 8
 LIVE_CLIQUES = 3  # the product, the next product and a marginal of it
 
 
@@ -87,7 +87,7 @@ class Calibration:
     ratios: Sequence[float]  # the totals of the variants, relative to that of the product itself
 
 
-IMPOSSIBLE = Calibration(-math.inf, (), NO_MESSAGES, ())
+IMPOSSIBLE_EVIDENCE = Calibration(-math.inf, (), NO_MESSAGES, ())
 
 
 def calibrate(
@@ -121,7 +121,7 @@ def calibrate(
     messages = dict(known)
     log_total = _inward(plan, held, messages)
     if log_total == -math.inf:
-        return IMPOSSIBLE
+        return IMPOSSIBLE_EVIDENCE
 
     # Roots have heard from everybody. Trees that do not hang together multiply.
     ratios = [1.0] * plan.variants
@@ -132,7 +132,7 @@ def calibrate(
         totals = belief.reshape(-1, work.versions).sum(axis=0).tolist()
         total = totals[0]
         if not total:
-            return IMPOSSIBLE
+            return IMPOSSIBLE_EVIDENCE
         for variant, version in enumerate(version_of):
             ratios[variant] = ratios[variant] * totals[version] / total
         log_total += log_scale + math.log(total)
@@ -235,7 +235,7 @@ def _summed(
         return message, peak, 0.0
 
     # Not multiplied yet, or on the way to underflow: in turn, scaled whenever it is small.
-    version_axis = (VERSION,) if picks else ()
+    version_axis = (VERSION_AXIS,) if picks else ()
     scopes = _versioned(work.scopes, picks)
     whole = (*members, *version_axis)
     product, log_scale = _in_turn_scaled(list(map(aligned, tables, scopes, repeat(whole))))
@@ -376,7 +376,7 @@ class CalibrationPlan:
         more = 0
         for clique, separator in zip(self.cliques, tree.separators, strict=True):
             more += (clique.versions - 1) * math.prod([tree.sizes[v] for v in separator])
-        return tree.memory + BYTES * more
+        return tree.memory + BYTES_OF_CELL * more
 
 
 def calibration_plan(
@@ -433,7 +433,7 @@ def calibration_plan(
         cells = tree.cells[clique] * len(ways) * len(inputs)
         is_small = cells <= MAX_CELLS_OF_ONE_CALL and len(inputs) < MAX_FACTORS_OF_ONE_CALL
         together = picks if is_small else ()  # a large clique takes one version after the other
-        last = (VERSION,) if together else ()
+        last = (VERSION_AXIS,) if together else ()
         formula = _formula(members, [*_versioned(inputs, together), *absent], (*kept, *last))
         product = ""
         if is_whole and waits[clique]:
@@ -515,7 +515,8 @@ def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, str]:
 def _versioned(scopes: Sequence[Numbers], picks: Sequence[Integers | None]) -> list[Numbers]:
     """The scopes of tables, with an axis for the version behind those that have several."""
     return [
-        scope if pick is None else (*scope, VERSION) for scope, pick in zip_longest(scopes, picks)
+        scope if pick is None else (*scope, VERSION_AXIS)
+        for scope, pick in zip_longest(scopes, picks)
     ]
 
 
@@ -525,7 +526,7 @@ def _formula(members: Numbers, inputs: Sequence[Numbers], kept: Numbers) -> str:
     >>> _formula((3, 7), [(7, 3), (7,)], (3,))
     'ba,b->a'
     """
-    letter_of = {VERSION: "Z", **dict(zip(members, ascii_letters, strict=False))}
+    letter_of = {VERSION_AXIS: "Z", **dict(zip(members, ascii_letters, strict=False))}
     letters = ["".join([letter_of[axis] for axis in axes]) for axes in (*inputs, kept)]
     return f"{','.join(letters[:-1])}->{letters[-1]}"
 
@@ -567,7 +568,7 @@ def junction_tree(
         beside,
         {bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
         cells,
-        BYTES * (sent + LIVE_CLIQUES * max(cells)),
+        BYTES_OF_CELL * (sent + LIVE_CLIQUES * max(cells)),
     )
 
 

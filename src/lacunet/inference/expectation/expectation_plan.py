@@ -24,7 +24,7 @@ from lacunet.counts.em_problems.compile import Problems
 from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs
 from lacunet.inference.expectation import fused
 from lacunet.inference.expectation.fused import Fused
-from lacunet.inference.expectation.message_groups import BYTES
+from lacunet.inference.expectation.message_groups import BYTES_OF_CELL
 from lacunet.inference.expectation.messages import Messages, messages_of
 from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of
@@ -253,7 +253,7 @@ class _Draft:
 
     def bytes_of(self, shard: Shard) -> float:
         """What evaluating its shard takes."""
-        values = 2 * BYTES * shard.cells  # and mass
+        values = 2 * BYTES_OF_CELL * shard.cells  # and mass
         if all(isinstance(group, Fused) for group in shard.groups):
             return values
         return inf if self.is_lean else values + BYTES_OF_A_CELL * self.states

@@ -33,7 +33,7 @@ from lacunet.inference.expectation.fused import SMALLEST_SUM, add_at
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-BYTES = np.dtype(np.float64).itemsize  # of a cell
+BYTES_OF_CELL = np.dtype(np.float64).itemsize
 MAX_INPUTS_DIVIDED = 8  # of so many inputs all divisions in two sides are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
@@ -201,8 +201,8 @@ class Tables:
 
     def _view(self, values: FloatArray) -> FloatArray:
         """The cells of the only table, not copied."""
-        strides = (self.strides[0] * BYTES).tolist()
-        return np.ndarray(self.sizes, np.float64, values, self.begins[0] * BYTES, strides)
+        strides = (self.strides[0] * BYTES_OF_CELL).tolist()
+        return np.ndarray(self.sizes, np.float64, values, self.begins[0] * BYTES_OF_CELL, strides)
 
 
 @dataclass(frozen=True)

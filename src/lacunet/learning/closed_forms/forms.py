@@ -64,7 +64,7 @@ MAX_LATTICE_CELLS = 3 * 10**7  # about two seconds; beyond, a family is estimate
 
 Kind = Literal["listwise", "direct", "factored"]
 OBSERVED = "observed"  # rows are grouped by the variables that are never missing
-LEARN = "learn"  # what explains which values are missing is to be learned from the data
+LEARNED_GROUPS = "learn"  # what explains which values are missing is to be learned from the data
 NOT_KNOWN: Scope = ("X_o",)  # the fully observed variables, while all may have missing values
 
 # What plans and reports say.
@@ -175,7 +175,7 @@ class Deletion:
                     "give groups to 'direct' or 'factored'.",
                 )
             object.__setattr__(self, "groups", None)
-        elif isinstance(self.groups, str) and self.groups not in (OBSERVED, LEARN):
+        elif isinstance(self.groups, str) and self.groups not in (OBSERVED, LEARNED_GROUPS):
             object.__setattr__(self, "groups", (self.groups,))
         elif self.groups is not None and not isinstance(self.groups, str):
             object.__setattr__(self, "groups", tuple(self.groups))
@@ -248,7 +248,7 @@ class Deletion:
         """The fully observed variables that rows are grouped by: X_o; informed, Y_o and W."""
         if not self.is_informed:
             return observed
-        explaining = ("W",) if self.groups == LEARN else tuple(self.groups or ())
+        explaining = ("W",) if self.groups == LEARNED_GROUPS else tuple(self.groups or ())
         if observed == NOT_KNOWN:
             return ("Y_o", *explaining)
         if self.missingness is not None:
@@ -380,7 +380,7 @@ class Deletion:
         """The same with a graph of what seems to decide on being missing, if asked for."""
         if self.missingness is not None:
             return replace(self, missingness=self.missingness.over(network))
-        if look.partially is None or self.groups != LEARN:
+        if look.partially is None or self.groups != LEARNED_GROUPS:
             return self
         from lacunet.missingness.learned.from_rows import MOST_ROWS, observed_mechanisms
 
@@ -389,7 +389,7 @@ class Deletion:
 
     def check(self, network: Network, partially: Scope) -> None:
         """Refuse groups by what the data do not always show."""
-        if not self.is_informed or self.groups == LEARN:
+        if not self.is_informed or self.groups == LEARNED_GROUPS:
             return
         for name in self.groups or ():
             if network.known(name) in partially:

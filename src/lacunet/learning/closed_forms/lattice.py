@@ -58,7 +58,7 @@ class MeanAndVariance:
     variance: FloatArray  # of that estimate, not of the data
 
 
-CERTAIN = MeanAndVariance(np.array(1.0), np.array(0.0))  # the joint of no variables
+ONE_FOR_SURE = MeanAndVariance(np.array(1.0), np.array(0.0))  # the joint of no variables
 
 
 def lattice(
@@ -77,7 +77,7 @@ def lattice(
     aggregation
         How the candidates are merged.
     """
-    estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
+    estimate_of: dict[Axes, MeanAndVariance] = {(): ONE_FOR_SURE}
     for subset in subsets_of_axes(len(sizes)):
         estimate_of[subset] = merge_candidates(
             _candidates(subset, sizes, number, estimate_of), aggregation
@@ -129,7 +129,7 @@ def lattice_slopes(
     each times what it moves by when the estimate of the subset does.
     """
     # Up, as in `lattice`, but all candidates are kept: their weights depend on each other.
-    estimate_of: dict[Axes, MeanAndVariance] = {(): CERTAIN}
+    estimate_of: dict[Axes, MeanAndVariance] = {(): ONE_FOR_SURE}
     edges_of: dict[Axes, list[_Edge]] = {}
     weights_of: dict[Axes, Sequence[FloatArray]] = {}
     for subset in subsets_of_axes(len(sizes)):

@@ -12,7 +12,7 @@ from lacunet.learning.closed_forms.forms import check_graph
 from lacunet.learning.em.em_stage import climb_stage, start_stage
 from lacunet.learning.em.restarts import Visit
 from lacunet.learning.em.start import starting_form
-from lacunet.learning.method_options import LIMIT, check_options, graph_option, option
+from lacunet.learning.method_options import TIME_LIMIT_HELP, check_options, graph_option, option
 from lacunet.learning.plan import RATE_MATRIX, MethodError, Plan, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
 from lacunet.network.arguments import clear_arguments
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from lacunet.missingness.graph import MissingnessGraph
 
 
-LOOPY = "em-bp"  # the name of EM whose expectations are all by loopy belief propagation
+ALL_LOOPY = "em-bp"  # the name of EM whose expectations are all by loopy belief propagation
 
 
 def parse_bool(text: str) -> bool:
@@ -83,7 +83,7 @@ class EM:
         kind=int,
         least=1,
     )
-    time_limit: float | None = option(None, LIMIT, kind=float, metavar="SECONDS", least=0)
+    time_limit: float | None = option(None, TIME_LIMIT_HELP, kind=float, metavar="SECONDS", least=0)
     inference: Inference = option(
         "exact", "exact where memory allows, or loopy belief propagation", choices=("exact", "bp")
     )
@@ -107,7 +107,7 @@ class EM:
     @property
     def name(self) -> str:
         """The name of the method."""
-        return LOOPY if self.inference == "bp" else "em"
+        return ALL_LOOPY if self.inference == "bp" else "em"
 
     @property
     def bytes_per_cell(self) -> int:

@@ -75,7 +75,7 @@ from lacunet.text import counted, first_of
 if TYPE_CHECKING:
     from lacunet.learning.em.em import EM
 
-LOOPY = "its expected counts are approximate: loopy belief propagation"
+NOTE_ON_LOOPY = "its expected counts are approximate: loopy belief propagation"
 LOOPY_BRANCH = "components exceed the memory budget: loopy belief propagation is used for them"
 TOO_DEAR_BRANCH = (
     "an EM step computes at most {:,.0f} cells of large components: loopy belief propagation is "
@@ -200,7 +200,7 @@ class Climber:
                 unseen = int((expected[name].sum(axis=-1) == 0).sum())
             warnings = []
             if name in loopy:
-                warnings.append(LOOPY)
+                warnings.append(NOTE_ON_LOOPY)
             warnings += _other_optima(table_of[name], [other[name] for other in others])
             basis = CptBasis(rows_used=rows_used, unseen=unseen, warnings=warnings, hidden=hidden)
             reports[name] = family_report(family, basis, counts, network, outcome.pseudo_counts)

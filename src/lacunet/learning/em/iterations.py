@@ -58,12 +58,12 @@ GROWTH = 2.0  # of that, after one so long was kept; it shrinks likewise
 LONGEST_LOG = 10.0  # that the logarithm of a cell may move
 
 # When EM has converged.
-NEAR = 0.1  # standard errors: what is left of the way
+CONVERGED_WAY = 0.1  # standard errors: what is left of the way
 NEAR_CELL = 1e-4  # by how much a cell may still move
 SAFETY = 100.0  # the last steps see up to so small a part of the square of the way that is left
 MIN_STEPS_TO_TELL = 3  # how many times the last step the way is
 TIMES_UNKNOWN = 1e4  # what it is taken to be while that is not known
-SMALLEST = float(np.finfo(np.float64).tiny)  # nothing is divided by less
+LEAST_DIVISOR = float(np.finfo(np.float64).tiny)  # nothing is divided by less
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Climbing:
         """
         if not change < self.limits.tolerance:
             return False
-        is_near = times * change < NEAR_CELL and SAFETY * times * step < NEAR**2
+        is_near = times * change < NEAR_CELL and SAFETY * times * step < CONVERGED_WAY**2
         return is_near or bool(self.engine.loopy.graphs)
 
     def _look(
@@ -326,7 +326,7 @@ class Aim:
     def times_step(self) -> float:
         r"""How many times the last step the way is: f' W (I - \partial M)^{-1} f / f' W f."""
         way = float(self.weights * self.steps[-1].moves @ self.moves)
-        return way / max(self.step, SMALLEST)
+        return way / max(self.step, LEAST_DIVISOR)
 
     @property
     def tells(self) -> bool:

@@ -31,7 +31,7 @@ from lacunet.network.shapes.ordinal import Ordinal
 
 TIE = 0.01  # of the rows: sizes that differ by less may change places from one start to another
 ROW_ORDER_ROUNDING = 1e-6  # differences below may come from the order in which rows were added up
-IMPOSSIBLE = -1.0  # stands for the pseudo-counts of a structural zero
+STRUCTURAL_ZERO = -1.0  # stands for the pseudo-counts of a structural zero
 
 
 def with_ordered_states(
@@ -50,7 +50,7 @@ def with_ordered_states(
         return climb
     possible = CptRows.of(layout).possible
     if possible is not None:
-        pseudo = np.where(possible, pseudo, IMPOSSIBLE)
+        pseudo = np.where(possible, pseudo, STRUCTURAL_ZERO)
     for group in _ordered_together(layout.network, variables):
         columns = [*_columns(layout, climb.expected, group, {*variables})]
         if not columns:

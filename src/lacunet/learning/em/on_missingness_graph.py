@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from lacunet.learning.em.em import EM
 
 MOST_FOLLOWED = 5000  # configurations of the models whose identified set is followed
-MOST_NAMES = 5  # mechanisms that are named
+MAX_MECHANISMS_IN_NOTE = 5  # mechanisms that are named
 BY_FORMULA = (
     "by the graph's formula, not by EM: the CPTs of {}. EM takes hidden causes in by edges, and "
     "would lose them; its log-likelihood is that of the network with all CPTs as EM has them"
@@ -256,7 +256,7 @@ def _on_graph(augmentation: Augmented) -> str:
     """What is added to the network."""
     added = "no mechanism depends on a missing value, none is added"
     if augmentation.name_of:
-        names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
+        names = first_of(list(augmentation.name_of.values()), MAX_MECHANISMS_IN_NOTE)
         added = f"{names} added to the network, observed in every row"
     return f"EM on the missingness graph: {added}"
 
@@ -264,7 +264,7 @@ def _on_graph(augmentation: Augmented) -> str:
 def _likelihood(augmentation: Augmented) -> str:
     """Which likelihood EM gives; those of different mechanisms do not compare."""
     given = " given that rows were recorded" if augmentation.selection else ""
-    names = first_of(list(augmentation.name_of.values()), MOST_NAMES)
+    names = first_of(list(augmentation.name_of.values()), MAX_MECHANISMS_IN_NOTE)
     if not names:
         return f"the log-likelihood is that of the observed values alone{given}"
     return (

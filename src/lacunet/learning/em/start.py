@@ -24,7 +24,7 @@ from lacunet.network.network import FloatArray, Network, Scope, Tables
 from lacunet.network.shapes.shape import Shaped
 
 START_PSEUDO_COUNTS = 1.0  # smooth a start where those asked for do not: EM never leaves a zero
-SHAKE = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
+SPREAD_OF_START = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,7 @@ def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
 
 def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
-    return rows.likeliest(rows.normalised(cells * rng.lognormal(0.0, SHAKE, len(cells))))
+    return rows.likeliest(rows.normalised(cells * rng.lognormal(0.0, SPREAD_OF_START, len(cells))))
 
 
 def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> Scope:

@@ -16,7 +16,7 @@ tell.
 
 Where much is missing, that is not enough. Replicates complete the rows by the network that was
 found, which lacks the same edges as its completions, however many rows there are. By measurement
-(``docs/structure.md``) intervals then cover less than they say.
+(``docs/details/structure.md``) intervals then cover less than they say.
 """
 
 from __future__ import annotations

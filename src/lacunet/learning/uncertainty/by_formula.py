@@ -27,7 +27,7 @@ import numpy as np
 from lacunet.counts.counts import quotient
 from lacunet.counts.distinct import pack
 from lacunet.counts.distinct_rows import Rows
-from lacunet.counts.folds import GROUPS
+from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.data.data import Data
 from lacunet.data.evidence import Likelihood
 from lacunet.errors import as_level
@@ -48,7 +48,7 @@ from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
 from lacunet.network.nodes import Mechanism
 
-STATES = (MISSING, SHOWN)  # of a mechanism
+MECHANISM_STATES = (MISSING, SHOWN)
 MOST_DISTINCT = 500  # rows, for each of them to be left out
 MAX_REFILLED_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
@@ -124,7 +124,7 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), GROUPS)
+    gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), JACKKNIFE_GROUPS)
     left_out = _left_out(verdict, gathered)
     estimation = _weighed(estimate(verdict, left_out.rows, population), likelihoods)
     chosen = replace(verdict, term=estimation.term, find_terms=None)
@@ -161,7 +161,7 @@ def answer_to(
     """What `Verdict.estimate` gives, and its warnings: the estimate, with intervals of a level."""
     network = verdict.graph.network
     names = verdict.asked.names
-    states = [STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
+    states = [MECHANISM_STATES if isinstance(x, Mechanism) else network.states(x) for x in names]
     basis = AnswerBasis(verdict.query, tuple(map(str, names)), tuple(states))
     if verdict.term is None:
         return _identified(verdict, data, level, population, basis)

@@ -17,8 +17,8 @@ a level of 95%; and that of an entry of which no row shows another state reaches
 
 The learned entry :math:`\theta` differs from :math:`p` by the prior's pseudo-counts. Intervals
 are made from :math:`p`: around :math:`\theta`, those of rare states covered the truth in 71%
-of cases instead of 95% (see docs/uncertainty.md). Where the pull of the prior is so strong that
-:math:`\theta` lies outside, the interval is stretched to hold it.
+of cases instead of 95% (see docs/details/uncertainty.md). Where the pull of the prior is so strong
+that :math:`\theta` lies outside, the interval is stretched to hold it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from lacunet.network.network import FloatArray
 
 HALF_A_ROW = 0.5 - 1e-9  # or what rounding leaves of it
 RATE_ROUNDING = 1e-12  # a rate that is no further from 0 or 1 is that
-NO_ROW = 1e-6  # an effective size below is what rounding leaves of none
+ROUNDING_OF_ROWS = 1e-6  # an effective size below is what rounding leaves of none
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Spread:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rates", settled(self.rates))
-        object.__setattr__(self, "sizes", np.where(self.sizes < NO_ROW, 0.0, self.sizes))
+        object.__setattr__(self, "sizes", np.where(self.sizes < ROUNDING_OF_ROWS, 0.0, self.sizes))
 
     @classmethod
     def of_variance(

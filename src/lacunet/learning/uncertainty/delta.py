@@ -38,18 +38,18 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import quotient
 from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import NOTHING, joint_marginals, posed, relevant
+from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, posed, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
 from lacunet.network.network import Cpt, FloatArray, Mask, Network, Scope, Tables
 
-JEFFREYS = 0.5
+JEFFREYS_PSEUDO_COUNT = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
-FAR = 50.0  # rows: what as many speak for is 7 standard errors from 0
+SIZE_FAR_FROM_ZERO = 50.0  # rows: what as many speak for is 7 standard errors from 0
 DERIVATIVE_ROUNDING = 1e-9
 ROUNDING_BY_A_HAIR = 1e-2  # of derivatives for which a hair was divided by
-NO_ROWS: Mapping[str, Mask] = MappingProxyType({})
+NO_UNSUPPORTED_ROWS: Mapping[str, Mask] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,9 @@ class AnsweredQuery:
         cls,
         network: Network,
         scope: Scope,
-        evidence: Mapping[str, object] = NOTHING,
-        do: Mapping[str, object] = NOTHING,
-        known: Mapping[str, Mask] = NO_ROWS,
+        evidence: Mapping[str, object] = NO_EVIDENCE,
+        do: Mapping[str, object] = NO_EVIDENCE,
+        known: Mapping[str, Mask] = NO_UNSUPPORTED_ROWS,
     ) -> AnsweredQuery:
         """Ask, and ask again given each answer."""
         network, evidence = after_doing(network, evidence, do)
@@ -170,7 +170,7 @@ def query_spread(
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
     by_rows = _by_shares(asked, rates_of)
     rates = answer if by_rows is None else by_rows  # without the prior's pull, if rows give one
-    is_near = np.minimum(rates, 1 - rates) < FAR / np.maximum(sizes, 1.0)
+    is_near = np.minimum(rates, 1 - rates) < SIZE_FAR_FROM_ZERO / np.maximum(sizes, 1.0)
     shown = _by_shown(asked, cpt_spread_of) if is_near.any() else None
     ends = False if shown is None else np.stack([shown == 0, shown == shown.sum()], axis=-1)
     spread = Spread(answer, rates, sizes, covariance.degrees, ends)
@@ -210,8 +210,10 @@ def _sizes(answer: FloatArray, variance: FloatArray, total: float) -> FloatArray
     leave to half a row that does not the variance .5 / (n + .5)^2.
     """
     sizes = quotient(answer * (1 - answer), variance, np.inf)
-    agree = np.sqrt(quotient(JEFFREYS, variance, np.inf)) - JEFFREYS
-    is_alone = answer * (1 - answer) * np.minimum(answer, 1 - answer) < JEFFREYS * variance
+    agree = np.sqrt(quotient(JEFFREYS_PSEUDO_COUNT, variance, np.inf)) - JEFFREYS_PSEUDO_COUNT
+    is_alone = (
+        answer * (1 - answer) * np.minimum(answer, 1 - answer) < JEFFREYS_PSEUDO_COUNT * variance
+    )
     is_alone |= variance == 0
     return np.asarray(np.where(is_alone, np.clip(agree, 0.0, total), sizes))
 
@@ -364,7 +366,7 @@ def lacking(network: Network, pseudo_of: Tables, rows_of: Tables) -> dict[str, F
         table, possible = network.cpt(name).table, network.possible(name)
         is_sure = np.isinf(rows_of[name])
         rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
-        lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS - table * rows, 0.0))
+        lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS_PSEUDO_COUNT - table * rows, 0.0))
         lacks_of[name] = lacks * possible
     return lacks_of
 

@@ -37,7 +37,7 @@ from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.learning.uncertainty.cpt_intervals import Spread
 from lacunet.learning.uncertainty.delta import (
-    JEFFREYS,
+    JEFFREYS_PSEUDO_COUNT,
     AnsweredQuery,
     lacking,
     pseudo_variances,
@@ -348,7 +348,7 @@ class EmSpreads:
         if not self.pseudo.any():  # only where there are no rows, something else is known
             rows_of = {name: np.where(rows > 0, np.inf, 0.0) for name, rows in rows_of.items()}
         half = {
-            name: pseudo if name in shaped else np.maximum(pseudo, JEFFREYS)
+            name: pseudo if name in shaped else np.maximum(pseudo, JEFFREYS_PSEUDO_COUNT)
             for name, pseudo in pseudo_of.items()
         }
         return without_prior(asked, variances, rows_of, half)

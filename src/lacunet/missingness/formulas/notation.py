@@ -1,7 +1,7 @@
 """The symbols that estimands are written with: plain text, LaTeX or MathML.
 
-A formula is written once, by the terms themselves, in the words of a `Notation`; `TEXT`, `LATEX`
-and `MATHML` turn these words into what people type, typeset, or see in a page.
+A formula is written once, by the terms themselves, in the words of a `Notation`; `PLAIN_TEXT`,
+`LATEX` and `MATHML` turn these words into what people type, typeset, or see in a page.
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ def _kept(text: str) -> str:
     return re.sub(r"^ +| +\Z", lambda spaces: "\u00a0" * len(spaces[0]), escape(text))
 
 
-TEXT = Notation()
+PLAIN_TEXT = Notation()
 LATEX: Notation = _Latex()
 MATHML: Notation = _MathMl()
 
@@ -277,7 +277,7 @@ class Readable:
     @property
     def estimand(self) -> str:
         """What is estimated, in plain text."""
-        return self.written(TEXT)
+        return self.written(PLAIN_TEXT)
 
     @property
     def latex(self) -> str:

@@ -32,7 +32,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, quoted
 from lacunet.text import counted
 
 Mechanisms = tuple[Mechanism, ...]
-MANY_ROWS = 5.0  # expected and not seen: not by chance
+EXPECTED_BUT_UNSEEN = 5.0  # expected and not seen: not by chance
 LARGE_SHARE = 0.01  # of the weight, the same where weights are not whole numbers
 
 
@@ -62,7 +62,7 @@ class Run:
     def is_much(self, expected: float) -> bool:
         """Whether so much weight, expected and not seen, is absent for more than chance."""
         if self.are_counts:
-            return expected >= MANY_ROWS
+            return expected >= EXPECTED_BUT_UNSEEN
         return expected >= LARGE_SHARE * float(self.rows.weights.sum())
 
 

@@ -14,7 +14,7 @@ from functools import reduce
 import numpy as np
 
 from lacunet.counts.counts import quotient
-from lacunet.missingness.formulas.notation import TEXT, Notation
+from lacunet.missingness.formulas.notation import PLAIN_TEXT, Notation
 from lacunet.missingness.formulas.samples import Run, Sample, Weighted, Writer, nested
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
@@ -99,7 +99,7 @@ class Term:
         """What is done, then what is seen: the first axes of the table."""
         return (*self.do, *self.given)
 
-    def equation(self, notation: Notation = TEXT) -> str:
+    def equation(self, notation: Notation = PLAIN_TEXT) -> str:
         """The whole estimand, what it names defined below it."""
         writer = Writer(notation, visible={*self.target, *self.conditions})
         sign = notation.equal if self.is_exact else notation.proportional

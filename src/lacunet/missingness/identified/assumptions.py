@@ -48,7 +48,7 @@ from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed, TextTable
 
 STILL = 0.001  # an answer that moves less does not move
-NOTHING: Mapping[str, str] = {}
+NO_ASSUMPTIONS: Mapping[str, str] = {}
 
 
 class Assumption(NamedTuple):
@@ -95,7 +95,7 @@ class Assumptions(Displayed):
         """How far each cell could move, if an assumption does not hold."""
         return np.maximum(self.low - assumption.low, assumption.high - self.high)
 
-    def most_moved(self, chosen: Mapping[str, str] = NOTHING) -> tuple[int, ...]:
+    def most_moved(self, chosen: Mapping[str, str] = NO_ASSUMPTIONS) -> tuple[int, ...]:
         """The cell that moves most under any of the assumptions, among those of some states."""
         moved = np.max([np.zeros_like(self.low), *map(self.moved, self.assumptions)], axis=0)
         for axis, (name, states) in enumerate(zip(self.asked.names, self.states, strict=True)):
@@ -104,7 +104,7 @@ class Assumptions(Displayed):
         best = np.argwhere(np.isclose(moved, moved.max(), rtol=0, atol=1e-9))
         return tuple(map(int, best[-1]))  # of two states, the second
 
-    def as_text(self, chosen: Mapping[str, str] = NOTHING) -> str:
+    def as_text(self, chosen: Mapping[str, str] = NO_ASSUMPTIONS) -> str:
         """A line for each assumption that moves the cell that moves most, or is refuted."""
         cell = self.most_moved(chosen)
         rows: list[list[str]] = []

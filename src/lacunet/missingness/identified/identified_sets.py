@@ -44,13 +44,13 @@ from lacunet.network.nodes import named, quoted
 from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
-STARTS = 3
+STARTS_OF_FIT = 3
 FIRST_STEPS, EM_STEPS = 200, 5000
 SETTLED = 1e-14  # relative change of the log-likelihood by a step
 SAME_LAW = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
-FINEST = 1e-9  # the smallest region trusted
-LARGEST = 4.0  # and the largest
+SMALLEST_REGION = 1e-9  # the smallest region trusted
+LARGEST_REGION = 4.0  # and the largest
 POINT = 1e-6  # a set that is not wider is a point
 ENOUGH = 1e-10  # a gain that is not worth a step
 NO_LAWS: Mapping[Scope, Table] = {}
@@ -190,7 +190,7 @@ def best_fit(
     counts = manifest_counts(model.grid, rows)
     known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
     law = np.concatenate([counts / counts.sum(), *known])  # no law fits better
-    randoms = [_random(model, seed) for seed in range(STARTS)]
+    randoms = [_random(model, seed) for seed in range(STARTS_OF_FIT)]
     starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
     exact = (_restored(model, weights, law) for weights in starts)
     best = next((weights for weights in exact if weights is not None), None)
@@ -237,7 +237,7 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             for start in starts:
                 reached = _end(fit, asked, start, cell, sign)
                 value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
-                if sign * value > max(sign, 0.0) - FINEST:  # no probability goes further
+                if sign * value > max(sign, 0.0) - SMALLEST_REGION:  # no probability goes further
                     break
             ends[end, cell] = value
             ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
@@ -378,14 +378,14 @@ def _end(
         change, multipliers = _program(model, now, aim, unit, trusted)
         slope = sign * multipliers if is_moved else slope
         promised = float(aim @ (unit * change))
-        if promised < ENOUGH or trusted < FINEST:
+        if promised < ENOUGH or trusted < SMALLEST_REGION:
             break
         trial = _restored(model, np.clip(now + unit * change, 0.0, 1.0), fit.law)
         gained = -1.0 if trial is None else sign * (value_of(trial) - value)
         is_moved = trial is not None and gained > 0.1 * promised
         if trial is not None and is_moved:
             now, value = trial, value_of(trial)
-            trusted = min(2 * trusted, LARGEST) if gained > 0.7 * promised else trusted
+            trusted = min(2 * trusted, LARGEST_REGION) if gained > 0.7 * promised else trusted
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4
     return value, slope

@@ -28,7 +28,7 @@ from lacunet.network.network import Scope
 from lacunet.network.nodes import Node
 
 MOST_TYPES = 20_000
-MOST_CONFIGURATIONS = 2_000_000
+MAX_LIFTED_CONFIGURATIONS = 2_000_000
 
 
 def lifted(
@@ -45,7 +45,7 @@ def lifted(
     """
     plain = graph.with_edges(graph.parents, ())
     submodel = Submodel(plain, cardinality_of, known=known)
-    if submodel.configurations > MOST_CONFIGURATIONS:
+    if submodel.configurations > MAX_LIFTED_CONFIGURATIONS:
         raise _too_large("configurations")
     grid = grid_of(submodel)
     all_districts = districts(graph, frozenset(graph.order))

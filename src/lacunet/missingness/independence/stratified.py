@@ -24,7 +24,7 @@ from lacunet.counts.counts import quotient
 from lacunet.network.network import FloatArray
 
 SIGNIFICANCE = 0.05  # of p-values adjusted for the number of tests
-SMALL = 5.0  # expected counts below this are small
+SMALL_EXPECTED_COUNT = 5.0  # expected counts below this are small
 ROWS_FOR_CHI2 = 300  # the distribution of tables of fewer rows is not that of large ones
 FIRST_DRAWS, ALL_DRAWS = 400, 40_000
 MOST_DRAWN_CELLS = 2e7
@@ -91,7 +91,7 @@ def approximated(counts: FloatArray, among: int) -> list[TestResult]:
 
     statistic, freedom, least = pearson(counts)
     total = counts.sum(axis=(1, 2, 3))
-    is_large = (least >= SMALL) & (total >= ROWS_FOR_CHI2)
+    is_large = (least >= SMALL_EXPECTED_COUNT) & (total >= ROWS_FOR_CHI2)
     p_value = np.ones(len(counts))
     large, small = (np.flatnonzero((freedom > 0) & kind) for kind in (is_large, ~is_large))
     p_value[large] = gammaincc(freedom[large] / 2, statistic[large] / 2)

@@ -70,7 +70,7 @@ from lacunet.missingness.formulas.terms import (
     Term,
 )
 from lacunet.missingness.limits import MAX_IDLE_VARIABLES, MAX_KEPT_VARIABLES
-from lacunet.missingness.recover.queries import NOTHING, Names, Query, has_no_effect
+from lacunet.missingness.recover.queries import NO_NAMES, Names, Query, has_no_effect
 from lacunet.missingness.separation.mixed import MixedGraph, projected, subsets
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Mechanism, Node
@@ -109,8 +109,8 @@ class _View:
     graph: MixedGraph
     mechanism_of: Mapping[str, Mechanism]  # by its name in the graph
     indicator_of: Mapping[str, str]  # the mechanism's name, for each partial variable that is kept
-    joined: Names = NOTHING  # mechanisms joined to the target, that are 1 in the end
-    idle: Names = NOTHING  # variables that are set, without effect on the target
+    joined: Names = NO_NAMES  # mechanisms joined to the target, that are 1 in the end
+    idle: Names = NO_NAMES  # variables that are set, without effect on the target
 
     def query_in_place_of(self, query: Query) -> Query:
         """What is searched for in this graph."""

@@ -84,7 +84,11 @@ from lacunet.network.nodes import Mechanism, Node
 
 Rule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
 KnownLaws = tuple[Names, ...]  # sets of variables whose law in the population is known
-RULES: tuple[Rule, ...] = (fraction, no_self_censoring, in_projections)  # the cheap one first
+DIRECT_RULES: tuple[Rule, ...] = (
+    fraction,
+    no_self_censoring,
+    in_projections,
+)  # the cheap one first
 
 # How deep a search goes, one depth after the other:
 #   0  fix and select alone;
@@ -106,7 +110,7 @@ class TermSearch:
 
     graph: MixedGraph
     known: KnownLaws  # laws of the population that are known from elsewhere
-    rules: tuple[Rule, ...] = RULES  # that give whole estimands
+    rules: tuple[Rule, ...] = DIRECT_RULES  # that give whole estimands
     accepts: Callable[[Term], bool] = _any_term  # whether a part can be used
     splits_freely: bool = False  # taking a target apart does not go deeper
     takes_mechanisms: bool = False  # as variables, where the rules fail

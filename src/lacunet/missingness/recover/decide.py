@@ -72,8 +72,8 @@ class SearchStage(NamedTuple):
 
 # A proof that there is none often comes cheaper than a full search for one, so both are tried in
 # turn: a little of each first, then the rest.
-FIRST = SearchStage(searching=0.05, refuting=0.15)
-LAST = SearchStage(searching=1.0, refuting=0.85)
+FIRST_SHARE = SearchStage(searching=0.05, refuting=0.15)
+REST = SearchStage(searching=1.0, refuting=0.85)
 
 
 def recover(
@@ -161,14 +161,14 @@ def _decide(
 
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
     submodels = candidates(graph.mixed, asked, known)  # the last stage goes on where the first ends
-    for stage in (FIRST, LAST):
+    for stage in (FIRST_SHARE, REST):
         mixed.meter.allow(MAX_ESTIMAND_STEPS * effort * stage.searching)
         search = TermSearch(mixed, known)
         if mixed.monotone:
             term = find_monotone_term(search, query, asked)
         else:
             term = find_term(search, query)
-            if term is None and stage == LAST:
+            if term is None and stage == REST:
                 mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
                 term = _by_mechanisms(search, query, asked)
         if term is not None:

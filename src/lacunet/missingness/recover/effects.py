@@ -45,7 +45,7 @@ from lacunet.missingness.limits import (
     MAX_PROJECTED,
 )
 from lacunet.missingness.recover.queries import (
-    NOTHING,
+    NO_NAMES,
     Names,
     Query,
     is_as_observed,
@@ -166,7 +166,7 @@ class _Districts:
         """Q[D], from queries that simplify to plain ones, or else from the district around it."""
         do = frozenset(self.local.variable_parents(district)) - district
         terms = self.by_chain(district, do) or self.from_around(district)
-        return [with_conditions(self.graph, term, NOTHING, do) for term in terms]
+        return [with_conditions(self.graph, term, NO_NAMES, do) for term in terms]
 
     def by_chain(self, district: Names, do: Names) -> list[Term]:
         """The factors P(v | earlier members of D, do(pa(D))), if all are plain conditionals."""

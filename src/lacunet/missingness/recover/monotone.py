@@ -30,9 +30,9 @@ from lacunet.missingness.refute.submodels import Submodel
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
 from lacunet.network.named_axes import Table
 
-SEEDS = (0, 1)  # of the random models; one would do but for chance
-STATES = (3, 2)  # of every variable: three where that is small enough
-EXACT = 1e-8  # an answer this close to the query is off by rounding alone
+MODEL_SEEDS = (0, 1)  # of the random models; one would do but for chance
+MODEL_STATES = (3, 2)  # of every variable: three where that is small enough
+ROUNDING_OF_ANSWER = 1e-8  # an answer this close to the query is off by rounding alone
 
 
 def find_monotone_term(search: TermSearch, query: Query, asked: Asked) -> Term | None:
@@ -68,11 +68,11 @@ def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
 
 def holds(graph: MixedGraph, asked: Asked, known: KnownLaws, term: Term) -> bool:
     """Whether an estimand gives the query of random models, from what can be observed of them."""
-    for states in STATES:
+    for states in MODEL_STATES:
         submodel = Submodel(graph, dict.fromkeys(graph.variables, states))
         if submodel.configurations <= MAX_MODEL_CONFIGURATIONS:
             models = models_of(submodel)
-            return all(_holds_in(models, seed, asked, known, term) for seed in SEEDS)
+            return all(_holds_in(models, seed, asked, known, term) for seed in MODEL_SEEDS)
     return False
 
 
@@ -94,7 +94,7 @@ def _holds_in(models: Models, seed: int, asked: Asked, known: KnownLaws, term: T
     except Unfounded:
         return False
     gap = np.abs(np.ravel(answer) - models.query(weights, asked))
-    return bool((gap < EXACT).all())  # not where it is NaN
+    return bool((gap < ROUNDING_OF_ANSWER).all())  # not where it is NaN
 
 
 def in_words(graph: MixedGraph, term: Term) -> str:

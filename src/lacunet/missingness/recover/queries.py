@@ -23,15 +23,15 @@ from typing import NamedTuple
 from lacunet.missingness.separation.mixed import MixedGraph, cut
 
 Names = frozenset[str]
-NOTHING: Names = frozenset()
+NO_NAMES: Names = frozenset()
 
 
 class Query(NamedTuple):
     """P(target | given, do(do))."""
 
     target: Names
-    given: Names = NOTHING  # seen
-    do: Names = NOTHING  # intervened on
+    given: Names = NO_NAMES  # seen
+    do: Names = NO_NAMES  # intervened on
 
     @property
     def names(self) -> Names:

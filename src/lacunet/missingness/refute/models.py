@@ -22,7 +22,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.network.network import FloatArray, Scope
 
-TINY = 1e-100  # products are not divided by less
+LEAST_PRODUCT = 1e-100  # products are not divided by less
 Sparse = Any  # a matrix of scipy
 
 
@@ -189,7 +189,7 @@ class Models:
         joint = np.asarray(np.prod(factors, axis=0))
         others = []
         for index, factor in enumerate(factors):
-            is_tiny = factor < TINY
+            is_tiny = factor < LEAST_PRODUCT
             product = np.divide(joint, factor, out=np.zeros_like(joint), where=~is_tiny)
             if is_tiny.any():
                 rest = [*factors[:index], *factors[index + 1 :]]

@@ -39,7 +39,7 @@ class Kind(NamedTuple):
     left_out: int = 0  # edges
 
 
-KINDS = (  # cheap ones first
+SUBMODEL_KINDS = (  # cheap ones first
     Kind(1, 3),
     Kind(1, 3, (4,)),
     Kind(1, 3, (10,)),
@@ -108,7 +108,7 @@ def candidates(
     graph: MixedGraph, asked: Asked, known: tuple[Names, ...] = ()
 ) -> Iterator[Submodel]:
     """The submodels to try, kind by kind."""
-    for kind in KINDS:
+    for kind in SUBMODEL_KINDS:
         for kept in kept_variables(graph, asked, kind):
             for part in parts(graph, kept, kind.left_out):
                 yield from _of_kind(part, kind, known)

@@ -28,13 +28,13 @@ from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.network.network import Scope
 
 PRIME = 2**31 - 1  # products of two numbers below it fit into 64 bits
-POINTS = 2  # random models, of which the largest rank counts
+RANDOM_MODELS = 2  # random models, of which the largest rank counts
 
 
 def ranks(submodel: Submodel, asked: Asked) -> tuple[int, int]:
     """The rank of the manifest law's Jacobian at a generic model, and that with the query's."""
     observed = with_query = 0
-    for seed in range(POINTS):
+    for seed in range(RANDOM_MODELS):
         point, basis = _generic(submodel, seed)
         query = _query_gradients(point, asked)
         observed = max(observed, len(basis))

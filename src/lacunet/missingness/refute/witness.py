@@ -25,12 +25,11 @@ from lacunet.network.network import FloatArray
 SAME_MANIFEST_LAW = 1e-12  # the manifest laws agree to this
 DIFFERENT = 1e-6  # and the query differs by more than this
 MOVES = 1e-7  # a gradient of the query along an unseen direction that is not zero
-LEAST = 0.02  # that an entry of a CPT may fall to: the models stay clear of their edges
-SEEDS = 3  # models drawn in each submodel
+LEAST_PROBABILITY = 0.02  # that an entry of a CPT may fall to: the models stay clear of their edges
+MODELS_PER_SUBMODEL = 3  # models drawn in each submodel
 MAX_STEP = 0.5  # along a direction whose largest component is one
-SHORTENINGS = (
-    4  # of a step from which there is no way back onto the manifest law, to a quarter each
-)
+# Of a step from which there is no way back onto the manifest law, to a quarter each.
+SHORTENINGS = 4
 CORRECTIONS = 12  # steps back; they square the gap, so that few are enough
 
 
@@ -79,7 +78,7 @@ def in_submodel(submodel: Submodel, asked: Asked) -> Iterator[Witness]:
     """Pairs of such models with the graph and the states of a submodel."""
     queries = list(reduced_queries(submodel.graph, asked))
     models = models_of(submodel)
-    for seed in range(SEEDS):
+    for seed in range(MODELS_PER_SUBMODEL):
         base = random_weights(models, seed)
         unseen = _null_space(models.manifest_slopes(base))
         moving = []
@@ -142,10 +141,10 @@ def _pair(
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
-    """How far a step can be taken before an entry falls to `LEAST`."""
+    """How far a step can be taken before an entry falls to `LEAST_PROBABILITY`."""
     down = weights - models.moved(weights, step)
     falling = down > 0
-    return float(((weights - LEAST)[falling] / down[falling]).min(initial=np.inf))
+    return float(((weights - LEAST_PROBABILITY)[falling] / down[falling]).min(initial=np.inf))
 
 
 def _size(difference: FloatArray) -> float:
@@ -166,7 +165,7 @@ def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray
     """Gauss and Newton's steps from a moved model to a manifest law, or None."""
     before = np.inf
     for _ in range(CORRECTIONS):
-        if (moved[~models.zeros] <= LEAST / 2).any():
+        if (moved[~models.zeros] <= LEAST_PROBABILITY / 2).any():
             return None
         gap = goal - models.manifest(moved)
         if _size(gap) < SAME_MANIFEST_LAW / 1000:

@@ -380,7 +380,7 @@ def keyed_rows(
         yield ", ".join(key), numerals(row, ", ")
 
 
-NO_ROWS = "none"
+NONE_UNSUPPORTED = "none"
 _ROW_RANGE = r"([0-9]{1,9})(?:-([0-9]{1,9}))?"
 _ROW_RANGES = re.compile(rf"{_ROW_RANGE}(?: {_ROW_RANGE})*")
 
@@ -406,7 +406,7 @@ def rows_without_data(network: Network, variable: str) -> str | None:
         str(first) if last == first + 1 else f"{first}-{last - 1}"
         for first, last in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
     ]
-    return " ".join(parts) or NO_ROWS
+    return " ".join(parts) or NONE_UNSUPPORTED
 
 
 def _support(network: Network, child: str, text: str, location: str) -> Mask:
@@ -414,11 +414,11 @@ def _support(network: Network, child: str, text: str, location: str) -> Mask:
     shape = network.shape(network.parents(child))
     number = math.prod(shape) if network.has_cpts else 0
     rows = [(int(first), int(last or first)) for first, last in re.findall(_ROW_RANGE, text)]
-    is_list = text == NO_ROWS or _ROW_RANGES.fullmatch(text)
+    is_list = text == NONE_UNSUPPORTED or _ROW_RANGES.fullmatch(text)
     if not (number and is_list and all(first <= last < number for first, last in rows)):
         expected = (
-            f"row numbers such as '0 3-5', or {NO_ROWS!r}, of the {counted(number, 'row')} of the "
-            f"CPT of {child!r}, from 0 on,"
+            f"row numbers such as '0 3-5', or {NONE_UNSUPPORTED!r}, of the "
+            f"{counted(number, 'row')} of the CPT of {child!r}, from 0 on,"
         )
         raise FormatError.syntax(location, text[:30], expected)
     mask = np.ones(number, dtype=np.bool_)

@@ -19,6 +19,6 @@ FORMATS: Mapping[str, str] = {
 
 # Formats that are read, but not written: of programs that have others by now, or read others too.
 READ_ONLY: Mapping[str, str] = {".dne": "dne", ".dsl": "dsl"}
-READABLE: Mapping[str, str] = {**FORMATS, **READ_ONLY}
+READABLE_FORMATS: Mapping[str, str] = {**FORMATS, **READ_ONLY}
 
 OF_DATA = (".csv", ".tsv", ".parquet", ".arrow", ".feather")  # those of `lacunet.data.data_files`

@@ -25,10 +25,10 @@ from lacunet.network.edge_texts import (
     with_arrows,
 )
 from lacunet.network.formats.draft import refuse_size
-from lacunet.network.formats.endings import FORMATS, OF_DATA, READABLE
+from lacunet.network.formats.endings import FORMATS, OF_DATA, READABLE_FORMATS
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.names import renamed
-from lacunet.network.formats.source import LIMIT, Source
+from lacunet.network.formats.source import MAX_FILE_BYTES, Source
 from lacunet.network.network import Network, NetworkError
 from lacunet.text import did_you_mean, first_of, listed, near_files
 
@@ -101,7 +101,7 @@ def as_learned(value: Any) -> Any:
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
-        return suffix_of(os.fspath(value)) in READABLE or os.fspath(value) in names()
+        return suffix_of(os.fspath(value)) in READABLE_FORMATS or os.fspath(value) in names()
     return isinstance(getattr(value, "network", value), Network)
 
 
@@ -112,18 +112,18 @@ def is_file_of_edges(name: str) -> bool:
 
 def names_network(name: str) -> bool:
     """Whether a text is the name of a bundled network, or of a file with a network's ending."""
-    return suffix_of(name) in READABLE or name in names()
+    return suffix_of(name) in READABLE_FORMATS or name in names()
 
 
 @clear_arguments
-def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network:
+def read_network(path: str | os.PathLike[str], *, limit: int = MAX_FILE_BYTES) -> Network:
     """Read a network from a file; the format follows the file's name.
 
     Parameters
     ----------
     path
-        A file that ends in one of `READABLE`, or that with ``.gz`` behind; or, where there is
-        no such file, the name of a bundled network such as ``"alarm"``.
+        A file that ends in one of `READABLE_FORMATS`, or that with ``.gz`` behind; or, where
+        there is no such file, the name of a bundled network such as ``"alarm"``.
     limit
         The most bytes that its CPTs may take, and the text that a ``.gz`` file unpacks to: a
         few lines or a small archive can stand for more than any memory holds.
@@ -146,7 +146,9 @@ def read_network(path: str | os.PathLike[str], *, limit: int = LIMIT) -> Network
     return read_with_text(name, limit)[0]
 
 
-def read_with_text(path: str | os.PathLike[str], limit: int = LIMIT) -> tuple[Network, str]:
+def read_with_text(
+    path: str | os.PathLike[str], limit: int = MAX_FILE_BYTES
+) -> tuple[Network, str]:
     """The network in a file, and the text of the file."""
     name = os.fspath(path)
     _format_of(name)  # an ending that is not known is refused before the file is looked for
@@ -309,12 +311,12 @@ def _is_packed(name: str) -> bool:
 
 def _format_of(name: str) -> str:
     suffix = suffix_of(name)
-    if suffix in READABLE:
-        return READABLE[suffix]
+    if suffix in READABLE_FORMATS:
+        return READABLE_FORMATS[suffix]
     if suffix in OF_DATA:
         raise FormatError(
             f"{name}: this is the name of data, not of a network.",
-            f"the file of a network ends with one of {', '.join(READABLE)}; where data are "
+            f"the file of a network ends with one of {', '.join(READABLE_FORMATS)}; where data are "
             f"taken, the network comes first, then the data; {DATA_ALONE}{near_bundled(name)}",
         )
     if meant := with_arrows(name):
@@ -326,8 +328,8 @@ def _format_of(name: str) -> str:
     raise FormatError(
         message,
         f"edges between columns of the data go in quotes, '{column} -> B'; the file of a network "
-        f"ends with one of {', '.join(READABLE)}, each also with .gz; `lacunet show` lists the "
-        f"bundled networks.{near_bundled(name)}",
+        f"ends with one of {', '.join(READABLE_FORMATS)}, each also with .gz; `lacunet show` lists "
+        f"the bundled networks.{near_bundled(name)}",
     )
 
 

@@ -43,7 +43,7 @@ from lacunet.network.mechanisms import MISSING, SHOWN, Mechanisms
 from lacunet.network.network import Cpt, Network, NetworkError
 
 FORMAT = "lacunet network"
-VERSION = 1
+NETWORK_VERSION = 1
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 _KNOWLEDGE = ("cuts", "codes", "not_asked", "unsupported", "reversible")
@@ -204,7 +204,7 @@ def _document(source: Source) -> dict[str, Any]:
         if _punctuation(cursor, ",}") == "}":
             break
     _check_end(cursor)
-    if (parts.get("format"), parts.get("version")) != (FORMAT, VERSION):
+    if (parts.get("format"), parts.get("version")) != (FORMAT, NETWORK_VERSION):
         raise FormatError(
             f'{source.name}: not the JSON of a network: needs "format": "{FORMAT}", "version": 1.'
         )
@@ -330,7 +330,7 @@ def render(network: Network, learned: str | None = None) -> str:
     """
     parts = {
         "format": _written(FORMAT),
-        "version": _written(VERSION),
+        "version": _written(NETWORK_VERSION),
         "variables": _lines(_content(network, name) for name in network.variables),
     }
     if network.tied:

@@ -23,7 +23,7 @@ SLASH_COMMENTS = r"//[^\r\n]*|/\*.*?\*/|/\*"
 PERCENT_COMMENTS = r"%[^\r\n]*"
 
 # The most bytes that the CPTs of a file may take, and the text that a gzip file unpacks to.
-LIMIT = 2**28
+MAX_FILE_BYTES = 2**28
 
 _BREAK = re.compile(r"\r\n?|\n")
 _BLANKS = re.compile(r"\s*")
@@ -39,10 +39,10 @@ class Source:
     name: str
     text: str
     breaks: tuple[int, ...]  # the offset of every line break
-    limit: int = LIMIT
+    limit: int = MAX_FILE_BYTES
 
     @classmethod
-    def of(cls, name: str, text: str, limit: int = LIMIT) -> Source:
+    def of(cls, name: str, text: str, limit: int = MAX_FILE_BYTES) -> Source:
         """Find the lines of a text, once."""
         return cls(name, text, tuple(match.start() for match in _BREAK.finditer(text)), limit)
 

@@ -30,7 +30,7 @@ from lacunet.network.formats.source import numerals, read_numbers
 from lacunet.network.formats.xml_tree import Element, tagged
 from lacunet.network.network import FloatArray, Network, NetworkError
 from lacunet.network.shapes.absent import absent_index
-from lacunet.network.shapes.noisy_max import CERTAIN, IndependentCauses, NoisyMax
+from lacunet.network.shapes.noisy_max import INCREMENT_OF_CERTAINTY, IndependentCauses, NoisyMax
 from lacunet.network.shapes.noisy_or import NoisyOr
 
 REVERSED = "lacunet_reversed"  # the user property of a node whose states were written backwards
@@ -155,7 +155,7 @@ def noisy_max_lines(network: Network, variable: str) -> list[str]:
     levels = network.cardinality(variable)
     flat = shaped.parameters(network.cpt(variable).table)
     increments = flat.reshape(levels - 1, shaped.effects.columns)
-    increments = np.where(increments >= CERTAIN, np.inf, increments)
+    increments = np.where(increments >= INCREMENT_OF_CERTAINTY, np.inf, increments)
     leak, *causes = _distributions(increments)
     lines, strengths = [], []
     nothing = np.eye(levels)[-1]
@@ -186,7 +186,7 @@ def with_reversed_states(network: Network, names: Collection[str]) -> Network:
 
     def turned(table: NDArray[Any], axes: Collection[str]) -> NDArray[Any]:
         chosen = tuple(axis for axis, name in enumerate(axes) if name in names)
-        return np.ascontiguousarray(np.flip(table, chosen))
+        return np.flip(table, chosen).copy()
 
     copy = Network(
         {

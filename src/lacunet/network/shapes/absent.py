@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from lacunet.network.network import NetworkError
 
-WORDS = ("no", "false", "absent", "0", "none", "normal", "negative", "off")
+WORDS_FOR_ABSENT = ("no", "false", "absent", "0", "none", "normal", "negative", "off")
 
 Absent = Mapping[str, str]
 
@@ -46,7 +46,9 @@ def absent_index(
                 f"could mean 'absent'; it has {list(states)}."
             )
         return states.index(absent[variable])
-    places = [index for index, state in enumerate(states) if state.strip().lower() in WORDS]
+    places = [
+        index for index, state in enumerate(states) if state.strip().lower() in WORDS_FOR_ABSENT
+    ]
     if len(places) == 1:
         return places[0]
     why = "none of" if not places else "more than one of"
@@ -54,5 +56,5 @@ def absent_index(
         f"the CPT of {of_child!r}: {why} the states {list(states)} of {variable!r} says that it "
         "is absent.",
         f'name it: shapes={{"{of_child}": lc.{name}(absent={{"{variable}": "{states[0]}"}})}}; '
-        f"known by themselves are {', '.join(WORDS)}.",
+        f"known by themselves are {', '.join(WORDS_FOR_ABSENT)}.",
     )

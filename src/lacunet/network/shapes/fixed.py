@@ -18,7 +18,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import FloatArray, Mask, NetworkError
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
-ROUNDING = 1e-6  # of the sum of a CPT row
+ROUNDING_OF_SUM = 1e-6  # of the sum of a CPT row
 
 
 @clear_arguments
@@ -59,7 +59,7 @@ class Fixed:
                 f"states of {[*parents, variable]} ask for {sizes}."
             )
         sums = self.table.sum(axis=-1)
-        if not (self.table >= 0).all() or not (np.abs(sums - 1) < ROUNDING).all():
+        if not (self.table >= 0).all() or not (np.abs(sums - 1) < ROUNDING_OF_SUM).all():
             raise NetworkError(
                 f"the CPT of {variable!r} is fixed to a table that is not one: its rows must be "
                 "probabilities that sum to one."

@@ -18,7 +18,7 @@ import numpy as np
 from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
-LARGEST = 30.0  # a log odds
+LARGEST_LOG_ODDS = 30.0  # a log odds
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,9 @@ class FullTable:
     def parameters(self, table: FloatArray) -> FloatArray:
         """The log odds of each row."""
         logs = np.log(np.maximum(table, np.finfo(float).tiny))
-        odds: FloatArray = np.clip(logs[..., 1:] - logs[..., :1], -LARGEST, LARGEST).ravel()
+        odds: FloatArray = np.clip(
+            logs[..., 1:] - logs[..., :1], -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS
+        ).ravel()
         return odds
 
     @property
@@ -96,8 +98,8 @@ class FullTable:
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""
-        return np.clip(parameters, -LARGEST, LARGEST)
+        return np.clip(parameters, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
-        return np.asarray(np.abs(parameters) < LARGEST)
+        return np.asarray(np.abs(parameters) < LARGEST_LOG_ODDS)

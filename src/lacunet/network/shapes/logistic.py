@@ -27,7 +27,7 @@ from lacunet.network.shapes.main_effects import (
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
-LARGEST = 30.0  # a log odds, or a log odds ratio
+LARGEST_LOG_ODDS = 30.0  # a log odds, or a log odds ratio
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,12 @@ class MultinomialLogit:
 
         start = np.zeros(number) if near is None else self.parameters(near)
         return self.table(
-            maximum(likelihood, start, np.full(number, -LARGEST), np.full(number, LARGEST))
+            maximum(
+                likelihood,
+                start,
+                np.full(number, -LARGEST_LOG_ODDS),
+                np.full(number, LARGEST_LOG_ODDS),
+            )
         )
 
     def parameters(self, table: FloatArray) -> FloatArray:
@@ -101,7 +106,7 @@ class MultinomialLogit:
         odds = logs[:, 1:] - logs[:, :1]
         parameters = odds[self.effects.alone]
         parameters[1:] -= parameters[0]
-        return np.asarray(np.clip(parameters.T.ravel(), -LARGEST, LARGEST))
+        return np.asarray(np.clip(parameters.T.ravel(), -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
 
     @property
     def reports_probabilities(self) -> bool:
@@ -133,11 +138,11 @@ class MultinomialLogit:
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""
-        return np.clip(parameters, -LARGEST, LARGEST)
+        return np.clip(parameters, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each log odds whether it is not at its bound."""
-        return np.asarray(np.abs(parameters) < LARGEST)
+        return np.asarray(np.abs(parameters) < LARGEST_LOG_ODDS)
 
     def _logs(self, parameters: FloatArray) -> FloatArray:
         """The logarithm of each probability: child's states, then parent configurations."""

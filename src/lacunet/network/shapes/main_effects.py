@@ -22,7 +22,7 @@ from lacunet.network.network import FloatArray, NetworkError
 from lacunet.network.shapes.shape import StatesOfAxes
 
 Integers = NDArray[np.integer]
-MOST_CONFIGURATIONS = 2**20  # of the parents: tables have as many rows
+MAX_PARENT_CONFIGURATIONS = 2**20  # of the parents: tables have as many rows
 
 
 @dataclass(frozen=True)
@@ -134,11 +134,11 @@ def backed_by_states(rows: FloatArray) -> FloatArray:
 def check_size(name: str, variable: str, states: StatesOfAxes) -> None:
     """Refuse a shape whose table would have too many rows."""
     rows = prod(map(len, states[:-1]))
-    if rows > MOST_CONFIGURATIONS:
+    if rows > MAX_PARENT_CONFIGURATIONS:
         raise NetworkError(
             f"the CPT of {variable!r} is to be {name!r} with {len(states) - 1} parents, which have "
-            f"{rows:,} configurations: there may be {MOST_CONFIGURATIONS:,}, those of 20 parents "
-            "of two states.",
+            f"{rows:,} configurations: there may be {MAX_PARENT_CONFIGURATIONS:,}, those of 20 "
+            "parents of two states.",
             "every CPT is written out as a table: give it fewer parents, for instance by groups "
             "of causes with a variable of their own between.",
         )

@@ -20,11 +20,13 @@ import numpy as np
 
 from lacunet.network.network import FloatArray
 
-STEPS = 200
+MAX_NEWTON_STEPS = 200
 HALVINGS = 60
 CLIMB = 1e-4  # of what the slope promises: a step that climbs less is halved
-NEAR = 1e-9  # what a step promises near the maximum: less is not to be told from rounding
-LAST = 1e-13  # the same of the last step: what is left behind it is the square of that
+# What a step promises near the maximum: less is not to be told from rounding.
+SMALL_STEP_GAIN = 1e-9
+# The same of the last step: what is left behind it is the square of that.
+SMALLEST_STEP_GAIN = 1e-13
 RIDGE = 1e-11  # of its curvature, added to that of each parameter: ridges have a way up
 PIVOTS = 30
 
@@ -59,15 +61,17 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     [1.0, 3.0]
     """
     point, here = start, function(start)
-    for _ in range(STEPS):
+    for _ in range(MAX_NEWTON_STEPS):
         step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
-        if not promise > LAST:
+        if not promise > SMALLEST_STEP_GAIN:
             return np.asarray(np.clip(point + step, low, high))
         for _ in range(HALVINGS):
             aim = np.clip(point + step, low, high)
             there = function(aim)
-            enough = here.value + (CLIMB * promise if promise > NEAR else -NEAR)
+            enough = here.value + (
+                CLIMB * promise if promise > SMALL_STEP_GAIN else -SMALL_STEP_GAIN
+            )
             if there.value >= enough:
                 break
             step = step / 2

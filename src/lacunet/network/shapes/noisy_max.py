@@ -44,10 +44,10 @@ from lacunet.network.shapes.main_effects import (
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
-CERTAIN = 30.0  # an increment: what is more is a probability of one
+INCREMENT_OF_CERTAINTY = 30.0  # an increment: what is more is a probability of one
 ONE_CAUSE = 0.5  # pseudo-counts of each state where there is one cause
 NO_CAUSE = 0.1  # the same where there is none
-ROUNDING = 1e-13  # an increment that a table shows: what is less is none
+ROUNDING_OF_INCREMENT = 1e-13  # an increment that a table shows: what is less is none
 SMALLEST_START, LARGEST_START = 1e-3, 2.0
 
 
@@ -171,8 +171,10 @@ class IndependentCauses:
             logs = np.log(cumulative[:, 1:]) - np.log(cumulative[:, :-1])  # D_z(u)
         logs = np.where(np.isnan(logs), 0.0, logs)
         alone = np.clip(logs[self.effects.alone], 0.0, None)
-        alone[1:] -= np.minimum(alone[0], CERTAIN)
-        alone = np.where(alone < ROUNDING, 0.0, np.minimum(alone, CERTAIN))
+        alone[1:] -= np.minimum(alone[0], INCREMENT_OF_CERTAINTY)
+        alone = np.where(
+            alone < ROUNDING_OF_INCREMENT, 0.0, np.minimum(alone, INCREMENT_OF_CERTAINTY)
+        )
         return np.asarray(alone.T.ravel())
 
     @property
@@ -214,11 +216,11 @@ class IndependentCauses:
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """The nearest parameters within their bounds."""
-        return np.clip(parameters, 0.0, CERTAIN)
+        return np.clip(parameters, 0.0, INCREMENT_OF_CERTAINTY)
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each increment whether it is neither zero nor certain."""
-        return np.asarray((parameters > 0) & (parameters < CERTAIN))
+        return np.asarray((parameters > 0) & (parameters < INCREMENT_OF_CERTAINTY))
 
     def _levels(self, table: FloatArray) -> FloatArray:
         """A row for each parent configuration, the state of no effect first."""
@@ -245,7 +247,7 @@ def fitted_level(
     """
     total = no.sum() + yes.sum()
     number = effects.columns
-    bounds = np.zeros(number), np.full(number, CERTAIN)
+    bounds = np.zeros(number), np.full(number, INCREMENT_OF_CERTAINTY)
     if not total > 0:
         return np.zeros(number) if start is None else start
     no, yes = no / total, yes / total

@@ -34,7 +34,7 @@ from lacunet.network.shapes.main_effects import (
 from lacunet.network.shapes.newton import Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
-LARGEST = 30.0  # a log odds, or a log odds ratio
+LARGEST_LOG_ODDS = 30.0  # a log odds, or a log odds ratio
 SMALLEST_GAP = 1e-12  # between two thresholds: a state between them is never reached
 
 
@@ -113,7 +113,7 @@ class CumulativeLogit:
             curvature[diagonal, diagonal] += odds / -np.expm1(-room)
             return Slope(value, gradient, curvature)
 
-        low, high = np.full(number, -LARGEST), np.full(number, LARGEST)
+        low, high = np.full(number, -LARGEST_LOG_ODDS), np.full(number, LARGEST_LOG_ODDS)
         low[1:steps] = SMALLEST_GAP
         begin = self._even_start(shares) if near is None else self.parameters(near)
         start = np.concatenate([begin[:1], np.diff(begin[:steps]), begin[steps:]])
@@ -126,14 +126,14 @@ class CumulativeLogit:
         tiny = np.finfo(float).tiny
         below = np.maximum(np.cumsum(rows, axis=1)[:, :-1], tiny)
         above = np.maximum(np.cumsum(rows[:, ::-1], axis=1)[:, ::-1][:, 1:], tiny)
-        scores = np.clip(np.log(below) - np.log(above), -2 * LARGEST, 2 * LARGEST)
+        scores = np.clip(np.log(below) - np.log(above), -2 * LARGEST_LOG_ODDS, 2 * LARGEST_LOG_ODDS)
         if not scores.shape[1]:
             return np.zeros(len(self.parameter_names))
         # Every threshold tells an effect: the one that is farthest from 0 and 1 does best.
         middle = np.abs(scores).argmin(axis=1)[1:]
         effects = scores[0, middle] - scores[1:][np.arange(len(middle)), middle]
-        thresholds = np.maximum.accumulate(np.clip(scores[0], -LARGEST, LARGEST))
-        return np.concatenate([thresholds, np.clip(effects, -LARGEST, LARGEST)])
+        thresholds = np.maximum.accumulate(np.clip(scores[0], -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS))
+        return np.concatenate([thresholds, np.clip(effects, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)])
 
     @property
     def reports_probabilities(self) -> bool:
@@ -174,14 +174,14 @@ class CumulativeLogit:
 
     def within(self, parameters: FloatArray) -> FloatArray:
         """Parameters within their bounds, and thresholds that ascend."""
-        within = np.clip(parameters, -LARGEST, LARGEST)
+        within = np.clip(parameters, -LARGEST_LOG_ODDS, LARGEST_LOG_ODDS)
         steps = self.thresholds
         within[:steps] = np.maximum.accumulate(within[:steps])
         return within
 
     def is_inside(self, parameters: FloatArray) -> Mask:
         """Of each threshold and effect whether it is not at a bound, nor at the next threshold."""
-        inside = np.abs(parameters) < LARGEST
+        inside = np.abs(parameters) < LARGEST_LOG_ODDS
         apart = np.diff(parameters[: self.thresholds]) > 2 * SMALLEST_GAP
         inside[1 : self.thresholds] &= apart
         return np.asarray(inside)

@@ -31,7 +31,7 @@ from lacunet.text import counted
 WIDTH, HEIGHT = 380, 230
 LEFT, RIGHT, TOP, BOTTOM = 58, 22, 14, 40
 MOST_POINTS = 400
-LONGEST_LABEL = 220.0  # pixels; longer ones lose their middle
+WIDEST_LABEL = 220.0  # pixels; longer ones lose their middle
 MOST_ACROSS = 12  # states that stand side by side, where the parents have fewer configurations
 TITLE_ROOM = 420.0
 
@@ -231,7 +231,7 @@ def _label_room(names: Sequence[str]) -> float:
 
 def short(name: str) -> str:
     """A label, without its middle where it is too long."""
-    return fitted(name, LONGEST_LABEL, SIZE)
+    return fitted(name, WIDEST_LABEL, SIZE)
 
 
 def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) -> Picture:

@@ -20,11 +20,11 @@ from typing import Generic, TypeVar
 Node = TypeVar("Node", bound=Hashable)
 Point = tuple[float, float]
 
-GAP = 18.0  # between boxes of a layer
+BOX_GAP = 18.0  # between boxes of a layer
 BEND = 12.0  # the room of an edge that passes a layer
 BETWEEN = 34.0  # between layers, and more where many edges meet
 MARGIN = 8.0
-ROOMS = (1.0, 0.86, 0.72)  # shares of the width for boxes; what is left is for bends
+BOX_SHARES = (1.0, 0.86, 0.72)  # shares of the width for boxes; what is left is for bends
 FEW_NODES = 120  # nodes: of more, the first layout is taken
 STRAIGHT = (1.0, 2.0, 8.0)  # what an edge weighs by how many of its ends are bends
 ORDERINGS = 12  # sweeps, fewer in large graphs
@@ -80,7 +80,7 @@ def layered(
     [8.0, 72.0, 72.0]
     """
     layouts = []
-    for share in ROOMS:  # bends take room too, so nodes may have to do with less
+    for share in BOX_SHARES:  # bends take room too, so nodes may have to do with less
         layouts.append(_laid_out(size_of, edges, room - 2 * MARGIN, share))
         if layouts[-1].width <= room or len(size_of) > FEW_NODES:
             break
@@ -144,9 +144,9 @@ def _layers(
         for layer in layers:
             if not taken[layer] or taken[layer] + width <= room:
                 if node in layer_of:
-                    taken[layer_of[node]] -= width + GAP
+                    taken[layer_of[node]] -= width + BOX_GAP
                 layer_of[node] = layer
-                taken[layer] += width + GAP
+                taken[layer] += width + BOX_GAP
                 return
 
     free = [node for node in size_of if not parents[node]]
@@ -247,7 +247,7 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
         x = 0.0
         for box in layer:
             box.x = x + box.width / 2
-            x += box.width + GAP
+            x += box.width + BOX_GAP
         for box in layer:
             box.x += (room - x) / 2
     for sweep in range(SPREADINGS):
@@ -270,7 +270,7 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
     """Nearest to the wishes, in order and at a distance: pool adjacent violators."""
     offsets = [0.0]
     for left, right in pairwise(layer):
-        gap = BEND / 2 if left.node is None and right.node is None else GAP
+        gap = BEND / 2 if left.node is None and right.node is None else BOX_GAP
         offsets.append(offsets[-1] + left.width / 2 + gap + right.width / 2)
     blocks: list[tuple[float, float, int]] = []  # sum of weighted wishes, weight, boxes
     for (wish, weight), offset in zip(wishes, offsets, strict=True):

@@ -40,7 +40,7 @@ OF_WIDE_CHARACTERS = (  # fonts that have them; those that a machine has stand i
     "WenQuanYi Zen Hei",
     "Droid Sans Fallback",
 )
-POINTS = 0.75  # in a pixel
+POINTS_PER_PIXEL = 0.75
 
 COLOURS = {  # in light; pages know them as --NAME, in light and in dark
     "paper": "#ffffff",
@@ -195,7 +195,9 @@ class Picture(Displayed):
                 "install it with: pip install lacunet[plots]; SVG needs nothing.",
             ) from None
 
-        figure = Figure(figsize=(self.width * POINTS / 72, self.height * POINTS / 72))
+        figure = Figure(
+            figsize=(self.width * POINTS_PER_PIXEL / 72, self.height * POINTS_PER_PIXEL / 72)
+        )
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set(xlim=(0, self.width), ylim=(self.height, 0))
@@ -297,7 +299,7 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
             shape.text,
             ha={"start": "left", "middle": "center", "end": "right"}[shape.anchor],
             va="baseline",
-            size=shape.size * POINTS,
+            size=shape.size * POINTS_PER_PIXEL,
             family=_fonts(),
             weight="bold" if shape.is_bold else "normal",
             color=COLOURS["ink"],
@@ -319,7 +321,7 @@ def _draw(axes: Any, shape: Shape, order: int) -> None:
     patch.set(
         edgecolor=COLOURS.get(style.stroke, "none"),
         facecolor=COLOURS.get(style.fill, "none"),
-        linewidth=style.width * POINTS if style.stroke else 0,
+        linewidth=style.width * POINTS_PER_PIXEL if style.stroke else 0,
         alpha=style.opacity,
         zorder=order,
     )

@@ -13,7 +13,8 @@ from functools import cache
 
 from lacunet.text_tables import ELLIPSIS
 
-FIRST = " "  # of the characters whose widths are listed, in thousandths of the size; then by code
+# Of the characters whose widths are listed, in thousandths of the size; then by code.
+FIRST_CHARACTER = " "
 
 
 def _numbers(text: str) -> list[int]:
@@ -37,7 +38,7 @@ BOLD = _numbers("""
 OF_LETTER = {False: 800, True: 950}  # one of another alphabet; few are wider
 ROUNDED = 1.03  # letters are moved to whole pixels
 WIDE = 1000  # a character as wide as the line is high
-NO_ROOM = "Mn", "Me", "Cf"  # categories that take no room of their own
+ZERO_WIDTH = "Mn", "Me", "Cf"  # categories that take no room of their own
 
 
 def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
@@ -52,10 +53,10 @@ def text_width(text: str, size: float, *, is_bold: bool = False) -> float:
 @cache
 def _width(sign: str, is_bold: bool) -> int:
     widths = BOLD if is_bold else REGULAR
-    index = ord(sign) - ord(FIRST)
+    index = ord(sign) - ord(FIRST_CHARACTER)
     if 0 <= index < len(widths):
         return widths[index]
-    if unicodedata.category(sign) in NO_ROOM:
+    if unicodedata.category(sign) in ZERO_WIDTH:
         return 0
     if sign == ELLIPSIS or unicodedata.east_asian_width(sign) in "WF":
         return WIDE

@@ -28,7 +28,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.show.figures.node_layout import bow, layered
 from lacunet.show.figures.text_width import text_width
 from lacunet.show.pages.kit import bullets, folded, section
-from lacunet.show.pages.numbers import NOTHING, Behind, pack
+from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, pack
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
 NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
@@ -37,11 +37,15 @@ LETTERS = 12.0  # the size of words in cards
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
-ROOMS = (1240, 930, 720)  # a drawing for each of these widths; where there is less it is scaled
+DRAWING_WIDTHS = (
+    1240,
+    930,
+    720,
+)  # a drawing for each of these widths; where there is less it is scaled
 MAX_CELLS_IN_BROWSER = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
 SECONDS = 10  # that a page works on what does not fit as a whole
 MOST_CARRIED = 1_000_000  # cells of CPTs, in full
-PATIENCE = 100  # cells per node that are as dear as trying one order
+CELLS_PER_TRY = 100  # cells per node that are as dear as trying one order
 MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
 
 
@@ -51,12 +55,12 @@ class ShownNetwork:
 
     label: str
     network: Network
-    behind: Behind = NOTHING
+    behind: Behind = NOTHING_BEHIND
 
 
 def carried(
     network: Network,
-    behind: Behind = NOTHING,
+    behind: Behind = NOTHING_BEHIND,
     *,
     graph: MissingnessGraph | None = None,
     other: ShownNetwork | None = None,
@@ -136,7 +140,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     graph = numbered(neighbours, _weights(network))
     order = greedy_order(graph, [1] * len(nodes))
     if MANY_CELLS < clique_cells(graph, order) <= SEARCHED * MAX_CELLS_IN_BROWSER:
-        order = best_order(graph, [order], patience=PATIENCE)
+        order = best_order(graph, [order], patience=CELLS_PER_TRY)
     return [index_of[nodes[number]] for number in order]
 
 
@@ -156,7 +160,7 @@ def drawing(
     *,
     other: Network | None = None,
     with_states: bool = False,
-    rooms: Sequence[float] = ROOMS,
+    rooms: Sequence[float] = DRAWING_WIDTHS,
     written: Callable[[Node], str] | None = None,
 ) -> dict[str, Any]:
     """Where cards and arrows go, for each width that there is a drawing for; nothing is live.

@@ -40,7 +40,7 @@ class Behind:
     marginals: Mapping[str, FloatArray] | None = None
 
 
-NOTHING = Behind()
+NOTHING_BEHIND = Behind()
 
 
 def rows_behind(report: FamilyReport) -> FloatArray:

@@ -17,7 +17,7 @@ from typing import Any
 from lacunet.show.pages.kit import Tile, document, named, paragraph, section, table, tiles
 from lacunet.text import counted, first_of, own_version
 
-MOST_NAMES = 3  # of data files, in a title
+MAX_FILES_IN_TITLE = 3
 SCRIPTS = ("sorting.js", "page.js")
 DRAWN = ("network.js", "picture.js", "drawing.js")  # of a network without CPTs
 LIVE = ("beliefs.js", "network.js", "picture.js", "cpts.js")
@@ -86,7 +86,7 @@ def provenance(
         tuple((str(path), _hash(path)) for path in files),
         tuple(versions),
         Path(network).name,
-        first_of([Path(name).name or name for name in data], MOST_NAMES),
+        first_of([Path(name).name or name for name in data], MAX_FILES_IN_TITLE),
     )
 
 

@@ -7,7 +7,7 @@ from math import isfinite
 
 from lacunet.errors import as_level
 from lacunet.learning.closed_forms.forms import UNGROUPED
-from lacunet.learning.em.em_stage import LOOPY
+from lacunet.learning.em.em_stage import NOTE_ON_LOOPY
 from lacunet.learning.family_reports import AT_PRIOR, BY_GRAPH, BY_SELECTION
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
@@ -217,7 +217,7 @@ def _em(result: Result, ended: Ended) -> str:
     starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
     does = "maximise" if ended.reason == "converged" else "approach the maximum of"
     goal = "posterior given" if has_pseudo_counts(result.pseudo_counts) else "likelihood of"
-    loopy = sum(LOOPY in report.warnings for report in result.families.values())
+    loopy = sum(NOTE_ON_LOOPY in report.warnings for report in result.families.values())
     about = (
         f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
         "propagation."

@@ -21,20 +21,22 @@ from lacunet.show.plain_values import plain
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting
 
-SMALL = 8  # CPT rows: a terminal shows smaller CPTs whole
+ROWS_SHOWN_WHOLE = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW_VARIABLES_SHOWN = 12  # variables
 FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
 WIDEST = 5  # intervals
-STATES = (MISSING, SHOWN)  # of a mechanism
+MECHANISM_STATES = (MISSING, SHOWN)
 OF_ROWS = (
     "Intervals are made from the rows alone, estimates also from the pseudo-counts: an "
     "estimate may lie near an end of its interval."
 )
 EFFECTIVE = "effective: the weakest CPT row is as precise as from this many complete rows"
 OF_MORE = "; in '{0} of {1}', {1} is the number of rows that show its parents' states"
-FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
-UNSUPPORTED = "unsupported: CPT rows without data: no row shows the variable and these parents"
-WITHOUT_INTERVALS = " (-: known only with intervals)"
+LEGEND_FELL_BACK = "fell back: share of the rows' weight for which another estimate had to stand in"
+LEGEND_UNSUPPORTED = (
+    "unsupported: CPT rows without data: no row shows the variable and these parents"
+)
+LEGEND_WITHOUT_INTERVALS = " (-: known only with intervals)"
 OF_ALTERNATIVES = (
     "entropy: 1 where each row is in one state for certain; smallest: the share of the rows in the "
     "smallest state; agreed: starts of EM that ended at the best"
@@ -123,12 +125,12 @@ def _reports(result: Result) -> list[str]:
     if both := [report.effective for report in reports if " of " in report.effective]:
         effective += OF_MORE.format(*both[0].split(" of "))
     if any(report.effective == "-" for report in reports):
-        effective += WITHOUT_INTERVALS
+        effective += LEGEND_WITHOUT_INTERVALS
     lines.append(effective)
     if any(report.fallback_mass for report in reports):
-        lines.append(FELL_BACK)
+        lines.append(LEGEND_FELL_BACK)
     if any(report.unsupported for report in reports):
-        lines.append(UNSUPPORTED)
+        lines.append(LEGEND_UNSUPPORTED)
     return lines
 
 
@@ -143,7 +145,7 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     network = result.network
     heads = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
     cpts = [cpt for cpt in heads if cpt.child not in network.shapes_of]
-    small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= SMALL]
+    small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= ROWS_SHOWN_WHOLE]
     shown = small if len(cpts) <= FEW_VARIABLES_SHOWN else []
     lines: list[str] = []
     for cpt in shown:
@@ -186,7 +188,9 @@ def _mechanism(result: Result, variable: str, cpt: Cpt) -> str:
     words = []
     for cell in dict.fromkeys((int(rates.argmin()), int(rates.argmax()))):
         states = [
-            result.network.states(name)[code] if name in result.network.states_of else STATES[code]
+            result.network.states(name)[code]
+            if name in result.network.states_of
+            else MECHANISM_STATES[code]
             for name, code in zip(cpt.parents, np.unravel_index(cell, rates.shape), strict=True)
         ]
         given = ", ".join(assigned(v, s) for v, s in zip(cpt.parents, states, strict=True))

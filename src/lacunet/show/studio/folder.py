@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lacunet.data.data_files import FORMATS
+from lacunet.data.data_files import READER_OF_ENDING
 from lacunet.errors import LacunetError
 
 PROJECT = "lacunet-studio"  # the folder of the project, below the studio's
@@ -44,7 +44,7 @@ class Folder:
                 f"{name} is outside of the folder {self.root}.",
                 "start the studio in the folder of the data.",
             )
-        if not path.is_file() or not path.name.lower().endswith(tuple(FORMATS)):
+        if not path.is_file() or not path.name.lower().endswith(tuple(READER_OF_ENDING)):
             raise OutsideError(f"there is no data file {name} in {self.root}.")
         return path
 
@@ -58,7 +58,7 @@ class Folder:
                 visible = [name for name in visible if name == UPLOADS]
             folders[:] = sorted(visible) if depth < DEEPEST else []
             for name in sorted(files):
-                if name.lower().endswith(tuple(FORMATS)) and not name.startswith("."):
+                if name.lower().endswith(tuple(READER_OF_ENDING)) and not name.startswith("."):
                     paths.append((Path(folder) / name).relative_to(self.root).as_posix())
             if len(paths) >= MOST_FILES or number >= MOST_FOLDERS:
                 break
@@ -76,9 +76,11 @@ class Folder:
         """
         if Path(name).name != name or set(name) & {"\0", "\\"} or name.startswith("."):
             raise OutsideError(f"{name!r} is not the name of a file.")
-        suffix = next((end for end in FORMATS if name.lower().endswith(end)), None)
+        suffix = next((end for end in READER_OF_ENDING if name.lower().endswith(end)), None)
         if suffix is None:
-            raise OutsideError(f"{name} is not a data file.", f"these end in {', '.join(FORMATS)}.")
+            raise OutsideError(
+                f"{name} is not a data file.", f"these end in {', '.join(READER_OF_ENDING)}."
+            )
         kept = self.below_project(UPLOADS)
         with TemporaryDirectory(dir=kept, prefix=".") as draft:
             brought = Path(draft) / "table"

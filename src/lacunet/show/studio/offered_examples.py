@@ -18,7 +18,7 @@ class OfferedExample:
     graph: str
 
 
-EXAMPLES = {
+OFFERED_EXAMPLES = {
     "screening": OfferedExample(
         "50,000 simulated patients of a screening test: whether they have the disease was looked "
         "at mainly where the test or symptoms spoke for it. How good is the test?",

@@ -30,7 +30,7 @@ from lacunet.show.plain_values import plain
 
 KEPT_LINES = 40
 LONGEST_LABEL = 60
-PATIENCE = 5.0  # seconds to tidy up in, before a command is killed
+SECONDS_TO_TIDY_UP = 5.0  # seconds to tidy up in, before a command is killed
 TEXTS = ("learned.json", "network.json", "graph.txt", "methods.txt", "output.txt")
 FILES = ("page.html", *TEXTS, "network.svg", "network.pdf")
 RESULTS = ("learn", "beside")  # kinds whose runs are numbered, for the user to choose from
@@ -179,11 +179,11 @@ class Runs:
         if process is not None and process.poll() is None:
             process.terminate()
             try:
-                process.wait(PATIENCE)
+                process.wait(SECONDS_TO_TIDY_UP)
             except subprocess.TimeoutExpired:
                 process.kill()
         if thread is not None:
-            thread.join(PATIENCE)
+            thread.join(SECONDS_TO_TIDY_UP)
 
     def _run(self, job: CurrentRun) -> None:
         ended = False

@@ -66,7 +66,7 @@ from lacunet.show.studio.commands import (
 from lacunet.show.studio.file_proposals import proposed_reading
 from lacunet.show.studio.folder import Folder, OutsideError
 from lacunet.show.studio.learned_summary import differences, summary_of
-from lacunet.show.studio.offered_examples import EXAMPLES, as_csv
+from lacunet.show.studio.offered_examples import OFFERED_EXAMPLES, as_csv
 from lacunet.show.studio.project import Project, StaleError, Store, project_from
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
 from lacunet.show.studio.sketch import Sketch, checked_sketch, drawn, sketch_of, with_mechanisms
@@ -77,7 +77,7 @@ HOST = "127.0.0.1"
 MOST_BYTES = 2**20  # of a request
 MOST_UPLOADED, PIECE = 2**28, 2**20  # bytes of a table that the browser brings, at a time
 MOST_DIGITS = 20  # of the length of a request
-PATIENCE = 60.0  # seconds that a connection may be silent
+SECONDS_OF_SILENCE = 60.0  # seconds that a connection may be silent
 MOST_ANSWERS = 12  # to one question
 HTML, JSON, PLAIN = "text/html", "application/json", "text/plain"
 KIND_OF = {".html": HTML, ".json": JSON, ".txt": PLAIN}
@@ -96,7 +96,7 @@ IN_A_SANDBOX = (
     "script-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 # The methods of a studio that are asked for by their names, without and with something said.
-GIVEN = ("state", "job", "export")
+METHODS_WITH_BODY = ("state", "job", "export")
 ON_TABLES = ("reading", "look", "intervals", "skips")
 ON_PROJECTS = ("project", "graph", "run", "cancel", "adopt", "answers", "example")
 ON_RUNS = ("summary", "compare", "rename", "delete")
@@ -131,7 +131,7 @@ class Studio:
             "folder": str(self.folder.root),
             "files": self.folder.tables(),
             "methods": list(METHODS),
-            "examples": {name: example.words for name, example in EXAMPLES.items()},
+            "examples": {name: example.words for name, example in OFFERED_EXAMPLES.items()},
             "runs": [{**run, "key": self.runs.key(run["name"])} for run in self.runs.finished()],
             "job": self.job(),
         }
@@ -263,7 +263,7 @@ class Studio:
         """Put a bundled table into the folder; its name there, and the graph to begin with."""
         name = str(asked["name"])
         path = self.folder.add_table(f"{name}.csv", [as_csv(name)])
-        return {"data": path, "graph": EXAMPLES[name].graph}
+        return {"data": path, "graph": OFFERED_EXAMPLES[name].graph}
 
     def summary(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What a run learned, CPT by CPT."""
@@ -475,7 +475,7 @@ class Handler(BaseHTTPRequestHandler):
         if path == "/":
             self.server.opened()
             return HTML, studio_page(self.server.token).encode()
-        if path[1:] in GIVEN:
+        if path[1:] in METHODS_WITH_BODY:
             return JSON, _json(getattr(studio, path[1:])())
         if run := _run_in(path):
             file = studio.runs.file(*run)
@@ -577,7 +577,7 @@ class Server(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, studio: Studio, port: int = 0, patience: float = PATIENCE) -> None:
+    def __init__(self, studio: Studio, port: int = 0, patience: float = SECONDS_OF_SILENCE) -> None:
         self.studio, self.token = studio, secrets.token_urlsafe(24)
         self.patience = patience
         self._way_in: Path | None = None

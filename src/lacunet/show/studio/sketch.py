@@ -25,7 +25,7 @@ from lacunet.show.pages.live_network import drawing
 from lacunet.show.plain_values import plain
 from lacunet.text import in_quotes
 
-ROOMS = (800, 340)  # a drawing for each of these widths
+DRAWING_WIDTHS = (800, 340)  # a drawing for each of these widths
 UNKNOWN_STATES = ("0", "1")  # of a variable that no data show: any two
 
 
@@ -215,7 +215,7 @@ def _drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None
-    picture = drawing(network, graph, rooms=ROOMS, written=named)["drawn"]
+    picture = drawing(network, graph, rooms=DRAWING_WIDTHS, written=named)["drawn"]
     mechanisms = [] if graph is None else [*graph.causes_of]
     verdicts = {} if graph is None else graph.recover_families()
     return {

@@ -6,7 +6,7 @@ from html import escape
 
 from lacunet.show.pages.kit import document
 
-STEPS = {
+PAGE_STEPS = {
     "Table": """
 <p class="soft">Tables below <bdi id="folder"></bdi>: .csv, .tsv, .parquet, .arrow, .feather.</p>
 <div class="bar"><label>table <select id="file"></select></label>
@@ -125,7 +125,7 @@ def way_in_page(address: str) -> str:
 def studio_page(token: str) -> str:
     """The page, for the browser that has the token."""
     steps = sections = ""
-    for number, (title, markup) in enumerate(STEPS.items(), 1):
+    for number, (title, markup) in enumerate(PAGE_STEPS.items(), 1):
         key = title.lower()
         steps += f'<li><a href="#{key}" id="to-{key}"><b>{number}</b> {title}<span></span></a></li>'
         sections += f'<section id="{key}" hidden tabindex="-1"><h2>{title}</h2>{markup}</section>'

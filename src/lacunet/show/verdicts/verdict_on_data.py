@@ -24,7 +24,7 @@ from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.network.network import FloatArray, Scope
 from lacunet.text import first_of
 
-MOST_NAMED = 5  # variables whose states are assumed
+MAX_VARIABLES_IN_NOTE = 5  # variables whose states are assumed
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ class Reported:
         """That of the verdict, and which numbers of states it takes for granted."""
         if not (self.assumed and self.is_generic):
             return self.verdict.standing
-        return f"{self.verdict.standing} (two, assumed for {first_of(self.assumed, MOST_NAMED)})"
+        assumed = first_of(self.assumed, MAX_VARIABLES_IN_NOTE)
+        return f"{self.verdict.standing} (two, assumed for {assumed})"
 
     @property
     def is_generic(self) -> bool:

@@ -32,12 +32,12 @@ GENERIC = (
 )
 
 FIT_BEST = "models of the graph that fit these data best"
-EXAMPLES = "the two models above are an example, not these data"
+ONLY_EXAMPLES = "the two models above are an example, not these data"
 
 ESTIMATED = (  # of an estimate, as data
     "table rows_used rows_shown share_used weighted_size largest_weight unseen is_founded warnings"
 )
-ASSUMED = "edge statistic degrees_of_freedom p_value adjusted low high"  # of an assumption
+ASSUMPTION_FIELDS = "edge statistic degrees_of_freedom p_value adjusted low high"
 
 Rows = list[list[str]]
 
@@ -191,7 +191,8 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
             "is_narrow": answer.is_narrow,
         },
         "not_estimated": answer.refusal or None,
-        "assumptions": assumed and [plain(claim, ASSUMED) for claim in assumed.assumptions],
+        "assumptions": assumed
+        and [plain(claim, ASSUMPTION_FIELDS) for claim in assumed.assumptions],
     }
 
 
@@ -247,7 +248,7 @@ def caption_of(answer: Reported) -> str:
     words = f"Estimated from the data: the {FIT_BEST} all give this answer"
     if not _is_point(answer):
         words = f"Estimated from the data: the lowest and highest answer of the {FIT_BEST}"
-    return f"{words} ({EXAMPLES})" if answer.verdict.witness is not None else words
+    return f"{words} ({ONLY_EXAMPLES})" if answer.verdict.witness is not None else words
 
 
 def _is_point(answer: Reported) -> bool:
