@@ -128,8 +128,13 @@ def test_what_other_programs_write_for_missing_is_missing_and_is_told(token: str
 def test_a_network_that_is_given_owns_its_states() -> None:
     network = lc.Network({"A": ["x", "."]})
     assert read_table({"A": ["x", "."]}, network).columns["A"].tolist() == [0, 1]
-    with pytest.raises(lc.LacunetError, match=r"'\.'"):
-        read_table({"A": ["x", "."]}, lc.Network({"A": ["x", "y"]}))
+
+
+@pytest.mark.parametrize("token", [".", "n/a", "#N/A", "<NA>"])
+def test_what_other_programs_write_for_missing_is_missing_where_it_is_no_state(token: str) -> None:
+    rows = {"A": ["x", token, "y"]}
+    assert read_table(rows, lc.Network({"A": ["x", "y"]})).columns["A"].tolist() == [0, 2, 1]
+    assert read_table(rows, lc.Network({"A": ["x", token, "y"]})).missing_of == {"A": 0}
 
 
 @pytest.mark.parametrize(
@@ -387,7 +392,7 @@ def test_what_is_taken_as_missing_unasked_in_numbers_that_are_cut_is_said_and_ke
     assert "'-1'" not in said
     assert "'Age': 1" in said
     assert "'.'" in said
-    assert network.codes_of["Age"] == {"-1": None, ".": None}
+    assert network.codes_of["Age"] == {"-1": None}
 
 
 def test_what_is_proposed_for_codes_is_what_learn_takes() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -308,9 +309,28 @@ def test_a_dataframe_before_the_network_is_refused() -> None:
         lc.hide(RAIN.sample(5), RAIN, lc.MCAR(0.7, share=0.3), rng=0)
 
 
-def test_only_a_dataframe_has_values_to_hide() -> None:
-    with pytest.raises(SimulationError, match="dataframe"):
-        lc.hide(RAIN, "rows.csv", lc.MCAR(0.7, share=0.3), rng=0)
+def test_values_of_files_and_of_dicts_are_hidden_as_those_of_frames_are(tmp_path: Path) -> None:
+    rows = lc.simulate(RAIN, 60, rng=49).frame("pandas").astype(str).assign(day=range(60))
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    for graph in ("Rain -> R[Wet]", "Rain -> R[Wet]; Rain -> R[*]"):
+        hidden = lc.hide(RAIN, rows, graph, rng=3)
+        cells = hidden.astype(object).where(hidden.notna(), None).to_dict("list")
+        assert 0 < cells["Wet"].count(None) < len(cells["Wet"])
+        assert lc.hide(RAIN, rows.to_dict("list"), graph, rng=3) == cells
+        from_file = lc.hide(RAIN, lc.Data(tmp_path / "rows.csv", without="day"), graph, rng=3)
+        assert from_file["Wet"].to_pylist() == cells["Wet"]
+        assert [*map(int, from_file["day"].to_pylist())] == cells["day"]
+
+
+def test_a_simulation_is_data() -> None:
+    drawn = lc.simulate(RAIN, 300, lc.MCAR(0.3), rng=4)
+    expected = lc.learn(RAIN, drawn.frame(), "direct-mcar").cpt("Wet").table
+    for network in (RAIN, RAIN.edges):
+        learned = lc.learn(network, drawn, "direct-mcar")
+        np.testing.assert_array_equal(learned.cpt("Wet").table, expected)
+    assert "300 rows" in str(lc.diagnose(drawn))
+    assert pl.DataFrame(drawn).equals(drawn.frame("polars"))
+    assert lc.hide(RAIN, lc.simulate(RAIN, 50, rng=1), lc.MCAR(0.5), rng=2).num_rows == 50
 
 
 def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:

@@ -161,13 +161,12 @@ class Data(Displayed):
     replicate_weights
         `ReplicateWeights` that come with the survey.
     missing
-        Values that mean "not observed", beside null, NaN, empty cells and ``? * NA N/A NaN nan null
-        NULL None``: one value or a list of them, for all columns; or a mapping from columns to
-        values, in which the key None stands for all columns. A value given for one column is
-        always missing there: ``missing={"Size": 9}``. One given for all columns is not missing in a
-        column where the network has it as a state; with edges in place of a network it is missing
-        in every column.
-        With edges, ``.``, ``n/a``, ``#N/A`` and ``<NA>`` are missing too, with a warning.
+        Values that mean "not observed", beside null, NaN, empty cells and ``? * NA N/A n/a NaN nan
+        null NULL None . #N/A <NA>``: one value or a list of them, for all columns; or a mapping
+        from columns to values, in which the key None stands for all columns. A value given for one
+        column is always missing there: ``missing={"Size": 9}``. One given for all columns is not
+        missing in a column where the network has it as a state; with edges in place of a network
+        it is missing in every column.
     codes
         What values mean, for some columns: ``{"Smokes": {7: None, 1: "yes"}, "Age": {"40+":
         ["40-49", "50+"]}}``: nothing known, a state, one of several states. They come before

@@ -45,7 +45,10 @@ from lacunet.network.spelling import (
 )
 
 NULLS = ("NAType", "NaTType")  # the missing values of pandas, told without importing it
-MISSING_TOKENS = ("", "?", "*", "NA", "N/A", "NaN", "nan", "null", "NULL", "None")
+MISSING_TOKENS = (
+    *("", "?", "*", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None"),
+    *(".", "#N/A", "<NA>"),  # as Stata, SAS and spreadsheets write them
+)
 
 
 class Outcome(Enum):

@@ -303,6 +303,7 @@ def _outside(name: str, seen: Seen, cuts: Sequence[float], decimal: str) -> Iter
 def rows_first(data: object, function: str) -> object:
     """The data of a ``function`` that takes a network after them, if they are not one."""
     is_network = isinstance(getattr(data, "network", data), Network)
+    is_network = is_network and not hasattr(data, "__arrow_c_stream__")  # as simulated rows have
     if is_network or (isinstance(data, str) and is_edges(data)):
         kind = "network" if is_network else "edges"
         raise LacunetError(
@@ -358,6 +359,7 @@ def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, 
     """The states of columns that nobody names, none or one among them; remarks on the others."""
     known: dict[str, Scope] = {}
     left_out: dict[str, str] = {}
+    weights: list[str] = []
     refused: dict[str, StatesError] = {}
     for name, column in held.uncut.items():
         more = held.extra.get(name, ())
@@ -367,14 +369,18 @@ def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, 
         try:
             known[name] = tuple(column.cells) if is_few else states_of(name, column, more)
         except WeightsError:
-            left_out[name] = (
-                f"left out {name!r}, which looks like sampling weights: weight={name!r}, "
-                f"--weight {in_shell(name)}; give its states or bins if it is a variable."
-            )
+            weights.append(name)
         except StatesError as error:
             refused[name] = error
     if refused:
         raise refusal(refused, held.data)
+    if weights:
+        remark = (
+            f"left out {listed(weights)}, by name sampling weights: weight={weights[0]!r}, "
+            f"--weight {in_shell(weights[0])}; a variable is kept where its states or bins are "
+            "given."
+        )
+        left_out |= dict.fromkeys(weights, remark)
     empty = [name for name, states in known.items() if not states and name not in held.extra]
     if empty:
         keep = "it" if len(empty) == 1 else "them"

@@ -11,9 +11,8 @@ States are never merged in silence. Values of a numeric type are one by their va
 differ only in how a number is written, as the codes ``250.1`` and ``250.10`` do, may be one state
 or two: they are refused, unless the column declares them as categories, which are kept apart.
 
-Here, where states are invented, more means "missing" than where a network owns them: also ``.``,
-``n/a``, ``#N/A`` and ``<NA>``, as other programs write it. The word ``None`` is missing too, unless
-the column also has empty cells: then it says something else.
+The word ``None`` is missing, as where a network owns the states, unless the column also has empty
+cells: then it says something else.
 """
 
 from __future__ import annotations
@@ -55,8 +54,7 @@ SEEN_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they a
 FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
 LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
 NONE = "None"
-OF_OTHER_PROGRAMS = (".", "n/a", "#N/A", "<NA>")
-TOKENS = frozenset({*MISSING_TOKENS, *OF_OTHER_PROGRAMS} - {"", NONE})
+TOKENS = frozenset({*MISSING_TOKENS} - {"", NONE})
 
 
 class StatesError(LacunetError):
@@ -336,9 +334,7 @@ class Seen:
     @property
     def missing_codes(self) -> dict[str, object]:
         """What later data have to be told about the column: its codes, and what was missing."""
-        codes: dict[str, object] = dict.fromkeys(self.missing, None)
-        codes |= {token: None for token in self.tokens if token in OF_OTHER_PROGRAMS}
-        return codes | dict(self.codes)
+        return dict.fromkeys(self.missing, None) | dict(self.codes)
 
 
 def _is_dictionary(column: Column) -> bool:

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.skipped_questions import skips_of
@@ -116,8 +117,8 @@ class Simulation(Displayed):
     """Rows drawn from ``network``, whole and as they are shown.
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
-    ``table`` the complete rows themselves, where nothing was to be hidden. Both tables can be
-    learned from; `frame` gives them as a dataframe.
+    ``table`` the complete rows themselves, where nothing was to be hidden. A simulation is
+    data, with the rows as they are shown; `frame` gives either table as a dataframe.
     """
 
     network: Network
@@ -151,6 +152,10 @@ class Simulation(Displayed):
     def mechanisms(self) -> Mapping[str, MechanismCpt]:
         """The probabilities of being missing, by the variable that is hidden."""
         return {} if self.missingness is None else self.missingness.mechanisms
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as they are shown, for whatever reads tables of Arrow."""
+        return to_arrow(self.table, self.network).__arrow_c_stream__(requested_schema)
 
     def frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
         """The rows as a dataframe, with nulls for what is hidden.
@@ -233,7 +238,7 @@ def simulate(
 
     Returns
     -------
-    A simulation. Its ``frame()`` has the rows as a dataframe, which can be learned from,
+    A simulation, which is data to learn from. Its ``frame()`` has the rows as a dataframe,
     ``frame(complete=True)`` those before anything was hidden, ``missingness`` the mechanisms.
 
     Examples
@@ -259,7 +264,7 @@ def simulate(
 @clear_arguments
 def hide(
     network: NetworkOrEdges,
-    frame: Any,
+    data: Any,
     missing: Missing | MissingnessGraph | Mechanisms | str,
     *,
     rng: Seed = None,
@@ -271,9 +276,9 @@ def hide(
     network
         Gives the variables and their states, or edges; CPTs are needed only where ``missing`` has
         hidden causes of variables.
-    frame
-        A dataframe of pandas, Polars, PyArrow or another library that Narwhals takes. Variables
-        that decide whether others are missing must be shown in every row.
+    data
+        A dataframe, or whatever else `lacunet.learn` takes. Variables that decide whether others
+        are missing must be shown in every row.
     missing
         How values go missing, as for `simulate`.
     rng
@@ -281,9 +286,9 @@ def hide(
 
     Returns
     -------
-    A dataframe of the same library in which some values are null. Everything else stays as it
-    was, including columns that the network does not have. Under a graph with ``R[*]``, rows that
-    were not recorded are left out.
+    A dataframe of the same library (a dict for a dict, an Arrow table for files) in which some
+    values are null. Everything else stays as it was, including columns that the network does not
+    have. Under a graph with ``R[*]``, rows that were not recorded are left out.
 
     Raises
     ------
@@ -302,32 +307,62 @@ def hide(
     >>> hide(network, pl.DataFrame({"Rain": ["no", "yes"], "day": [1, 2]}), MCAR(1)).rows()
     [(None, 1), (None, 2)]
     """
-    import narwhals as nw
-
     from lacunet.data.data import as_data
+    from lacunet.data.original_tables import held_data
     from lacunet.data.read import read_table
 
-    network = network_beside(network, None if frame is None else as_data(frame), "hide")
-    try:
-        rows = nw.from_native(frame, eager_only=True)
-    except TypeError:
-        raise SimulationError(
-            f"{type(frame).__name__} is not a dataframe.",
-            "give a dataframe of pandas, Polars or PyArrow.",
-        ) from None
-    rows, views = _views_as_texts(rows)
+    network = network_beside(network, None if data is None else as_data(data), "hide")
+    dataset = as_data(data)
+    if not _is_frame(dataset.source):
+        dataset = held_data(dataset)
     # the rows may be simulated ones of the same seed: none of their streams may hide them
     for_mechanisms, for_hiding = generator(rng).spawn(STREAMS + 2)[STREAMS:]
     missingness = _drawn(missing, network, for_mechanisms)
-    complete = read_table(frame, network)
+    complete = read_table(dataset, network)
     table = hide_cells(complete, missingness, for_hiding, network)
-    if SELECTION.variable in missingness.mechanisms:
-        kept = table.numbers - 1
-        rows, complete = rows[kept.tolist()], complete.take(kept)
+    kept = table.numbers - 1 if SELECTION.variable in missingness.mechanisms else None
+    complete = complete if kept is None else complete.take(kept)
     hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
-    for name in (name for name in network.variables if name in hidden):
-        is_kept = table.columns[name] == complete.columns[name]
-        shown = nw.new_series(name=name, values=is_kept, backend=rows.implementation)
+    is_kept = {
+        name: table.columns[name] == complete.columns[name]
+        for name in network.variables
+        if name in hidden
+    }
+    if isinstance(dataset.source, Mapping):
+        return _hidden_in_lists(dataset.source, kept, is_kept)
+    return _hidden_in_frame(dataset.source, kept, is_kept)
+
+
+def _is_frame(data: Any) -> bool:
+    """Whether it is rows in memory, of a library that Narwhals takes."""
+    import narwhals as nw
+
+    return isinstance(nw.from_native(data, pass_through=True), nw.DataFrame)
+
+
+def _hidden_in_lists(
+    lists: Mapping[Any, Any], kept: Any, is_kept: Mapping[str, NDArray[np.bool_]]
+) -> dict[Any, list[Any]]:
+    """Columns by name, None for what is hidden; of the rows that are ``kept``, if not of all."""
+    hidden = {}
+    for key, cells in lists.items():
+        column = list(cells) if kept is None else [cells[row] for row in kept.tolist()]
+        if str(key) in is_kept:
+            shown = zip(column, is_kept[str(key)].tolist(), strict=True)
+            column = [cell if is_shown else None for cell, is_shown in shown]
+        hidden[key] = column
+    return hidden
+
+
+def _hidden_in_frame(frame: Any, kept: Any, is_kept: Mapping[str, NDArray[np.bool_]]) -> Any:
+    """The frame with nulls for what is hidden; of the rows that are ``kept``, if not of all."""
+    import narwhals as nw
+
+    rows, views = _views_as_texts(nw.from_native(frame, eager_only=True))
+    if kept is not None:
+        rows = rows[kept.tolist()]
+    for name, are_kept in is_kept.items():
+        shown = nw.new_series(name=name, values=are_kept, backend=rows.implementation)
         rows = rows.with_columns(nw.when(shown).then(nw.col(name)).alias(name))
     return rows.to_native() if views is None else rows.to_native().cast(views)
 

@@ -181,7 +181,7 @@ def diagnose(
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)
-        network, left_out = columns.network, columns.left_out.values()
+        network, left_out = columns.network, dict.fromkeys(columns.left_out.values())
     rows = rows_to_diagnose(network, data, memory, progress)
     random = generator(0 if rng is None else rng)
     return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
