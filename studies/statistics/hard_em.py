@@ -3,10 +3,10 @@
 The design of A. Ruggieri, F. Stranieri, F. Stella and M. Scutari, "Hard and Soft EM in Bayesian
 Network Learning from Incomplete Data" (Algorithms 13, 2020), for CPTs of a known network: small,
 medium and large networks; few to many cells missing, in any variable, in leaves, in roots or in
-the quarter with most neighbours; completely at random, or by another variable that is shown; from few
-rows per parameter to many. Hard EM completes rows by their most probable states and counts them,
-again and again, until nothing changes. Hard and soft EM both add one pseudo-count to each cell
-and begin at the rows that show a family.
+the quarter with most neighbours; completely at random, or by another variable that is shown;
+from few rows per parameter to many. Hard EM completes rows by their most probable states and
+counts them, again and again, until nothing changes. Hard and soft EM both add one pseudo-count to
+each cell and begin at the rows that show a family.
 
     python -m studies.statistics.hard_em RESULTS.jsonl SECONDS
 
