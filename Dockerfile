@@ -11,8 +11,8 @@ RUN python -m venv /opt/lacunet \
 FROM python:3.13-slim
 COPY --from=build /opt/lacunet /opt/lacunet
 ENV PATH="/opt/lacunet/bin:$PATH"
-RUN useradd --create-home reader
-USER reader
+RUN useradd --create-home --uid 1000 reader
+USER 1000
 WORKDIR /data
 ENTRYPOINT ["lacunet"]
 CMD ["--help"]
