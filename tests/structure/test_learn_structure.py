@@ -287,7 +287,7 @@ def test_a_column_that_looks_like_weights_is_no_variable_unless_it_is_cut() -> N
     assert found.network.variables == ("A", "B")
     assert any("weight='wt'" in note for note in found.notes)
     assert "wt" in lc.learn_structure(lc.Data(rows, bins={"wt": 3}), strengths=0).network.variables
-    with pytest.raises(LacunetError, match=r"is left to learn from: .*looks like .* weights"):
+    with pytest.raises(LacunetError, match=r"is left to learn from: .*'wt'.*'empty'"):
         lc.learn_structure({"wt": rows["wt"], "empty": [None] * 200})
     with pytest.raises(LacunetError, match="200 different values"):
         lc.learn_structure({"income": rows.pop("wt"), **rows})
@@ -302,7 +302,7 @@ def test_an_error_on_a_column_that_was_left_out_comes_with_the_note_on_it(
     rows.to_csv(tmp_path / "rows.csv", index=False)
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "w -> A"]) == 1
     said = capsys.readouterr().err
-    assert said.index("left out 'w', which looks like") < said.index("no variable 'w'")
+    assert said.index("left out 'w'") < said.index("no variable 'w'")
 
 
 def test_a_function_of_another_column_is_named_and_learned() -> None:
