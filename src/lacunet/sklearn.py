@@ -267,9 +267,12 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         """
         rows = distinct_rows(table, table.variables).table
         held = _folds(rows)
-        logs, classes, weights = [], [], []
+        logs = []
+        classes = []
+        weights = []
         for fold in held.T:
-            left, tested = rows.row_weights - fold, fold > 0
+            left = rows.row_weights - fold
+            tested = fold > 0
             if not tested.any() or not (left > 0).any():
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
@@ -384,7 +387,8 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         weights, X, rows, _ = _weighted(self, sample_weight, X, rows, None)  # noqa: N806
         columns = _columns(self, X, rows)
         asked, table = self._learned_from(columns, weights, {})
-        ruled, plain = _parents_of_rules(asked), table.without_sets()
+        ruled = _parents_of_rules(asked)
+        plain = table.without_sets()
         if self.edges is None:
             parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
@@ -396,7 +400,8 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     def _values_in(self, columns: Columns, weights: FloatArray) -> SeenValues:
         """How the rows write each state, and the numbers in each interval."""
         data = Data(columns, aside=self._left_out)
-        seen, row = SeenValues(dict(self.network_.cuts_of)), 0
+        seen = SeenValues(dict(self.network_.cuts_of))
+        row = 0
         for piece, _, shown in rows_with_codes(source_from(data), data, self.network_, tell=False):
             here = weights[row : row + piece.rows]
             seen.add(piece.columns, shown, self.network_.variables, here)
@@ -407,7 +412,8 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
         rows = _validated(self, X, reset=False)
-        columns, read_report = _columns(self, X, rows), ReadReport()
+        columns = _columns(self, X, rows)
+        read_report = ReadReport()
         table, shown = self._rows_of(columns, read_report)
         refuse_impossible_rows(self.network_, table)
         completed = most_probable(self.network_, table)
@@ -416,7 +422,8 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
             frame = {name: list(cells) for name, cells in columns.items()}
         fills, cells_of = {}, {}
         for name in shown.partially_observed:
-            states, codes = self.network_.states(name), shown.columns[name]
+            states = self.network_.states(name)
+            codes = shown.columns[name]
             odd = read_report.odd_in[name].refused
             if odd:  # shown, though not a state: it stays
                 is_odd = [cell in odd for cell in _plain_cells(columns[name])]
@@ -652,10 +659,12 @@ def calibration(
     from scipy.optimize import minimize
 
     logs = np.maximum(logs, -700.0)
-    rows, number = np.arange(len(classes)), logs.shape[1]
+    rows = np.arange(len(classes))
+    number = logs.shape[1]
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
-        slope, offsets = np.exp(parameters[0]), np.append(0.0, parameters[1:])
+        slope = np.exp(parameters[0])
+        offsets = np.append(0.0, parameters[1:])
         scores = slope * logs + offsets
         surplus = scores - logsumexp(scores, axis=1, keepdims=True)
         share = weights[:, None] * np.exp(surplus)

@@ -178,7 +178,8 @@ class Effect(Displayed):
         It is of pandas where that is installed, otherwise of PyArrow, unless ``library`` says
         which: "pandas", "polars" or "pyarrow".
         """
-        contrasts, columns = self.contrasts, {}
+        contrasts = self.contrasts
+        columns = {}
         for name in Contrast._fields:
             parts: list[Any] = [getattr(contrast, name) for contrast in contrasts]
             if name in ("outcome", "state", "reference"):
@@ -463,7 +464,8 @@ def _warn_of_order(network: Network, target: str, do: str, given: Mapping[str, o
     from networkx import descendants
 
     drawn = network.to_networkx()
-    after_do, after_target = descendants(drawn, do), descendants(drawn, target)
+    after_do = descendants(drawn, do)
+    after_target = descendants(drawn, target)
     if not given and target not in after_do and do in after_target:
         undirected = _by_directions(network, target, do)
         warn(
@@ -494,7 +496,8 @@ def _as_causes(source: Any) -> str:
 
 def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     """What is asked, by the CPTs of a network."""
-    target, given = (asked.target,), asked.given
+    target = (asked.target,)
+    given = asked.given
     each = [{asked.cause: state} for state in asked.states]
     answers = [answered(source, target, given, do=do, level=asked.level) for do in each]
     check_confounding(network, [target], given, each[0])

@@ -245,7 +245,8 @@ def fit(network: Network, table: EncodedTable, memory: Memory = None) -> DataFit
         \widehat{se}^2 = \frac{n}{n - 1} \frac{\sum_i w_i^2 (l_i - \bar{l})^2}{(\sum_i w_i)^2}.
     """
     table, number = table.scaled(), table.row_count
-    logs, weights = row_posteriors(network, table, (), memory).log_probability, table.row_weights
+    logs = row_posteriors(network, table, (), memory).log_probability
+    weights = table.row_weights
     if np.isneginf(logs).any():
         minus_infinity = impossible_row(network, table, int(np.argmin(logs)))
         return DataFit(minus_infinity, nan, number, table.total)
@@ -288,7 +289,9 @@ def cpt_error(truth: Network, learned: Network) -> CptError:
     compared = [name for name in truth.variables if truth.parents(name) == learned.parents(name)]
     left_out = tuple(name for name in truth.variables if name not in compared)
     if not compared:
-        return CptError(np.nan, np.nan, 0, "", "", {}, left_out)
+        return CptError(
+            largest=np.nan, mean=np.nan, cells=0, variable="", state="", given={}, left_out=left_out
+        )
     differences = {
         name: np.abs(truth.cpt(name).table - learned.cpt(name).table) for name in compared
     }

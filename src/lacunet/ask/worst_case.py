@@ -239,8 +239,10 @@ def _sums_by_axes(
     whole = np.zeros([len(allows) for allows in sets])
     np.add.at(whole, tuple(rows.column(name) for name in scope), values)
     axes = tuple(range(whole.ndim))
-    conditions, last = axes[: whole.ndim - targets], axes[whole.ndim - targets :]
-    shown, may = _by_states(whole, only, conditions), _by_states(whole, sets, conditions)
+    conditions = axes[: whole.ndim - targets]
+    last = axes[whole.ndim - targets :]
+    shown = _by_states(whole, only, conditions)
+    may = _by_states(whole, sets, conditions)
     return (
         _by_states(shown, only, last),
         may.sum(axis=last, keepdims=True) - _by_states(may, only, last),

@@ -117,7 +117,8 @@ def _network(options: Namespace) -> Network:
 
     options.edges = None
     if is_edges(options.network) or is_file_of_edges(options.network):
-        options.edges, options.network = options.network, None
+        options.edges = options.network
+        options.network = None
     return network_of(options)
 
 

@@ -262,7 +262,8 @@ def noted_rows(options: Namespace, network: Network) -> EncodedTable:
     from lacunet.data.read import ReadReport, taken_as_missing
     from lacunet.limits import memory_budget
 
-    budget, read_report = memory_budget(options.memory), ReadReport()
+    budget = memory_budget(options.memory)
+    read_report = ReadReport()
     with observations(data_of(options), network, budget, progress=progress_bar()) as rows:
         table, row_count = rows_within(rows, network, budget, read_report)
         table = taken_as_missing(table)

@@ -78,18 +78,21 @@ def run(options: Namespace) -> int:
     network = network_of(options)
     if options.output:
         check_target(network, options.output)
-    data, seen = data_of(options), None
+    data = data_of(options)
+    seen = None
     with ExitStack() as stack:
         # Where rows need other states for each number of classes, they are read again afterwards.
         if options.report and not data.classes:  # they stay open, and are first read for their gaps
-            budget, bare = memory_budget(options.memory), network.with_tables(None)
+            budget = memory_budget(options.memory)
+            bare = network.with_tables(None)
             opened = observations(data, bare, budget, progress=progress_bar())
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
         result, code = learned(network, options, data)
         if options.report and data.classes:
-            budget, bare = memory_budget(options.memory), result.network.with_tables(None)
+            budget = memory_budget(options.memory)
+            bare = result.network.with_tables(None)
             with observations(data, bare, budget, progress=progress_bar()) as rows:
                 seen = missing_in(rows, bare.families, ReadReport())
     note(*result.notes)

@@ -78,7 +78,8 @@ def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
 
 def _by_hash(keys: Keys) -> tuple[Keys, Index]:
     encoded = array_of(keys).dictionary_encode()
-    uniques, indices = values_of(encoded.dictionary), values_of(encoded.indices)
+    uniques = values_of(encoded.dictionary)
+    indices = values_of(encoded.indices)
     order = np.argsort(uniques)
     rank = np.empty(len(uniques), dtype=np.intp)
     rank[order] = np.arange(len(uniques))

@@ -169,7 +169,8 @@ class EqualRows:
             size + 1 + len(table.sets_of.get(name, ()))
             for name, size in table.cardinality_of.items()
         ]
-        design, numbers = table.design, list[FloatArray]()
+        design = table.design
+        numbers = list[FloatArray]()
         if design is not None:
             for labels in (design.strata, design.clusters):
                 if labels is not None:

@@ -424,7 +424,9 @@ def _in_groups(
         for (_, hidden, whole), families in groupby(together, key=hidden_part):
             if gathering.deadline.left < least:
                 break
-            counts = count_in_groups(table, groups, group, hidden, whole, fold)
+            counts = count_in_groups(
+                table=table, groups=groups, group=group, hidden=hidden, whole=whole, fold=fold
+            )
             cells = counts if mass is None else FoldedGroups(mass, counts)
             here = []
             for asked in families:

@@ -128,7 +128,14 @@ class GroupedCounts:
         moved = np.concatenate([self.group, other.group + len(left.weights)])
         cells = np.concatenate([self.cells, other.cells])
         add = self.tally.joined(other.tally).gathered
-        return _gathered(groups, self.scope, self.cardinalities, index[moved], cells, add)
+        return _gathered(
+            groups=groups,
+            scope=self.scope,
+            cardinalities=self.cardinalities,
+            group=index[moved],
+            cells=cells,
+            add=add,
+        )
 
 
 @dataclass(frozen=True)
@@ -287,7 +294,14 @@ def count_in_groups(
         len(rows),
     )
     add = partial(Tally.of, table, rows=rows)
-    return _gathered(groups, scope, cardinalities, group[rows], cells, add)
+    return _gathered(
+        groups=groups,
+        scope=scope,
+        cardinalities=cardinalities,
+        group=group[rows],
+        cells=cells,
+        add=add,
+    )
 
 
 def _groups(
@@ -326,4 +340,11 @@ def _gathered(
     pairs, tally = added_by_key(group, number * size, add)
     in_group, in_cell = np.divmod(pairs, size)
     cells = in_cell if uniques is None else uniques[in_cell]
-    return GroupedCounts(groups, scope, cardinalities, in_group, cells, tally)
+    return GroupedCounts(
+        groups=groups,
+        scope=scope,
+        cardinalities=cardinalities,
+        group=in_group,
+        cells=cells,
+        tally=tally,
+    )

@@ -145,10 +145,10 @@ def open_rows(
     data = with_waves(data, brought.variables)
     before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(
-        brought,
-        with_data_codes(before, data),
-        data,
-        memory_budget(memory),
-        as_progress(progress),
-        before,
+        brought=brought,
+        network=with_data_codes(before, data),
+        data=data,
+        budget=memory_budget(memory),
+        progress=as_progress(progress),
+        before=before,
     )

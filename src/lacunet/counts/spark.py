@@ -78,7 +78,8 @@ class OnSpark:
 
     def look(self) -> Look:
         """What the first reading told."""
-        promised, names = self.reading.data.fully_observed, self.reading.network.variables
+        promised = self.reading.data.fully_observed
+        names = self.reading.network.variables
         partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
             partially = tuple(name for name in names if name not in promised)
@@ -108,7 +109,8 @@ class OnSpark:
 
     def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes, needs = self.notes(self.read_report), gathering.needs
+        notes = self.notes(self.read_report)
+        needs = gathering.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
         if needs == Needs(needs.families) and is_counted and gathering.replicate is None:
             return replace(
@@ -121,7 +123,8 @@ class OnSpark:
     def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
         """What one job over all rows finds."""
         progress("counting on Spark", 0, 1)
-        asked, left = replace(gathering, deadline=NEVER), gathering.deadline.left
+        asked = replace(gathering, deadline=NEVER)
+        left = gathering.deadline.left
         task = Task(self.reading, asked, self.sizes, left)
         room = gathering.memory if isfinite(gathering.memory) else memory_budget() / DRIVER_SHARE
         statistics, _ = _collected(self._rows(task), task, room)
@@ -156,7 +159,8 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
     # Names that Spark can parse.
     chosen = chosen.toDF(*(f"c{index}" for index in range(len(reading.wanted))))
-    network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
+    network = reading.network
+    memory = task_memory(frame.sparkSession.conf.get)
     families = network.families
     _check_tables(families, network, memory)
     progress("counting on Spark", 0, 1)
@@ -174,7 +178,9 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
     read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
     assert statistics is not None
-    return OnSpark(chosen, lenient, statistics, read_report, sizes)
+    return OnSpark(
+        frame=chosen, reading=lenient, counts=statistics, read_report=read_report, sizes=sizes
+    )
 
 
 @dataclass(frozen=True)
@@ -191,9 +197,12 @@ class Task:
         """The columns of rows as codes, in the words of Spark."""
         data = self.reading.data
         kinds = {"key": "int", "codes": "binary"} | ({WEIGHT: "double"} if data.is_weighted else {})
-        kinds |= dict.fromkeys((ROWS, SQUARES), "double") if data.counts is not None else {}
-        kinds |= {STRATUM: "string"} if data.strata is not None else {}
-        kinds |= {CLUSTER: "string"} if data.cluster is not None else {}
+        if data.counts is not None:
+            kinds |= dict.fromkeys((ROWS, SQUARES), "double")
+        if data.strata is not None:
+            kinds |= {STRATUM: "string"}
+        if data.cluster is not None:
+            kinds |= {CLUSTER: "string"}
         replicates = () if self.factors is None else range(len(self.factors))
         kinds |= {f"{REPLICATE}{index}": "double" for index in replicates}
         return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
@@ -286,7 +295,8 @@ def _too_much(size: float, room: float) -> DataError:
 
 
 def _added(answers: Iterator[bytes]) -> Answer | LacunetError:
-    whole, read_report = None, ReadReport()
+    whole = None
+    read_report = ReadReport()
     for each in map(pickle.loads, answers):
         if isinstance(each, LacunetError):
             return each
@@ -375,8 +385,10 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
     """Rows from their codes."""
-    cells, rows = batch.column("codes"), batch.num_rows
-    sizes, sets_of = reading.network.cardinality_of, reading.sets_of
+    cells = batch.column("codes")
+    rows = batch.num_rows
+    sizes = reading.network.cardinality_of
+    sets_of = reading.sets_of
     types = {
         name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
     }

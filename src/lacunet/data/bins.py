@@ -86,7 +86,13 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
         bins = Network({name: labels_of(points) for name, points in cuts.items()}, cuts=cuts)
     names = [name for name in bins.cuts_of if name in source.columns]
     known = with_data_codes(bins, dataset)
-    reading = Reading(known, source, dataset, {name: name for name in names}, ())
+    reading = Reading(
+        network=known,
+        source=source,
+        data=dataset,
+        column_of={name: name for name in names},
+        notes=(),
+    )
     return replaced(frame, {name: _cut(reading, name) for name in names})
 
 

@@ -93,7 +93,13 @@ def plan_reading(data: Data, network: Network) -> Reading:
     column_of, notes = _matched_columns(source, network, tuple(data.latent))
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
-    reading = Reading(with_data_codes(network, data), source, data, column_of, ())
+    reading = Reading(
+        network=with_data_codes(network, data),
+        source=source,
+        data=data,
+        column_of=column_of,
+        notes=(),
+    )
     replacements = _replaced(network, reading.network)
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 

@@ -68,7 +68,8 @@ class ReplicateWeights:
         columns: Any
         if are_names:
             _refuse_repeated(names)
-            columns, replicates = names, len(names)
+            columns = names
+            replicates = len(names)
         else:
             columns = _matrix(self.columns)
             replicates = columns.shape[1]

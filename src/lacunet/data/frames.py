@@ -76,7 +76,8 @@ def _arrow_part(data: Any) -> Part:
         return Part(label, tuple(table.schema.names), read, table.num_rows, description=description)
     if isinstance(data, dataset.Dataset):
         names = tuple(data.schema.names)
-        read, rows = partial(_dataset_pieces, data), data.count_rows()
+        read = partial(_dataset_pieces, data)
+        rows = data.count_rows()
         return Part(label, names, read, rows, description=said_in(data.schema))
     if isinstance(data, pa.RecordBatchReader):
         return _once(label, data)

@@ -222,7 +222,9 @@ class ColumnsHeld:
         if not self.first:
             return proposals(network, {}, {})
         columns = {name: name for name in network.variables if name in self.source.columns}
-        reading = Reading(network, self.source, self.data, columns, ())
+        reading = Reading(
+            network=network, source=self.source, data=self.data, column_of=columns, notes=()
+        )
         pieces = [piece for piece, _ in self.first]
         shown = {name: encoded_column(reading, name, pieces)[0] for name in columns}
         for skips in skips_of(network, reading.sets_of):
@@ -263,7 +265,9 @@ def columns_held(
     cuts = cuts_found(source, cut, data)
     given |= {name: labels_of(points) for name, points in cuts.items()}
     extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
-    return ColumnsHeld(source, data, given, cuts, seen, first, extra)
+    return ColumnsHeld(
+        source=source, data=data, given=given, cuts=cuts, seen=seen, first=first, extra=extra
+    )
 
 
 def network_of_edges(
@@ -279,7 +283,8 @@ def network_of_edges(
     >>> network.states("Ill"), assumed
     (('0', '1'), ['Ill'])
     """
-    read, given = edges_of(edges), states or {}
+    read = edges_of(edges)
+    given = states or {}
     all_states = {name: given.get(name, ("0", "1")) for name in read.variables}
     return Network(all_states, read.parents_of), [name for name in all_states if name not in given]
 

@@ -151,7 +151,8 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     if library == "pandas":
         import pandas as pd
 
-        whole, added = frame.copy(deep=False), {}
+        whole = frame.copy(deep=False)
+        added = {}
         for name, column in columns.items():
             cells = pd.Series(column, index=frame.index)
             if name in frame.columns:
@@ -186,7 +187,8 @@ def filled(
     For each column: the codes that its rows show, and the states to fill in. What some row shows
     is taken from there, all else from the cells of states.
     """
-    key_of, replacements = keys_by_name(_keys(frame)), {}
+    key_of = keys_by_name(_keys(frame))
+    replacements = {}
     for name, (shown, (fill, states)) in columns.items():
         missing = shown >= len(states)
         if not missing.any():
@@ -277,7 +279,8 @@ def _with_pandas_cells(column: Any, values: Sequence[Any]) -> Any:
 def _with_polars_cells(column: Any, cells: StateCells) -> Any:
     import polars as pl
 
-    values, kind = [*cells.values.values()], column.dtype
+    values = [*cells.values.values()]
+    kind = column.dtype
     if kind == pl.Object:
         return pl.Series(column.name, [*column.to_list(), *values], kind)
     if kind in (pl.Enum, pl.Categorical):

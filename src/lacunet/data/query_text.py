@@ -87,7 +87,7 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     for name in dict.fromkeys([*each, *each_do]):
         if name in names or behind.count(name) > 1:
             raise LacunetError(f"the query {text!r} names {name!r} more than once.")
-    return AskedQuery(names, given, do, states, each, each_do)
+    return AskedQuery(target=names, given=given, do=do, states=states, each=each, each_do=each_do)
 
 
 def as_probability(text: str) -> str:
@@ -166,7 +166,9 @@ def _without_do(text: str) -> tuple[str, str]:
 
 def parts_of(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
-    unquoted, parts, begin = quotes_blanked(text), list[str](), 0
+    unquoted = quotes_blanked(text)
+    parts = list[str]()
+    begin = 0
     while braces := _BRACES.search(unquoted, begin):
         close = unquoted.find("}", braces.end())
         if close < 0:
@@ -354,7 +356,8 @@ def _likelihoods(items: Sequence[str], network: Network, name: str) -> dict[str,
         state, _ = _state(",".join([*pieces, before]).strip(), (), network, name)
         if state in likelihoods:
             raise LacunetError(f"the query names the state {state!r} of {name} more than once.")
-        likelihoods[state], pieces = number, []
+        likelihoods[state] = number
+        pieces = []
     if pieces or not items:
         example = dict.fromkeys(network.states(name), 0.5)
         raise LacunetError(

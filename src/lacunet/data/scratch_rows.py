@@ -162,8 +162,14 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 
 EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares; a label takes less
-WEIGHT, ROWS, SQUARES, STRATUM, CLUSTER = "weight", "rows", "squares", "stratum", "cluster"
-REPLICATE, FACTORS, SETS = "replicate", b"factors", b"sets"
+WEIGHT = "weight"
+ROWS = "rows"
+SQUARES = "squares"
+STRATUM = "stratum"
+CLUSTER = "cluster"
+REPLICATE = "replicate"
+FACTORS = b"factors"
+SETS = b"sets"
 
 
 @dataclass(frozen=True)
@@ -219,7 +225,8 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
         np.stack(replicates, axis=1) if replicates else None,
         factors,
     )
-    weights, copies = numbers(WEIGHT) if WEIGHT in names else None, None
+    weights = numbers(WEIGHT) if WEIGHT in names else None
+    copies = None
     if weights is not None and ROWS in names:
         weights, rows, squares = shared(weights, numbers(ROWS), numbers(SQUARES))
         copies = Copies(rows, squares)

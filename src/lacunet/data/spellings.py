@@ -50,7 +50,8 @@ class SeenValues:
             self.add({name: list(column) for name, column in frame.items()}, shown, names)
             return
         (part,) = source_from(frame).parts
-        key_of, row = keys_by_name(part.columns), 0
+        key_of = keys_by_name(part.columns)
+        row = 0
         for piece in part.read([key_of[name] for name in names if name in key_of]):
             self.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
             row += piece.rows
@@ -70,7 +71,8 @@ class SeenValues:
         for name in names:
             if name not in key_of:
                 continue
-            column, size = columns[key_of[name]], shown.cardinality_of[name]
+            column = columns[key_of[name]]
+            size = shown.cardinality_of[name]
             values = self.value_of.setdefault(name, {})
             if len(values) < size:
                 codes, rows = np.unique(shown.columns[name], return_index=True)
@@ -92,7 +94,8 @@ class SeenValues:
         numbers = number_column(column, self.decimal)
         intervals = np.clip(np.searchsorted(cuts, numbers, side="right"), 1, len(cuts) - 1) - 1
         is_held = (codes == intervals) & np.isfinite(numbers)  # not a code of an interval
-        held, size = intervals[is_held], len(cuts) - 1
+        held = intervals[is_held]
+        size = len(cuts) - 1
         none = np.zeros(size)
         rows = np.ones(len(held)) if weights is None else weights[is_held]
         self.sums_of[name] = self.sums_of.get(name, none) + np.bincount(

@@ -355,7 +355,8 @@ def notes_of(answer: Answer) -> list[str]:
 
 def legend_of(answer: Answer) -> list[str]:
     """What the columns beside the probabilities are."""
-    basis, lines = basis_of(answer), []
+    basis = basis_of(answer)
+    lines = []
     if answer.level is not None:
         lines.append(interval_legend(answer.level, is_credible=basis.is_credible))
     if basis.lacks_intervals:
@@ -456,7 +457,8 @@ def _stated(heading: str, states: Mapping[str, str]) -> str:
 
 def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:
     """Answers of one kind as one: a row for each configuration of the variables of ``scope``."""
-    first, shape = basis_of(answers[0]), tuple(map(len, states))
+    first = basis_of(answers[0])
+    shape = tuple(map(len, states))
 
     def stacked(rows: Iterable[Any]) -> FloatArray:
         cells = np.stack([np.asarray(row) for row in rows])

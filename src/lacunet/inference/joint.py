@@ -103,7 +103,9 @@ class JointQuestion:
         marginals
             Whether the marginals over the scopes are wanted too.
         """
-        plan, tree, budget = self.plan, self.plan.calibration.tree, self.budget
+        plan = self.plan
+        tree = self.plan.calibration.tree
+        budget = self.budget
         if tree.memory > budget:
             cells = max(tree.cells)
             names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
@@ -127,7 +129,9 @@ class JointQuestion:
         self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
     ) -> list[FloatArray]:
         """The CPTs, or what stands in for them, at the states seen."""
-        cpts, seen, factors = self.network.tables_of, self.seen, []
+        cpts = self.network.tables_of
+        seen = self.seen
+        factors = []
         for cut in cuts:
             if cut.child in tables:
                 table = tables[cut.child]
@@ -262,7 +266,14 @@ def posed(
     plan = planned(network, scopes, seen, shares=shares and network.support is not None)
     if plan.variant_of and plan.calibration.memory > budget:
         plan = planned(network, scopes, seen)
-    return JointQuestion(network, tuple(scopes), seen, plan, budget, uncertain)
+    return JointQuestion(
+        network=network,
+        scopes=tuple(scopes),
+        seen=seen,
+        plan=plan,
+        budget=budget,
+        uncertain=uncertain,
+    )
 
 
 def _beyond_zeros(
@@ -333,7 +344,9 @@ class NumberedFamilies:
 
     def near(self, variables: int, relevant: int, seen: int) -> int:
         """The relevant families that hang together with some variables, by what is not seen."""
-        gathered, reached, fresh = 0, 0, variables
+        gathered = 0
+        reached = 0
+        fresh = variables
         while fresh:
             reached |= fresh
             touching = _union([self.touching[number] for number in bits_of(fresh)])
@@ -426,13 +439,13 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
         for number in family:
             touching[number] |= 1 << child
     return NumberedFamilies(
-        tuple(ordered),
-        number_of,
-        tuple([size_of[name] for name in ordered]),
-        tuple(families),
-        tuple([_bits(family) for family in families]),
-        tuple([line_of[name] for name in ordered]),
-        tuple(touching),
+        names=tuple(ordered),
+        number_of=number_of,
+        sizes=tuple([size_of[name] for name in ordered]),
+        families=tuple(families),
+        scopes=tuple([_bits(family) for family in families]),
+        lines=tuple([line_of[name] for name in ordered]),
+        touching=tuple(touching),
     )
 
 
@@ -457,7 +470,8 @@ def _plan(
         number_of = {node: number for number, node in enumerate(order)}
         wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
         near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]
-        scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+        scopes = [_bits(cut.scope) for cut in near]
+        free = [_bits(scope) for scope in wanted]
         tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
         names = tuple([structure.names[node] for node in order])
     bare_of = [structure.near_scope(scope, seen) & bare if bare else 0 for scope in asked]
@@ -468,7 +482,11 @@ def _plan(
     variant_of = tuple([distinct.index(bits) if bits else -1 for bits in bare_of])
     has_shares = masked is not None
     return JointPlan(
-        names, tuple(near), tuple(apart), calibration, variant_of if has_shares else None
+        names=names,
+        near=tuple(near),
+        apart=tuple(apart),
+        calibration=calibration,
+        variant_of=variant_of if has_shares else None,
     )
 
 

@@ -96,7 +96,14 @@ def loopy_expect(
     expectation = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
 
     def propagated(begin: tuple[FactorGraph, FloatArray | None]) -> Expectation:
-        return _propagate(plan.problems, begin[0], whole, parts, deadline, begin[1])
+        return _propagate(
+            problems=plan.problems,
+            graph=begin[0],
+            cells=whole,
+            parts=parts,
+            deadline=deadline,
+            first=begin[1],
+        )
 
     for part in in_threads(propagated, zip_longest(plan.graphs, messages)):
         expectation = expectation + part

@@ -184,7 +184,8 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        bases, shares = [*map(basis_of, answers)], [a.unsupported for a in answers]
+        bases = [*map(basis_of, answers)]
+        shares = [a.unsupported for a in answers]
         _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     if basis_of(answers[0]).takes_edges_as_known and not cases[0][1]:
@@ -244,7 +245,8 @@ def answered(
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
     question = posed(asked, [scope], given, memory, shares=has_share)
-    (table,), (basis,) = question.answers, _bases(question, do, has_shares=has_share)
+    (table,) = question.answers
+    (basis,) = _bases(question, do, has_shares=has_share)
     if has_bounds:
         basis = _with_bounds(basis, question)
     basis = _with_intervals(basis, source, evidence, do, as_level(level))
@@ -260,11 +262,14 @@ def _with_intervals(
 ) -> AnswerBasis:
     """What an answer rests on with its intervals, which are computed when somebody reads them."""
     result: Any = source
-    network, scope = as_network(source), basis.scope
+    network = as_network(source)
+    scope = basis.scope
     is_learned = result is not network and hasattr(result, "uncertainty")
     if not is_learned or result.uncertainty is None:
         return basis._replace(lacks_intervals=is_learned)
-    uncertainty, seen, done = result.uncertainty, dict(evidence), dict(do)
+    uncertainty = result.uncertainty
+    seen = dict(evidence)
+    done = dict(do)
 
     @cache
     def spread() -> tuple[FloatArray, FloatArray]:
@@ -308,7 +313,8 @@ def _bases(
 
     Without ``has_shares`` that is computed when it is read; what was calibrated is not kept for it.
     """
-    written, states_of = question.written, question.network.states_of
+    written = question.written
+    states_of = question.network.states_of
     later = question if has_shares else replace(question)
 
     def heading(scope: Scope) -> str:
@@ -400,7 +406,8 @@ def marginals(
     has_shares = unsupported in ("warn", "refuse")
     question = posed(asked, scopes, given, memory, shares=has_shares)
     check_confounding(network, scopes, evidence, do)
-    tables, bases = question.answers, _bases(question, do, has_shares=has_shares)
+    tables = question.answers
+    bases = _bases(question, do, has_shares=has_shares)
     if has_shares:
         _object(bases, question.shares, unsupported)
     if unsupported == "bounds":

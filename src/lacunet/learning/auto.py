@@ -117,9 +117,21 @@ def _em(
     if statistics.stopped_by:
         cut = CUT_SHORT[statistics.stopped_by]
         choice = f"{form} alone: {cut} before the first EM step"
-        learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
+        learned = replace(
+            closed,
+            ended=Ended(
+                reason=statistics.stopped_by,
+                iterations=0,
+                seconds=0.0,
+                log_likelihood=nan,
+                log_posterior=nan,
+                trace=(),
+            ),
+        )
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
-        learned, choice = closed, ""  # as it was for all rows
+        # as it was for all rows
+        learned = closed
+        choice = ""
     else:
         learned = solve(statistics, closed, setting)
         choice = _steps_made(form, statistics, closed, learned)

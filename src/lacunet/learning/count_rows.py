@@ -105,7 +105,8 @@ def count_into(
     is_text = check_table_name(path) in TEXT_ENDINGS
     opened = open_rows("count", network, data, memory, progress)
     with _counting(opened, by_weight=is_text) as counting:
-        parts, rows = counting.parts(), 0
+        parts = counting.parts()
+        rows = 0
         part = next(parts)
         first = counting.as_arrow(part)
         with opened_file(path, first.schema) as write:
@@ -130,7 +131,9 @@ def _counting(opened: OpenRows, *, by_weight: bool = False) -> Iterator[Counting
         )
     with opened.rows() as rows:
         room = opened.budget / HELD_SHARE
-        yield Counting(opened.network, opened.data, rows, room, by_weight)
+        yield Counting(
+            network=opened.network, data=opened.data, source=rows, room=room, by_weight=by_weight
+        )
 
 
 @dataclass(frozen=True)
@@ -165,9 +168,11 @@ class Counting:
             return
         names = np.array([*units.unweighted])
         rows = np.array([*units.unweighted.values()])
-        design, first = part.design, np.zeros(len(rows), np.int64)
+        design = part.design
+        first = np.zeros(len(rows), np.int64)
         assert design is not None  # it has clusters
-        none, numbers = np.zeros(len(rows)), np.arange(len(rows), dtype=np.int32)
+        none = np.zeros(len(rows))
+        numbers = np.arange(len(rows), dtype=np.int32)
         strata, clusters = (Labels((*column.tolist(),), numbers) for column in names.T)
         yield replace(
             part.take(first),
@@ -213,7 +218,8 @@ class Counting:
     def _beside(self, table: EncodedTable) -> tuple[dict[str, Any], dict[str, Any]]:
         """The columns beside the variables, and what each of them holds."""
         assert table.copies is not None  # they are distinct rows
-        copies, design = table.copies.rows, table.design
+        copies = table.copies.rows
+        design = table.design
         columns: dict[str, Any] = {"counts": copies}
         if self.data.weight is not None or getattr(self.data.source, "is_weighted", False):
             columns["weight"] = table.row_weights / copies
@@ -229,7 +235,8 @@ class Counting:
         description: dict[str, Any] = dict(name_of)
         named = {name_of[option]: column for option, column in columns.items()}
         if design is not None and design.replicates is not None:
-            replicates, factors = design.replicates.T, design.factors
+            replicates = design.replicates.T
+            factors = design.factors
             names = self._names_of_replicates(len(replicates))
             named |= dict(zip(names, replicates, strict=True))
             description["replicate_weights"] = {

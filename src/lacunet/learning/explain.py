@@ -157,7 +157,8 @@ class Explanation(Displayed):
     def _parts(self) -> list[str]:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
-        lines += [f"It assumes that {self.assumption}."] if self.assumption else []
+        if self.assumption:
+            lines.append(f"It assumes that {self.assumption}.")
         if self.refusal:
             lines.append(f"learning will be refused: {self.refusal}")
         else:
@@ -170,37 +171,47 @@ class Explanation(Displayed):
             ]
         lines.append("")
         for name in plan.network.heads:
-            family = self.families[name]
-            plans = [stage.families.get(family.variable) for stage in plan.stages]
-            notes = [planned.note for planned in plans if planned is not None and planned.note]
-            lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
-            group = plan.network.tied_with(name)
-            if len(group) > 1:
-                lines.append(
-                    f"  the same CPT: {first_of(group[1:], MAX_NAMES_IN_PLAN)}; counts add up"
-                )
-            if self.rows:
-                shown = sum(self.shown[member] for member in group)
-                lines.append(f"  {self._share(shown, len(group))} show the whole family")
+            lines += self._family_lines(name)
         if self.rows and self.complete_rows is not None:
             used = self._share(self.complete_rows)
             lines += ["", f"{used} show every variable, and no other is used in closed form"]
-        lines += ["", f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
-        lines += [
-            f"rows will be grouped by {first_of(grouping, MAX_NAMES_IN_PLAN)}"
-            for grouping in self.groupings
-        ]
-        lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
-        if self.scratch is not None:
-            files = f"scratch files of {gibibytes(self.scratch)}"
-            files = files if self.scratch else "no scratch files"
-            lines.append(
-                f"the rows do not fit in memory: they are read as they are counted, {files}"
-            )
+        lines += ["", *self._pass_lines()]
         if self.expectation is not None:
             lines += ["", "an exact expectation step:", self.expectation.text]
         if not self.refusal:
             lines += ["", self.intervals]
+        return lines
+
+    def _family_lines(self, name: str) -> list[str]:
+        """How one CPT is estimated, or those that are tied to it, and how many rows show it."""
+        plan = self.plan
+        family = self.families[name]
+        plans = [stage.families.get(family.variable) for stage in plan.stages]
+        notes = [planned.note for planned in plans if planned is not None and planned.note]
+        lines = [family.family]
+        lines += [f"  {line}" for line in dict.fromkeys([*family.lines(), *notes])]
+        group = plan.network.tied_with(name)
+        if len(group) > 1:
+            others = first_of(group[1:], MAX_NAMES_IN_PLAN)
+            lines.append(f"  the same CPT: {others}; counts add up")
+        if self.rows:
+            shown = sum(self.shown[member] for member in group)
+            lines.append(f"  {self._share(shown, len(group))} show the whole family")
+        return lines
+
+    def _pass_lines(self) -> list[str]:
+        """What the pass over the rows counts, and the memory that this takes."""
+        lines = [f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
+        for grouping in self.groupings:
+            lines.append(f"rows will be grouped by {first_of(grouping, MAX_NAMES_IN_PLAN)}")
+        lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
+        if self.scratch is not None:
+            files = "no scratch files"
+            if self.scratch:
+                files = f"scratch files of {gibibytes(self.scratch)}"
+            lines.append(
+                f"the rows do not fit in memory: they are read as they are counted, {files}"
+            )
         return lines
 
     def _share(self, rows: int, families: int = 1) -> str:
@@ -313,7 +324,8 @@ def explain(
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(explain, method, given)
-    opened, budget = None, memory_budget(memory)
+    opened = None
+    budget = memory_budget(memory)
     latent: Scope = ()
     if data is None:
         known = brought = shaped(as_network(network), tied, shapes or {})
@@ -321,10 +333,21 @@ def explain(
         opened = open_rows("explain", network, data, memory, progress)
         number_of = {name: numbers[0] for name, numbers in opened.data.classes.items()}
         opened = opened.with_classes(number_of).with_shapes(tied, shapes or {})
-        known, brought, latent = opened.network, opened.brought, opened.latent
+        known = opened.network
+        brought = opened.brought
+        latent = opened.latent
         if opened.data.classes and pseudo_counts is None and experts is None:
             pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
-    asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
+    asked = asked_method(
+        network=known,
+        brought=brought,
+        method=method,
+        options=given,
+        pseudo_counts=pseudo_counts,
+        experts=experts,
+        latent=latent,
+        budget=budget,
+    )
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most = Most(
         getattr(asked.method, "most_cells", inf), getattr(asked.method, "most_loopy_reads", inf)
@@ -351,9 +374,13 @@ def _explained(
     deadline: Deadline,
     most: Most,
 ) -> Explanation:
-    network, needs = plan.network, plan.needs()
+    network = plan.network
+    needs = plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    statistics, families, notes, shown = None, plan.families, plan.notes, {}
+    statistics = None
+    families = plan.families
+    notes = plan.notes
+    shown = {}
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         gathering = Gathering(asked, network, deadline, budget / 4, scale=plan.scale)

@@ -103,7 +103,8 @@ def _solved(
     setting: Setting,
 ) -> Learned:
     """The same with the mechanisms that are counted; a note on those that are too large."""
-    statistics, network = statistics.sample(0), whole.network
+    statistics = statistics.sample(0)
+    network = whole.network
     most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_COUNTED_CELL
     too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
     left = {name for name in counted if too_large & _with_causes(counted, {name})}
@@ -114,7 +115,8 @@ def _solved(
         if name not in left:
             family = network.family(whole.name_of[name])
             variables, mechanisms = _split(causes)
-            rows, shape = statistics.distinct[_columns(name, causes)], network.shape(family)
+            rows = statistics.distinct[_columns(name, causes)]
+            shape = network.shape(family)
             shown = rows.is_shown(variables)
             cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
             counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)

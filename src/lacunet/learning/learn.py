@@ -93,7 +93,8 @@ NO_ROOM_FOR_INTERVALS = "the intervals were left out, because they take more tha
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
-SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
+SECONDS_TO_ESTIMATE = 3e-4
+SECONDS_TO_REPORT = 1e-4
 
 
 @clear_arguments_or("lacunet.learn_structure(data) learns edges and CPTs from data alone.")
@@ -225,7 +226,15 @@ def learn(
     if opened.data.classes and pseudo_counts is None and experts is None:
         pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
     asked = LearnArguments(
-        method, given, pseudo_counts, experts, shapes or {}, tied, intervals, rng, threads
+        method=method,
+        options=given,
+        pseudo_counts=pseudo_counts,
+        experts=experts,
+        shapes=shapes or {},
+        tied=tied,
+        intervals=intervals,
+        rng=rng,
+        threads=threads,
     )
     if opened.data.classes:
         return _with_best_number(asked, opened)
@@ -256,21 +265,27 @@ class LearnArguments:
         """The result from rows, and what these say of the states of hidden variables, if any."""
         opened = opened.with_shapes(self.tied, self.shapes)
         asked = asked_method(
-            opened.network,
-            opened.brought,
-            self.method,
-            self.options,
-            self.pseudo_counts,
-            self.experts,
-            opened.latent,
-            opened.budget,
+            network=opened.network,
+            brought=opened.brought,
+            method=self.method,
+            options=self.options,
+            pseudo_counts=self.pseudo_counts,
+            experts=self.experts,
+            latent=opened.latent,
+            budget=opened.budget,
         )
         limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
         deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
         chance = generator(self.rng)
         with working_threads(self.threads), opened.rows() as rows:
             plan = asked.plan(rows.look())
-            setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
+            setting = Setting(
+                pseudo_counts=plan.pseudo_counts,
+                rng=chance,
+                memory=opened.budget,
+                progress=opened.progress,
+                deadline=deadline,
+            )
             result = carry_out(plan, rows, setting, self.intervals, opened.latent)
             memberships = None
             if hidden:
@@ -322,7 +337,8 @@ def _alternative(
             "numbers of latent states are compared by the likelihood: leave the method to 'auto', "
             "or say method='em'.",
         )
-    parameters, logs = result.network.free_parameters, result.ended.log_likelihood
+    parameters = result.network.free_parameters
+    logs = result.ended.log_likelihood
     starts = result.ended.starts or (result.ended.log_posterior,)
     return Alternative(
         number_of,
@@ -432,7 +448,16 @@ def carry_out(
     if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
         return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
-        return _how_sure(plan, rows, setting, result, learned, statistics, recipe, seed)
+        return _how_sure(
+            plan=plan,
+            rows=rows,
+            setting=setting,
+            result=result,
+            learned=learned,
+            statistics=statistics,
+            recipe=recipe,
+            seed=seed,
+        )
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
     except OverBudgetError as refusal:  # nor where the intervals alone are too much
@@ -465,19 +490,26 @@ def _how_sure(
         statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
     again = gathering(plan, setting, None, seed)
     fitted = Fitted(
-        plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
+        plan=plan,
+        statistics=statistics,
+        learned=learned,
+        setting=setting,
+        replicate=lambda k: rows.gather(replace(again, replicate=k)),
     )
     uncertainty = fitted.uncertainty(chosen)
     doubts = uncertainty.doubts
-    doubts += () if plan.units is None else plan.units.doubts
-    doubts += () if statistics.folds is None else statistics.folds.doubts
+    if plan.units is not None:
+        doubts += plan.units.doubts
+    if statistics.folds is not None:
+        doubts += statistics.folds.doubts
     doubts += _doubts_of_search(result)
     return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
 
 
 def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
     """What a plan needs, with weights that add up to what the rows are worth."""
-    needs, memory = plan.needs(recipe, seed), setting.memory / 4
+    needs = plan.needs(recipe, seed)
+    memory = setting.memory / 4
     deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
     return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
 

@@ -71,7 +71,8 @@ def method_of(
     if method == Auto.name and "missingness" in given:
         method = MGraph.name
     if isinstance(method, str):
-        method, given = method_named(method, **given), {}
+        method = method_named(method, **given)
+        given = {}
     if isinstance(method, type) or not hasattr(method, "plan"):
         raise MethodError(
             f"method is {method!r}, but must be a method's name or a method.",
@@ -128,7 +129,9 @@ def check_option_names(
         name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
         parameters = [each for each in signature(function).parameters if each != "options"]
-        known = [*parameters, *(options_of(name) if name in METHOD_OF_NAME else ())]
+        known = parameters
+        if name in METHOD_OF_NAME:
+            known += options_of(name)
         raise unknown_arguments(function.__name__, unknown, list(dict.fromkeys(known)))
 
 

@@ -245,7 +245,8 @@ def pseudo_tables(pseudo_counts: UsedPseudoCounts, network: Network) -> dict[str
 
 def pseudo_table(pseudo_counts: UsedPseudoCounts, network: Network, variable: str) -> FloatArray:
     """The pseudo-counts of the cells of one CPT; a shape says how it spreads them."""
-    pseudo, possible = per_cell(pseudo_counts, variable), network.possible(variable)
+    pseudo = per_cell(pseudo_counts, variable)
+    possible = network.possible(variable)
     if variable in network.shaped_of and np.ndim(pseudo) == 0:
         return pseudo * network.shaped_of[variable].pseudo_counts
     return np.where(possible, pseudo, 0.0)
@@ -293,7 +294,8 @@ def pseudo_counts_from(
     if not isinstance(asked, str):
         return asked
     statistics = statistics.sample(0).pooled(network)
-    counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
+    counts = statistics.complete or statistics.counts
+    hidden = {*statistics.never_shown}
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
     learned = learned_for(network, shown, kept)
@@ -364,7 +366,8 @@ def learn_pseudo_counts(
         for name, counts in counts_of.items()
     }
     learned = {name: counts for name, counts in counts_of.items() if name not in kept}
-    stacks, every = [], [np.empty((len(components.belief), 0))]
+    stacks = []
+    every = [np.empty((len(components.belief), 0))]
     for names in _of_one_shape(learned):  # side by side on a first axis
         counts = np.stack([learned[name] for name in names])
         possible = np.stack([possible_of[name] for name in names])
@@ -529,7 +532,8 @@ def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
     everywhere = tuple(parents)
     mean = votes.sum(axis=everywhere, keepdims=True) - votes + uniform
     mean /= weight.sum(axis=everywhere, keepdims=True) - weight + 1
-    near, near_weight = mean, np.ones_like(weight)
+    near = mean
+    near_weight = np.ones_like(weight)
     for parent in parents:
         near = near + votes.sum(axis=parent, keepdims=True) - votes
         near_weight = near_weight + weight.sum(axis=parent, keepdims=True) - weight

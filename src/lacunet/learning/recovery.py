@@ -88,7 +88,9 @@ class Recovery:
 
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """The CPTs of the recoverable families; why the others are left."""
-        statistics, network, families = statistics.sample(0), self.network, self.families
+        statistics = statistics.sample(0)
+        network = self.network
+        families = self.families
         row_weights = dict(learned.row_weights)
         left = {}
         chosen_of = {}
@@ -124,7 +126,8 @@ class Recovery:
 
     def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
         """The families with the estimand that the data support best, or what stands in for it."""
-        statistics, families = statistics.sample(0), self.families
+        statistics = statistics.sample(0)
+        families = self.families
         for name, family in families.items():
             estimation, why = self._estimated(name, statistics)
             if estimation is not None:
@@ -149,8 +152,11 @@ class Recovery:
 
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What no other stage has estimated holds the prior alone, marked as such."""
-        statistics, network, families = statistics.sample(0), self.network, self.families
-        pseudo_counts, cpts = learned.pseudo_counts or setting.used_pseudo_counts, {}
+        statistics = statistics.sample(0)
+        network = self.network
+        families = self.families
+        pseudo_counts = learned.pseudo_counts or setting.used_pseudo_counts
+        cpts = {}
         if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
             pseudo_counts = pseudo_counts.keeping(learned.left)  # there is nothing to learn it from
         nothing_of = {}

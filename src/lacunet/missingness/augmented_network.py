@@ -111,7 +111,9 @@ def augmented(
     whole = whole.with_shapes(network.shapes_of)
     selection = node_of.pop(SELECTION, "")
     name_of = {mechanism.variable: node for mechanism, node in node_of.items()}
-    return Augmented(whole, directed, name_of, ignorable, selection)
+    return Augmented(
+        network=whole, graph=directed, name_of=name_of, ignorable=ignorable, selection=selection
+    )
 
 
 def _tied_nodes(
@@ -203,7 +205,8 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
 def mechanism_start(extended: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
     """CPTs for the mechanisms to start from: the share of rows that show the variable."""
     share_of = {name: shown_of[variable] for variable, name in extended.name_of.items()}
-    share_of |= {extended.selection: 0.5} if extended.selection else {}
+    if extended.selection:
+        share_of |= {extended.selection: 0.5}
     start = {}
     for name, shown in share_of.items():
         shape = extended.network.shape(extended.network.family(name))

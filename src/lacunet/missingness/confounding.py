@@ -136,7 +136,8 @@ def notes_on_graph(graph: MissingnessGraph, partially: Collection[str] | None) -
     MissingnessGraphError
         The data miss values of a variable that has no mechanism.
     """
-    variables, pairs = graph.network.variables, undescribed_pairs(graph)
+    variables = graph.network.variables
+    pairs = undescribed_pairs(graph)
     notes = () if partially is None else graph.check_partially(partially, variables)
     return (*notes, *(f"{hidden_cause(pair)}: {NOT_DESCRIBED}" for pair in pairs))
 

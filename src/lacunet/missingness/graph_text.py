@@ -172,7 +172,8 @@ def _nodes(
     written: Written, variables: Collection[str], part: Sequence[Token], after: Token
 ) -> list[Node]:
     """The nodes of a list; R_X is a mechanism where only X is a variable."""
-    tokens, index = [*part, after], 0
+    tokens = [*part, after]
+    index = 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
         if tokens[index].kind == "open":

@@ -161,7 +161,8 @@ def _of_mechanisms_alone(graph: MixedGraph) -> Iterator[Implication]:
     for left, right in combinations(nodes, 2):
         if isinstance(right, Mechanism):
             conditions = [graph.parents[right]]
-            conditions += [graph.parents[left]] if isinstance(left, Mechanism) else []
+            if isinstance(left, Mechanism):
+                conditions.append(graph.parents[left])
             implied = _on_all_rows(graph, left, right) or _separated_by(
                 graph, left, right, conditions
             )

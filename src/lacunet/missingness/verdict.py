@@ -376,7 +376,8 @@ def estimate(
     verdict: Verdict, rows: Rows, population: Mapping[Scope, Table] | None = None
 ) -> Estimation:
     """Carry out a verdict's estimand on the distinct rows over `columns_needed`."""
-    term, network = verdict.term, verdict.graph.network
+    term = verdict.term
+    network = verdict.graph.network
     if term is None:
         raise not_recoverable(verdict, f"result.query({verdict.query!r})")
     laws = population or {}
@@ -402,7 +403,8 @@ def estimate(
         run = Run(rows, notes={f"positivity: {refused[0]}: nothing is estimated": None})
         best = _unknown(verdict.asked, rows), run, term
     result, run, term = best
-    term, is_founded = resolved(term, run.chosen), len(refused) < len(small)
+    term = resolved(term, run.chosen)
+    is_founded = len(refused) < len(small)
     if is_founded and not (result.basis.rows_used and result.mass.array.sum()):
         raise _no_rows(verdict, term, rows)
     return _reported(verdict, result, run, term, is_founded)
@@ -450,13 +452,21 @@ def _unknown(asked: Asked, rows: Rows) -> Conditional:
     shape = tuple(2 if isinstance(name, Mechanism) else rows.size(name) for name in asked.names)
     table = Table(asked.names, np.full(shape, np.nan))
     mass = Table(asked.conditions, np.zeros(shape[: len(asked.conditions)]))
-    return Conditional(asked.target, asked.conditions, table, mass, Basis(0.0, 0.0, 0.0))
+    return Conditional(
+        target=asked.target,
+        given=asked.conditions,
+        table=table,
+        mass=mass,
+        basis=Basis(0.0, 0.0, 0.0),
+    )
 
 
 def _reported(
     verdict: Verdict, result: Conditional, run: Run, term: Term, is_founded: bool
 ) -> Estimation:
-    asked, basis, rows = verdict.asked, result.basis, run.rows
+    asked = verdict.asked
+    basis = result.basis
+    rows = run.rows
     table = result.table.aligned(asked.names)
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))

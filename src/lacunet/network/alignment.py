@@ -50,5 +50,6 @@ def matched(truth: Network, learned: Network) -> Network:
             [learned.state_index(axis, state) for state in truth.states(axis)] for axis in family
         ]
         moved = learned.cpt(name).table.transpose([axes.index(axis) for axis in family])
-        parents_of[name], tables[name] = parents, moved[np.ix_(*places)]
+        parents_of[name] = parents
+        tables[name] = moved[np.ix_(*places)]
     return Network(truth.states_of, parents_of, tables)

@@ -238,7 +238,9 @@ class _Parser:
     """Reads a rule from left to right; names are looked for among those that there are."""
 
     def __init__(self, text: str, states_of: StatesOf) -> None:
-        self.text, self.states_of, self.position = text, states_of, 0
+        self.text = text
+        self.states_of = states_of
+        self.position = 0
         self.mentioned: set[str] = set()
 
     def whole(self) -> _Rule:
@@ -253,7 +255,8 @@ class _Parser:
 
     def _joined(self, word: str, part: Callable[[], _Rule]) -> _Rule:
         """Parts with a word between them."""
-        parts, reduce = [part()], {"or": np.logical_or.reduce, "and": np.logical_and.reduce}[word]
+        parts = [part()]
+        reduce = {"or": np.logical_or.reduce, "and": np.logical_and.reduce}[word]
         while self._takes(rf"{word}\b(?!\s*!?=)"):
             parts.append(part())
         return lambda axes: reduce([part(axes) for part in parts])

@@ -120,7 +120,8 @@ def edges_text(edges: Edges, without: Collection[str] = ()) -> str:
     'Age -> Ill; Ill -> "Late visit"'
     """
     kept = [name for name in edges.variables if name not in without]
-    lines, joined = [], set[str]()
+    lines = []
+    joined = set[str]()
     for child in kept:
         parents = [name for name in edges.parents_of.get(child, ()) if name in kept]
         if parents:

@@ -115,7 +115,8 @@ class Labelled:
         table, most = self._printed(READABLE_WIDTH)
         lines = []
         for row in table.rows:
-            names, numbers = row[: table.left], row[table.left :]
+            names = row[: table.left]
+            numbers = row[table.left :]
             is_bare = row[-1] == NO_DATA_MARK
             line = [f'<th style="text-align:left">{escape(name)}</th>' for name in names]
             line += [_shaded(text, is_bare=is_bare) for text in numbers]

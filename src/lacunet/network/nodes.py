@@ -16,7 +16,8 @@ from lacunet.errors import LacunetError
 from lacunet.text import in_quotes
 
 # The arrows of texts with edges, for patterns.
-RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
+RIGHT = "-+>|=+>|[→⟶⇒]"
+BOTH = "<-+>|<=+>|[↔⟷]"
 # In which wave a variable of a panel is: H[t], H[t-1], H[5].
 INDEX = r"\[\s*(?:t(?:\s*[+-]\s*\d+)?|-?\d+)\s*\]"
 BARE_NAME = re.compile(rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?")
@@ -80,7 +81,8 @@ class Written:
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[Token]:
         """The tokens between two places, but for those of the kind "blank"."""
-        position, end = start, len(self.text) if end is None else end
+        position = start
+        end = len(self.text) if end is None else end
         while position < end:
             match = pattern.match(self.text, position, end)
             kind, text = (str(match.lastgroup), match[0]) if match else ("", self.text[position])
@@ -91,7 +93,8 @@ class Written:
     def wrong(self, problem: str, position: int, hint: str = "") -> LacunetError:
         """What to raise: the problem, with its line, column and a mark below the place."""
         begin = self.text.rfind("\n", 0, position) + 1
-        line, shown = self.text.count("\n", 0, position) + 1, self.text[begin:].split("\n", 1)[0]
+        line = self.text.count("\n", 0, position) + 1
+        shown = self.text[begin:].split("\n", 1)[0]
         return self.error(
             f"{self.name}, line {line}, column {position - begin + 1}: {problem}.\n"
             f"  {shown}\n  {' ' * (position - begin)}^",
@@ -162,7 +165,8 @@ def as_separate_edges(
     """
     if any(len(group) > 2 for group in groups[1:-1]):
         return None
-    chain, apart = [*pairwise(groups)], _apart(groups)
+    chain = [*pairwise(groups)]
+    apart = _apart(groups)
     pairs = [*zip(chain, apart, strict=True)]
     is_same = all({*product(*chained)} == {*product(*separate)} for chained, separate in pairs)
     is_meant = _has_cycle(chain, arrows) and not _has_cycle(apart, arrows)

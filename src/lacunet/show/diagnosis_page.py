@@ -94,7 +94,8 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
 
 
 def _variables(diagnosis: Diagnosis) -> str:
-    described, fallback = diagnosis.patterns, diagnosis.grounds.fallback_of
+    described = diagnosis.patterns
+    fallback = diagnosis.grounds.fallback_of
     rows = [
         [
             name,

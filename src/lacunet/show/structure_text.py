@@ -60,17 +60,21 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
     for parent, child in learned.network.edges:
-        arc, is_compelled = (parent, child), (parent, child) in learned.cpdag.compelled
+        arc = (parent, child)
+        is_compelled = (parent, child) in learned.cpdag.compelled
         strength, other = (learned.strengths.get(way, NEVER_FOUND) for way in (arc, arc[::-1]))
         if not is_compelled and other.directed > strength.directed:  # the more probable way first
-            arc, strength = arc[::-1], other
+            arc = arc[::-1]
+            strength = other
         row = [arc[0], "->" if is_compelled else "--", arc[1]]
         if learned.strengths:
             row += [f"{strength.adjacent:.2f}", f"{strength.directed:.2f}"]
         rows.append(row)
     if not rows:
         return "\n".join([f"no edges: {_why_none(learned)}", *_left_out(learned)])
-    header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
+    header = ["from", "", "to"]
+    if learned.strengths:
+        header += ["adjacent", "directed"]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
         lines.append(UNTOLD)

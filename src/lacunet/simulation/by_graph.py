@@ -166,7 +166,9 @@ def learned_missingness(learned: Mechanisms, network: Network) -> Missingness:
 def by_learned_graph(graph: LearnedGraph, network: Network) -> MissingByGraph:
     """A graph that was learned from data, to hide values as often as they are missing there."""
     tables = graph.rates_over(network)
-    names = [*graph.causes, *(() if graph.selection is None else [SELECTION.variable])]
+    names = [*graph.causes]
+    if graph.selection is not None:
+        names.append(SELECTION.variable)
     if lacking := [str(Mechanism(name)) for name in names if name not in tables]:
         warn(
             "the rows that the graph was learned from do not tell how often "
@@ -195,7 +197,8 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     try:
         text = Path(path).read_text(encoding="utf-8")
         data = json.loads(text, object_pairs_hook=no_key_twice)
-        drawn_by, separator = str(data["graph"]), data.get("separator")
+        drawn_by = str(data["graph"])
+        separator = data.get("separator")
         latent = [*map(str, data.get("latent", ()))]
         tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
         zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}

@@ -409,7 +409,8 @@ def _check_network(drawn: Missingness, network: Network) -> None:
     scopes = [cpt.parents for cpt in drawn.mechanisms.values()]
     scopes += [cpt.parents for cpt in drawn.causes]
     parents = [node for scope in scopes for node in scope if isinstance(node, str)]
-    theirs, ours = drawn.graph.network.states_of, network.states_of
+    theirs = drawn.graph.network.states_of
+    ours = network.states_of
     names = dict.fromkeys([*drawn.mechanisms, *parents])
     if strangers := [name for name in names if theirs.get(name) != ours.get(name)]:
         raise SimulationError(

@@ -107,8 +107,10 @@ class _Growth:
         patterns: MissingPatterns,
         some: NDArray[np.int64],
     ) -> None:
-        self.families, self.children = families, children
-        self.patterns, self.some = patterns, some
+        self.families = families
+        self.children = children
+        self.patterns = patterns
+        self.some = some
         self.missing_of: dict[int, Mask] = {}
         self.barren_of: dict[int, Mask] = {}
 
@@ -120,7 +122,8 @@ class _Growth:
 
     def barren(self, node: int) -> Mask:
         """Which patterns miss a node and all that follows from it."""
-        known, waiting = self.barren_of, [node]
+        known = self.barren_of
+        waiting = [node]
         while waiting:
             is_barren = self.missing(waiting[-1])
             below = self.children[waiting[-1]] if is_barren.any() else ()

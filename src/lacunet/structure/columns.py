@@ -72,7 +72,8 @@ def read_columns(
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
         notes = [*rows.notes(report), *_on_rows(table, row_count)]
-    notes += [ON_DESIGN] if data.has_design else []
+    if data.has_design:
+        notes.append(ON_DESIGN)
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
 
 

@@ -128,14 +128,17 @@ class Judge:
         is_sparse: bool = True,
     ) -> None:
         self.columns = self.nodes = columns
-        self.graph, self.memory, self.deadline = graph, memory, deadline
+        self.graph = graph
+        self.memory = memory
+        self.deadline = deadline
         if graph is not None:
             extended = augmented(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
             self.nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
             table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
         self.table = table
-        self.rows, self.patterns = CodedRows.of(table), MissingPatterns(table)
+        self.rows = CodedRows.of(table)
+        self.patterns = MissingPatterns(table)
         self.penalty = Penalty(self.rows, self.patterns, is_sparse)
 
     def fit(
@@ -167,7 +170,13 @@ class Judge:
             network_of(self.nodes, families), self.table, deadline=self.deadline
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
-        limits = Limits(EM_TOLERANCE, MOST_ITERATIONS, True, self.deadline, least_rise)
+        limits = Limits(
+            tolerance=EM_TOLERANCE,
+            iterations=MOST_ITERATIONS,
+            accelerate=True,
+            deadline=self.deadline,
+            least_rise=least_rise,
+        )
         reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 0.0, limits)
         if reached.reason == "interrupted":
             raise KeyboardInterrupt
@@ -175,11 +184,11 @@ class Judge:
             raise OutOfTimeError
         penalty = sum(self.penalty(node, parents) for node, parents in enumerate(families))
         return FittedStructure(
-            dag,
-            families,
-            tuple(problems.layout.tables(reached.cells).values()),
-            tuple(problems.layout.tables(reached.expected).values()),
-            float(reached.log_likelihoods.sum()) - penalty,
+            dag=dag,
+            families=families,
+            tables=tuple(problems.layout.tables(reached.cells).values()),
+            counts=tuple(problems.layout.tables(reached.expected).values()),
+            score=float(reached.log_likelihoods.sum()) - penalty,
         )
 
     def _families(self, dag: Dag) -> Families:
@@ -216,7 +225,8 @@ class Judge:
         rule = self.nodes.not_asked_of.get(names[node])
         if rule is None:
             return _normalised(counts)
-        variable, family = names[node], [names[member] for member in (*parents, node)]
+        variable = names[node]
+        family = [names[member] for member in (*parents, node)]
         possible = rule.can_occur(family, variable, self.nodes.states(variable))
         return _normalised(counts, possible)
 
@@ -229,7 +239,9 @@ class Judge:
         if self.graph is not None and self.graph.hidden:  # other families may change along
             return self.fit(dag, fit)
         trial = _Trial(self, fit, node, parents)
-        before, after, both = trial.before, trial.after, trial.both
+        before = trial.before
+        after = trial.after
+        both = trial.both
         gain = self.penalty(node, before) - self.penalty(node, after)
         tables, counts = list(fit.tables), list(fit.counts)
         if node not in trial.region.active:
@@ -240,7 +252,13 @@ class Judge:
         else:
             gain = trial.run(gain, tables, counts)
         families = (*fit.families[:node], after, *fit.families[node + 1 :])
-        return FittedStructure(dag, families, tuple(tables), tuple(counts), fit.score + gain)
+        return FittedStructure(
+            dag=dag,
+            families=families,
+            tables=tuple(tables),
+            counts=tuple(counts),
+            score=fit.score + gain,
+        )
 
     def network(self, fit: FittedStructure) -> Network:
         """The variables and mechanisms with their CPTs."""
@@ -263,8 +281,11 @@ class _Trial:
     def __init__(
         self, judge: Judge, fit: FittedStructure, node: int, parents: frozenset[int]
     ) -> None:
-        self.judge, self.fit, self.node = judge, fit, node
-        self.before, self.after = fit.families[node], tuple(sorted(parents))
+        self.judge = judge
+        self.fit = fit
+        self.node = node
+        self.before = fit.families[node]
+        self.after = tuple(sorted(parents))
         both = self.both = tuple(sorted({*self.before, *self.after}))
         self.wide: Families = (*fit.families[:node], both, *fit.families[node + 1 :])
         self.region = region_of((*both, node), self.wide, children_of(self.wide), judge.patterns)
@@ -280,7 +301,10 @@ class _Trial:
         gain
             What it gains by the number of parameters.
         """
-        judge, fit, node, others = self.judge, self.fit, self.node, self.region.active - {self.node}
+        judge = self.judge
+        fit = self.fit
+        node = self.node
+        others = self.region.active - {self.node}
         problems = self._problems(self.wide)
         layout = problems.layout
         cells, held, expected = (np.zeros(layout.cells) for _ in range(3))
@@ -305,13 +329,15 @@ class _Trial:
             held_of[member][...] = np.where(rest > NO_COUNT, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
-        cpt, reached = judge._start(node, self.after), -np.inf
+        cpt = judge._start(node, self.after)
+        reached = -np.inf
         for iteration in range(TRIAL_ITERATIONS):
             cpt_of[node][...] = _widened(cpt, self.after, self.both)
             expectation = engine.expect(cells, deadline=judge.deadline)
             expected[:] = expectation.counts
             now = gain + float(expectation.log_likelihoods.sum())
-            rise, reached = now - reached, now
+            rise = now - reached
+            reached = now
             if iteration and (rise < LEAST_EM_RISE or reached + HOPED_FOR * rise < 0):
                 break
             for member in others:
@@ -384,7 +410,8 @@ def _normalised(counts: FloatArray, possible: Mask | None = None) -> FloatArray:
     """Each row divided by its sum; uniform where nothing was counted, over what is possible."""
     even = np.full(counts.shape[-1], 1 / counts.shape[-1])
     if possible is not None:
-        counts, even = counts * possible, possible / possible.sum(axis=-1, keepdims=True)
+        counts = counts * possible
+        even = possible / possible.sum(axis=-1, keepdims=True)
     sums = counts.sum(axis=-1, keepdims=True)
     is_empty = sums == 0
     cpt: FloatArray = np.where(is_empty, even, counts / np.where(is_empty, 1.0, sums))

@@ -119,7 +119,8 @@ def better_dags(
         How many kicks that lead to no better order end the first search, and later ones.
     """
     constraints = screen.constraints
-    dag, order = start, constraints.order(start)
+    dag = start
+    order = constraints.order(start)
     last: Ordered | None = None
     sets = ScoredSets(rows, screen.score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
@@ -139,7 +140,9 @@ def better_dags(
             break
         yield best
         deadline.check()
-        last, dag, order = best, best.parents, list(best.order)
+        last = best
+        dag = best.parents
+        order = list(best.order)
 
 
 class Screen:
@@ -157,7 +160,9 @@ class Screen:
     def __init__(
         self, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
     ) -> None:
-        self.rows, self.constraints, self.score = rows.thinned(SCREENING_ROWS), constraints, score
+        self.rows = rows.thinned(SCREENING_ROWS)
+        self.constraints = constraints
+        self.score = score
         self.pairs = score.pair_gains(self.rows)
         self.related = related(self.pairs)
         self.far = Far() if far is None else far
@@ -165,7 +170,8 @@ class Screen:
 
     def candidates(self, y: int, dag: Dag, most: int = MOST_CANDIDATES) -> tuple[int, ...]:
         """The variables that may become parents of y: all, or those that promise most."""
-        forbidden, required = self.constraints.forbidden, self.constraints.required[y]
+        forbidden = self.constraints.forbidden
+        required = self.constraints.required[y]
         if len(dag) <= most + 1:
             return tuple(x for x in range(len(dag)) if not forbidden[x, y])
         children = [node for node, parents in enumerate(dag) if y in parents]

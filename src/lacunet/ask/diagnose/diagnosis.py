@@ -181,7 +181,8 @@ def diagnose(
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)
-        network, left_out = columns.network, dict.fromkeys(columns.left_out.values())
+        network = columns.network
+        left_out = dict.fromkeys(columns.left_out.values())
     rows = rows_to_diagnose(network, data, memory, progress)
     random = generator(0 if rng is None else rng)
     return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
@@ -214,7 +215,8 @@ def diagnosed(
     A cell that is one of several states is missing, and the conclusions say so. ``left_out`` are
     remarks on columns that are not looked at.
     """
-    cells, table = table.cells_of_sets, table.without_sets()
+    cells = table.cells_of_sets
+    table = table.without_sets()
     described = patterns(network, summary)
     completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
@@ -222,7 +224,14 @@ def diagnosed(
     never = positivity(network, table)
     grounds = _grounds(network, table, described, parents_of)
     dropout = dropout_tests(network, table, random, parents_of)
-    words = _conclusions(described, completely, always, dropout, never, table.row_count)
+    words = _conclusions(
+        described=described,
+        completely=completely,
+        always=always,
+        dropout=dropout,
+        never=never,
+        rows=table.row_count,
+    )
     by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
@@ -262,7 +271,9 @@ def _grounds(
         return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))
 
     number, _ = fallen(table.fully_observed, ())
-    fallback_of, informed_of, informed = {}, {}, 0
+    fallback_of = {}
+    informed_of = {}
+    informed = 0
     for name in network.variables:
         family = network.family(name)
         hidden = [member for member in family if table.missing_of[member]]
@@ -273,16 +284,16 @@ def _grounds(
             informed = max(informed, groups)
     least_shown = min(described.family_rows, key=lambda name: described.family_rows[name])
     return MethodSupport(
-        described.complete_rows,
-        least_shown,
-        described.family_rows[least_shown],
-        number,
-        fallback_of,
-        informed,
-        informed_of,
-        explanation.expectation,
-        explanation.plan.intention,
-        bool(network.edges),
+        complete_rows=described.complete_rows,
+        least_shown=least_shown,
+        fewest_family_rows=described.family_rows[least_shown],
+        groups=number,
+        fallback_of=fallback_of,
+        informed_groups=informed,
+        informed_fallback_of=informed_of,
+        expectation=explanation.expectation,
+        auto=explanation.plan.intention,
+        has_edges=bool(network.edges),
     )
 
 

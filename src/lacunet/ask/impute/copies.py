@@ -85,7 +85,8 @@ class CountedRows:
         DataError
             The completed tables would need more than the memory budget.
         """
-        copies, budget = self.whole(source), memory_budget(memory)
+        copies = self.whole(source)
+        budget = memory_budget(memory)
         rows = int(copies.sum())
         needed = float(rows) * len(source.columns) * (draws + 1) * BYTES_PER_COMPLETED_CELL
         if needed > budget:

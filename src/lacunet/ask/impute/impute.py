@@ -153,7 +153,8 @@ def impute(
     given = held_data(given, network.states_of)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
-    frame, source = given.source, source_from(given)
+    frame = given.source
+    source = source_from(given)
     given = given.with_latent(network.states_of, source.columns)
     as_they_came = given
     counted = None if draws is None else CountedRows.of(weighed, learned, source)
@@ -176,11 +177,20 @@ def impute(
         shares = RowShares()
         shares.add(completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
-    random, drawn = generator(rng), None
+    random = generator(rng)
+    drawn = None
     if draws is not None and (draws > 1 if proper is None else proper):
         again = rows_learned_from(weighed, as_they_came, learned)
         drawn = parameter_draws(with_intervals(learned, network, again), draws, random)
-    completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
+    completions = completed_tables(
+        network=network,
+        table=table,
+        absent=given.latent,
+        draws=draws,
+        drawn=drawn,
+        rng=random,
+        memory=memory,
+    )
     seen = SeenValues(network.cuts_of, given.decimal)
     seen.add_frame(frame, shown)
     cells_of = {

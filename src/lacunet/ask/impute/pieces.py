@@ -93,7 +93,15 @@ def completed_pieces(
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
             shares.add(completion_shares(whole, seen, memory))
-        tables = completed_tables(network, table, given.latent, draws, drawn, rng, memory)
+        tables = completed_tables(
+            network=network,
+            table=table,
+            absent=given.latent,
+            draws=draws,
+            drawn=drawn,
+            rng=rng,
+            memory=memory,
+        )
         for draw, completed in enumerate(tables):
             yield draw, seen_columns.completed(network, frame, shown, completed)
     shares.object("completions", "warn")

@@ -155,7 +155,8 @@ def draw_completions(
     >>> whole.columns["A"].tolist()
     [1, 0]
     """
-    layout, budget = layout_of(network.with_tables(None)), memory_budget(memory)
+    layout = layout_of(network.with_tables(None))
+    budget = memory_budget(memory)
     cells = layout.flat({name: network.cpt(name).table for name in network.variables})
     columns: list[dict[str, Codes]] = [
         {name: table.columns[name].copy() for name in network.variables} for _ in range(draws)

@@ -122,7 +122,10 @@ def predict(
         keep=keep,
         memory=memory,
     )
-    rows, values, parts, pieces = _PredictedRows(), SeenValues(), [], []
+    rows = _PredictedRows()
+    values = SeenValues()
+    parts = []
+    pieces = []
     if few_rows(asked.data.source, 0) is None:
         source, opened = _opened(asked, warns=not is_one_row(data))
         for piece, table, part in _in_pieces(asked, source, opened, rows):
@@ -163,7 +166,9 @@ def predicted_pieces(
         network, data, targets, give=give, given_targets=given_targets, keep=keep, memory=memory
     )
     source, opened = _opened(asked, warns=True)
-    rows, values, type_of = _PredictedRows(), SeenValues(), dict[str, Any]()
+    rows = _PredictedRows()
+    values = SeenValues()
+    type_of = dict[str, Any]()
     if asked.keep or {*asked.written} & {*keys_by_name(source.columns)}:
         for piece, table in _coded(asked, source, opened, tell=False):
             values.add(piece, table, asked.written)
@@ -227,7 +232,8 @@ class _AskedTargets:
         self.keep = (keep,) if isinstance(keep, str) else tuple(keep)
         self.unseen = () if given_targets else self.names
         self.written = _written(network, self.names, self.data) if "states" in self.answers else ()
-        self.logs, self.bounds = "log-probability" in self.answers, unsupported == "bounds"
+        self.logs = "log-probability" in self.answers
+        self.bounds = unsupported == "bounds"
         self.predictor = Predictor.of(
             with_data_codes(network, self.data), self.names, self.unseen, memory
         )
@@ -324,7 +330,8 @@ def _short_as_lists(asked: _AskedTargets) -> Any:
     To take a column out of a frame of pandas takes longer than to predict a row, and there is
     nothing to be said of states that would name the frame. What is written again needs its types.
     """
-    frame, network = asked.data.source, asked.network
+    frame = asked.data.source
+    network = asked.network
     if isinstance(frame, Mapping) or asked.written or asked.keep:
         return frame
     rows = few_rows(frame, MAX_ROWS_BY_QUERY) or []
@@ -409,7 +416,8 @@ def _columns(
             called.format("=".join(map(in_quotes, words))): cells
             for called, words, cells in columns
         }
-        named |= {"log-probability of the row": logs} if asked.logs else {}
+        if asked.logs:
+            named |= {"log-probability of the row": logs}
     if twice := [name for name in asked.keep if name in named]:
         raise LacunetError(
             f"keep= (--keep) names {listed(twice)}, which the predictions have too.",

@@ -74,7 +74,8 @@ def evidence_of(network: Network, table: EncodedTable) -> Iterator[dict[str, str
 
 def _values(network: Network, name: str, sets: Sequence[tuple[int, ...]]) -> Sequence[str | None]:
     """What each code of a variable in a table means, as evidence."""
-    states, codes = network.states(name), network.codes_of.get(name, {})
+    states = network.states(name)
+    codes = network.codes_of.get(name, {})
     code_of = {meaning: code for code, meaning in codes.items()}
     several = [code_of[tuple(states[index] for index in places)] for places in sets]
     return [*states, None, *several]

@@ -127,7 +127,13 @@ class TiltedRows:
             return after
 
         limits = Limits(tolerance, max_iterations)
-        climbing = Climbing(self.engine, rows, pseudo_counts, maximised, limits)
+        climbing = Climbing(
+            engine=self.engine,
+            rows=rows,
+            pseudo_counts=pseudo_counts,
+            maximised=maximised,
+            limits=limits,
+        )
 
         def climbed(start: FloatArray) -> Climb:
             *_, end = climbing.iterates(start)

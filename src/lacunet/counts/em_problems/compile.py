@@ -248,16 +248,16 @@ def _compiled(
         fixed[begin : begin + size] += counts
     (totals,) = weighing.tabled(np.zeros(table.rows, np.int64), 1)
     return Problems(
-        layout,
-        fixed,
-        components.members,
-        components.boundaries,
-        component,
-        states,
-        weights,
-        table.row_count,
-        totals,
-        factors,
+        layout=layout,
+        fixed=fixed,
+        members=components.members,
+        boundaries=components.boundaries,
+        component=component,
+        states=states,
+        weights=weights,
+        rows=table.row_count,
+        totals=totals,
+        factors=factors,
     )
 
 
@@ -284,16 +284,16 @@ def merged(parts: Sequence[Problems]) -> Problems:
     first_value, value = distinct_rows(states, component)
     weights = _stacked([part.weights for part in parts])
     return Problems(
-        parts[0].layout,
-        np.sum([part.fixed for part in parts], axis=0),
-        members.take(first),
-        boundaries.take(first),
-        component[first_value],
-        states.take(first_value),
-        _added(value, weights, len(first_value)),
-        sum(part.rows for part in parts),
-        np.sum([part.totals for part in parts], axis=0),
-        factors,
+        layout=parts[0].layout,
+        fixed=np.sum([part.fixed for part in parts], axis=0),
+        members=members.take(first),
+        boundaries=boundaries.take(first),
+        component=component[first_value],
+        states=states.take(first_value),
+        weights=_added(value, weights, len(first_value)),
+        rows=sum(part.rows for part in parts),
+        totals=np.sum([part.totals for part in parts], axis=0),
+        factors=factors,
     )
 
 

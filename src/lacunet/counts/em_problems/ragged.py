@@ -138,7 +138,8 @@ class Ragged:
         >>> strides.tolist(), cells.tolist()
         ([3, 1, 1], [6, 4])
         """
-        strides, cells = np.ones_like(sizes), np.ones(len(self), sizes.dtype)
+        strides = np.ones_like(sizes)
+        cells = np.ones(len(self), sizes.dtype)
         for back in range(1, 1 + int(self.lengths.max(initial=0))):
             rows = np.flatnonzero(self.lengths >= back)
             places = self.starts[rows + 1] - back

@@ -444,19 +444,21 @@ def calibration_plan(
         tables += [tree.separators[child] for child in listeners]
         plans.append(
             CliquePlan(
-                factors[clique],
-                inputs,
-                kept,
-                is_small,
-                formula,
-                product,
-                absent,
-                [np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
-                [(child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners],
-                [(index, *_read_off(tables, wanted[index])) for index in read[clique]],
-                is_whole,
-                len(ways),
-                picks,
+                factors=factors[clique],
+                scopes=inputs,
+                kept=kept,
+                is_small=is_small,
+                formula=formula,
+                product=product,
+                absent=absent,
+                ones=[np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
+                listeners=[
+                    (child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners
+                ],
+                readings=[(index, *_read_off(tables, wanted[index])) for index in read[clique]],
+                is_whole=is_whole,
+                versions=len(ways),
+                picks=picks,
             )
         )
 
@@ -497,7 +499,7 @@ def _placed(tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numb
             children[parent].append(clique)
             below[parent] |= below[clique]
             waits[parent] |= waits[clique]
-    return _Placed(factors, read, children, below, waits)
+    return _Placed(factors=factors, read=read, children=children, below=below, waits=waits)
 
 
 def _pick(rows: list[int]) -> Integers | None:
@@ -562,13 +564,13 @@ def junction_tree(
     cells = tuple([math.prod([sizes[variable] for variable in clique]) for clique in members])
     sent = sum([math.prod([sizes[variable] for variable in scope]) for scope in beside])
     return JunctionTree(
-        sizes,
-        members,
-        tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
-        beside,
-        {bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
-        cells,
-        BYTES_OF_CELL * (sent + LIVE_CLIQUES * max(cells)),
+        sizes=sizes,
+        cliques=members,
+        parents=tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
+        separators=beside,
+        clique_of={bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
+        cells=cells,
+        memory=BYTES_OF_CELL * (sent + LIVE_CLIQUES * max(cells)),
     )
 
 

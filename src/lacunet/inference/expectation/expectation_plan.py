@@ -209,12 +209,12 @@ def plan_of(
     largest = max((size for _, size in others), default=1.0)
     none = np.zeros(0, dtype=np.int64)
     return EvaluationPlan(
-        problems,
-        (*large, *(shard for shard, _ in others)),
-        np.concatenate([none, *left_out]),
-        states,
-        reads,
-        kept,
+        problems=problems,
+        shards=(*large, *(shard for shard, _ in others)),
+        left_out=np.concatenate([none, *left_out]),
+        states=states,
+        reads=reads,
+        kept=kept,
         alone=len(large),
         together=memory / 2 / largest,
     )
@@ -296,11 +296,11 @@ def _laid_out(
     deadline.check()
     draft, keep = drafted
     return shard_of(
-        draft.messages,
-        run.structure,
-        draft.problems,
-        problems.factors.layout.cells,
-        keep,
-        draft.is_lean,
-        is_compiled,
+        messages=draft.messages,
+        structure=run.structure,
+        problems=draft.problems,
+        cpt_cells=problems.factors.layout.cells,
+        keep=keep,
+        is_lean=draft.is_lean,
+        is_compiled=is_compiled,
     )

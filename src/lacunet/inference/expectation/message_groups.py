@@ -376,11 +376,11 @@ def _tables(recipe: Recipe, column: int, blocks: list[list[int]], keep: bool) ->
     """The tables of one input; an empty block is one that it does not have."""
     axes = [axis for block in blocks for axis in block]
     tables = Tables(
-        recipe.begins[:, column],
-        recipe.strides[:, column][:, axes],
-        tuple(recipe.sizes[axis] for axis in axes),
-        (len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
-        tuple(1 + axis for axis, block in enumerate(blocks) if not block),
+        begins=recipe.begins[:, column],
+        strides=recipe.strides[:, column][:, axes],
+        sizes=tuple(recipe.sizes[axis] for axis in axes),
+        shape=(len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
+        absent=tuple(1 + axis for axis, block in enumerate(blocks) if not block),
     )
     if not keep or len(recipe.begins) == 1:  # one alone is read through a view
         return tables

@@ -78,7 +78,9 @@ def steps_of(
     items = inputs.items - shift[owner]  # of messages: ~j - k is ~(j + k)
     slice_read = np.flatnonzero(inputs.items >= 0)
     items[slice_read] = names[inputs.items[slice_read] + slice_shift[owner[slice_read]]]
-    return ProblemSteps(step, lengths, first, shift, Ragged(inputs.starts, items))
+    return ProblemSteps(
+        step=step, lengths=lengths, first=first, shift=shift, inputs=Ragged(inputs.starts, items)
+    )
 
 
 def messages_of(

@@ -146,7 +146,14 @@ class _InOrder:
         """Some messages that are products of matrices."""
         begin, end = int(self.starts[start]), int(self.starts[stop])
         scaling = self.scaling(start, stop)
-        return dense_of(begin, end, self.recipe(start, stop), scaling, keep, is_lean)
+        return dense_of(
+            start=begin,
+            stop=end,
+            recipe=self.recipe(start, stop),
+            scaling=scaling,
+            keep=keep,
+            is_lean=is_lean,
+        )
 
     def gathered(self, start: int, stop: int, keep: bool) -> Gathered:
         """Some messages that NumPy computes together through an index."""
@@ -156,7 +163,9 @@ class _InOrder:
         first = np.searchsorted(negative_inputs, -np.arange(-negative_inputs[0]))
         begin, end = int(self.starts[start]), int(self.starts[stop])
         widths = tuple((self.starts[start + first] - begin).tolist())
-        return Gathered(begin, end, source, widths, self.scaling(start, stop))
+        return Gathered(
+            start=begin, stop=end, source=source, widths=widths, scaling=self.scaling(start, stop)
+        )
 
     def fused(self, start: int, stop: int) -> Fused:
         """Some messages that a compiled loop computes one after the other."""
@@ -173,9 +182,11 @@ class _InOrder:
             turns = left + 1 + np.flatnonzero(np.diff(is_scaled))
             for first, last in pairwise([left, *turns.tolist(), right]):
                 cells = int(self.starts[last] - self.starts[first])
-                messages, scale = 1, -1
+                messages = 1
+                scale = -1
                 if is_scaled[first - left]:
-                    messages, scale = last - first, slot
+                    messages = last - first
+                    scale = slot
                     served.append(np.repeat(self.mass[first:last], sums, axis=0))
                     slot += sums * messages
                     scratch = max(scratch, cells // messages * states)

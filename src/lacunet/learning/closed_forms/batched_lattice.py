@@ -187,12 +187,14 @@ class Nodes:
             shown = np.flatnonzero(configurations.columns[axis, cell] < states)
             below = keys[shown] + configurations.without(axis, cell[shown])
             occurs[below] = True
-            before, keys = keys, np.flatnonzero(occurs)
+            before = keys
+            keys = np.flatnonzero(occurs)
             place_of[keys] = np.arange(len(keys), dtype=np.int32)
             places = np.concatenate([place_of[before], place_of[below]])
             parts = np.concatenate([of_node, of_node[shown]])
             of_node = added_up(places, parts, len(keys))
-            asked_before, is_asked = is_asked, np.zeros(len(keys), bool)
+            asked_before = is_asked
+            is_asked = np.zeros(len(keys), bool)
             is_asked[places[: len(before)][asked_before]] = True
             is_asked[places[len(before) :][asked_before[shown]]] = True
         return cls(configurations, keys, place_of, of_node, is_asked)

@@ -216,4 +216,11 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
     cells = pack([column[is_estimable] for column in reached], radices, len(group))
     weights = shown.groups.weights[group]
     tally = Tally(weights, weights, weights)
-    return GroupedCounts(shown.groups, shown.scope, sizes, group, cells, tally)
+    return GroupedCounts(
+        groups=shown.groups,
+        scope=shown.scope,
+        cardinalities=sizes,
+        group=group,
+        cells=cells,
+        tally=tally,
+    )

@@ -308,13 +308,13 @@ class Deletion:
             recipe = COUNTS
             estimated_of = {}
         return Plan(
-            self.name,
-            network,
-            hidden,
-            (stage,),
-            self.bytes_per_cell,
-            recipe,
-            estimated_of,
+            method=self.name,
+            network=network,
+            partially=hidden,
+            stages=(stage,),
+            bytes_per_cell=self.bytes_per_cell,
+            recipe=recipe,
+            estimated_of=estimated_of,
             notes=notes,
             graph=graph,
         )
@@ -369,12 +369,23 @@ class Deletion:
             if form.within is not None and hidden:
                 is_direct = form.direct is None  # it uses only rows that show all of the family
                 within = partial(form.within, **options)
-                groupings.append(Grouping(family, hidden, given, is_direct, within))
+                groupings.append(
+                    Grouping(
+                        family=family, hidden=hidden, given=given, whole=is_direct, within=within
+                    )
+                )
 
         needs = Needs(network.families, complete=self.form is LISTWISE, groupings=tuple(groupings))
         solve = partial(self.solve, network, families)
         branches = (FALLBACK_BRANCH,) if groupings else ()
-        return Stage(self.name, families, needs, solve, branches, learned_from=FROM_SHOWN)
+        return Stage(
+            name=self.name,
+            families=families,
+            needs=needs,
+            solve=solve,
+            branches=branches,
+            learned_from=FROM_SHOWN,
+        )
 
     def resolved(self, network: Network, look: Look) -> Deletion:
         """The same with a graph of what seems to decide on being missing, if asked for."""

@@ -222,7 +222,9 @@ def moves_of(
         cell = pack(columns, shape, rows.rows)
         every = np.arange(prod(shape))
         tally = Tally.of(rows, cell, len(every))
-        return Moves(cell, tally, every, every, np.ones(len(every)), shape)
+        return Moves(
+            kind=cell, tally=tally, owner=every, cell=every, value=np.ones(len(every)), shape=shape
+        )
     if not estimated.is_grouped:
         return _moves_everywhere(rows, network, estimated)
 
@@ -236,7 +238,14 @@ def moves_of(
         return moves
     # Rows of a kind are alike in all variables of the family.
     stand_in = _stand_in(patterns.table(network, family), network, estimated)
-    return _with_stand_in(moves, family, patterns, within, stand_in, groups)
+    return _with_stand_in(
+        moves=moves,
+        family=family,
+        patterns=patterns,
+        within=within,
+        stand_in=stand_in,
+        groups=groups,
+    )
 
 
 def _stand_in(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
@@ -312,7 +321,16 @@ def _with_stand_in(
     keys, index = distinct(owners * size + moved_cells, moves.kinds * size)
     owner, cell = np.divmod(keys, size)
     value = added_up(index, values, len(keys))
-    return Moves(moves.kind, moves.tally, owner, cell, value, shape, class_of, common)
+    return Moves(
+        kind=moves.kind,
+        tally=moves.tally,
+        owner=owner,
+        cell=cell,
+        value=value,
+        shape=shape,
+        class_of=class_of,
+        common=common,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +366,14 @@ def _patterns(
     kind, member = grouped([group, *columns], [len(groups.weights), *values], rows.rows)
     keys = pack([column[member] for column in columns], values, len(member))
     tally = Tally.of(rows, kind, len(member))
-    cells = GroupedCounts(groups, hidden, sizes, group[member], keys, tally)
+    cells = GroupedCounts(
+        groups=groups,
+        scope=hidden,
+        cardinalities=sizes,
+        group=group[member],
+        cells=keys,
+        tally=tally,
+    )
     return RowPatterns(cells, kind, [column[member] for column in columns])
 
 
@@ -387,7 +412,14 @@ def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
         number = rows_in_groups(cells)
         joint, slopes = lattice_slopes(cells.cardinalities, number, estimated.aggregation)
         solved = solved_by(shown, joint)
-    return Within(shown, columns, joint, slopes, tells, SolvedSamples(solved))
+    return Within(
+        shown=shown,
+        columns=columns,
+        joint=joint,
+        slopes=slopes,
+        tells=tells,
+        solved=SolvedSamples(solved),
+    )
 
 
 def _moves_within(
@@ -494,12 +526,24 @@ def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated
     ones = np.ones(cells)
     group = np.zeros(cells, np.intp)
     shown = GroupedCounts(
-        patterns.cells.groups, family, shape, group, keys, Tally(ones, ones, ones)
+        groups=patterns.cells.groups,
+        scope=family,
+        cardinalities=shape,
+        group=group,
+        cells=keys,
+        tally=Tally(ones, ones, ones),
     )
     all_missing = prod(radices) - 1
     tells = patterns.cells.cells < all_missing
     solved = SolvedSamples(Solved(shown, None))
-    within = Within(shown, columns, np.ravel(joint), slopes, tells, solved)
+    within = Within(
+        shown=shown,
+        columns=columns,
+        joint=np.ravel(joint),
+        slopes=slopes,
+        tells=tells,
+        solved=solved,
+    )
     return _moves_within(patterns, within, family, shape)
 
 

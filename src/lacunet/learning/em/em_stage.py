@@ -265,12 +265,12 @@ class Climber:
         if folds is not None:
             problems = problems.sampled(folds.samples[:1])
         return engine_of(
-            problems,
-            setting.memory,
-            self.em.inference,
-            setting.progress,
-            setting.deadline,
-            self.em.most_cells,
+            problems=problems,
+            memory=setting.memory,
+            inference=self.em.inference,
+            progress=setting.progress,
+            deadline=setting.deadline,
+            most_cells=self.em.most_cells,
         )
 
     def _fit(
@@ -278,7 +278,14 @@ class Climber:
     ) -> tuple[Fit, UsedPseudoCounts]:
         """What EM finds, and the pseudo-counts that it learns on the way, if it learns them."""
         flat = flat_pseudo_counts(pseudo_counts, engine.problems.layout)
-        fitting = Fitting(engine, flat, self.em, setting.rng, setting.deadline, setting.progress)
+        fitting = Fitting(
+            engine=engine,
+            pseudo_counts=flat,
+            em=self.em,
+            rng=setting.rng,
+            deadline=setting.deadline,
+            progress=setting.progress,
+        )
         has_first_fit = _has_first_fit(self.em, setting.pseudo_counts)
         if isinstance(pseudo_counts, PseudoCounts) and has_first_fit:
             is_learned = setting.pseudo_counts != LEARN

@@ -59,7 +59,16 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
         return maximise(expect(start), rows, pseudo, start)
 
     expected = expect(cells) + pseudo
-    return Curvature(layout, step, expect, cells, pseudo, expected, rows.begins, rows.lengths)
+    return Curvature(
+        layout=layout,
+        step=step,
+        expect=expect,
+        cells=cells,
+        pseudo=pseudo,
+        expected=expected,
+        begins=rows.begins,
+        lengths=rows.lengths,
+    )
 
 
 def em_uncertainty(

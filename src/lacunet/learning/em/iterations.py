@@ -132,7 +132,9 @@ def climb(
     def maximised(expected: FloatArray, near: FloatArray) -> FloatArray:
         return maximise(expected, rows, pseudo_counts, near)
 
-    climbing = Climbing(engine, rows, pseudo_counts, maximised, limits)
+    climbing = Climbing(
+        engine=engine, rows=rows, pseudo_counts=pseudo_counts, maximised=maximised, limits=limits
+    )
     try:
         for iterate in climbing.iterates(start):
             latest = iterate

@@ -140,12 +140,12 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     stages += mechanism_stages(graph, partially, augmentation)
     is_smooth = not recorded and not by_formula
     return Plan(
-        em.name,
-        network,
-        partially,
-        tuple(stages),
-        form.bytes_per_cell,
-        RATE_MATRIX if is_smooth else JACKKNIFE,
+        method=em.name,
+        network=network,
+        partially=partially,
+        stages=tuple(stages),
+        bytes_per_cell=form.bytes_per_cell,
+        recipe=RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,

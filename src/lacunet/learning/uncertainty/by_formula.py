@@ -90,7 +90,8 @@ class Recovered:
     @property
     def spread(self) -> Spread:
         """The standard error and the interval of every cell."""
-        table, used = self.estimation.table, float(max(self.estimation.rows_used, 1))
+        table = self.estimation.table
+        used = float(max(self.estimation.rows_used, 1))
         known = np.nan_to_num(table)
         by_row = known.reshape(self.rows.size, -1)
         variance = np.diag(self.covariance).reshape(by_row.shape)
@@ -146,7 +147,8 @@ def _weighed(estimation: Estimation, likelihoods: Likelihoods) -> Estimation:
     """The estimate given the likelihoods of states of variables of its target, without these."""
     if not likelihoods:
         return estimation
-    table, names = estimation.table, estimation.asked.names
+    table = estimation.table
+    names = estimation.asked.names
     for name, likelihood in likelihoods.items():
         along = np.array(likelihood).reshape([-1 if v == name else 1 for v in names])
         table = np.where(along > 0, table * along, 0.0)  # what is ruled out need not be known
@@ -243,5 +245,13 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
     words = f"leaving out each of {len(scales)} {what} in turn"
     if units is not None and units.factors is not None:
         words = f"{len(scales)} replicate weights"
-    by_design, degrees = units is not None, gathered.degrees
-    return LeftOut(gathered.whole, gathered.parts, scales, degrees, by_design, words)
+    by_design = units is not None
+    degrees = gathered.degrees
+    return LeftOut(
+        rows=gathered.whole,
+        parts=gathered.parts,
+        scales=scales,
+        degrees=degrees,
+        by_design=by_design,
+        words=words,
+    )

@@ -101,7 +101,13 @@ class Spread:
     def at_table(self, table: FloatArray) -> Spread:
         """Another table that is as well known."""
         rates = np.clip(self.rates + table - self.table, 0, 1)
-        return Spread(table, rates, self.sizes, self.degrees, self.open_ends)
+        return Spread(
+            table=table,
+            rates=rates,
+            sizes=self.sizes,
+            degrees=self.degrees,
+            open_ends=self.open_ends,
+        )
 
     @property
     def rates_of_shown(self) -> FloatArray:
@@ -167,7 +173,8 @@ class Spread:
         side = (1 + level) / 2
         quantile = np.where(np.isinf(self.degrees), ndtri(side), stdtrit(self.degrees, side))
         sizes = sizes * (ndtri(side) / quantile) ** 2
-        yes, no = sizes * self.rates, sizes * (1 - self.rates)
+        yes = sizes * self.rates
+        no = sizes * (1 - self.rates)
         low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + sign * level) / 2) for sign in (-1, 1))
         far = ndtri(side) ** 2  # z standard errors from 0 are as many rows times (1 - p)
         at_zero, at_one = np.moveaxis(self.ends, -1, 0)

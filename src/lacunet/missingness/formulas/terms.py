@@ -265,7 +265,13 @@ class Product(Term):
             left = _backed_off(run, first, left, scope, fewer)
         table = np.where(right == 0, 0.0, left * right)  # zero although the other may be NaN
         basis = first.standardised(second.joint).joined(second.basis)
-        return Conditional(self.target, self.conditions, Table(scope, table), second.mass, basis)
+        return Conditional(
+            target=self.target,
+            given=self.conditions,
+            table=Table(scope, table),
+            mass=second.mass,
+            basis=basis,
+        )
 
 
 def _backed_off(
@@ -334,7 +340,9 @@ class Kernels(Term):
         basis = reduce(Basis.joined, [result.basis for result in results])
         table = Table(scope, np.where(is_zero, 0.0, product))
         mass = shown_share(run, self.conditions)
-        return Conditional(self.target, self.conditions, table, mass, basis)
+        return Conditional(
+            target=self.target, given=self.conditions, table=table, mass=mass, basis=basis
+        )
 
 
 @dataclass(frozen=True)
@@ -376,7 +384,9 @@ class Conditioned(Term):
         shares = table.marginal(given)  # P(B1 | B2)
         mass = Table(shares.scope, np.nan_to_num(shares.array)) * term.mass
         mass = mass.marginal(given).shares()
-        return Conditional(self.target, given, table.given(given), mass, term.basis)
+        return Conditional(
+            target=self.target, given=given, table=table.given(given), mass=mass, basis=term.basis
+        )
 
 
 @dataclass(frozen=True)
@@ -422,7 +432,13 @@ class OtherConditions(Term):
             mass = term.mass.marginal(self.conditions)
         else:  # conditions that the term does not know of
             mass = shown_share(run, self.conditions)
-        return Conditional(self.target, self.conditions, Table(scope, array), mass, term.basis)
+        return Conditional(
+            target=self.target,
+            given=self.conditions,
+            table=Table(scope, array),
+            mass=mass,
+            basis=term.basis,
+        )
 
 
 def _averaged(term: Conditional, scope: Scope) -> Table:

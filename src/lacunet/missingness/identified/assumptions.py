@@ -182,7 +182,8 @@ def check_assumptions(
 
     names = narrow.variables
     known = tuple(population)
-    fit, dimension = best_fit(narrow, rows, population), freedom(narrow)
+    fit = best_fit(narrow, rows, population)
+    dimension = freedom(narrow)
     scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
     base = _answers(graph, asked, fit, known)
     checked: list[Assumption] = []

@@ -45,7 +45,8 @@ from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
 STARTS_OF_FIT = 3
-FIRST_STEPS, EM_STEPS = 200, 5000
+FIRST_STEPS = 200
+EM_STEPS = 5000
 SETTLED = 1e-14  # relative change of the log-likelihood by a step
 SAME_LAW = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
@@ -106,10 +107,13 @@ class IdentifiedSet(Displayed):
 
     def _parts(self) -> Iterator[object]:
         """A line for each cell: its states, both ends, and the interval of the parameter."""
-        what, ends = "lowest and highest values that fit the data", ["lowest", "highest"]
+        what = "lowest and highest values that fit the data"
+        ends = ["lowest", "highest"]
         values = [self.low, self.high]
         if self.width < POINT:
-            what, ends, values = "one value fits the data", ["P"], [self.low]
+            what = "one value fits the data"
+            ends = ["P"]
+            values = [self.low]
         intervals = self.interval()
         rows = [
             [
@@ -205,7 +209,16 @@ def best_fit(
         shares = every / every.sum(axis=1, keepdims=True)
         apart = shares[1:] - shares[0]
         covariance = apart.T @ (scales[:, None] * apart)
-    return BestModels(model, counts, law, best, starts, scale, rows.scope, covariance)
+    return BestModels(
+        model=model,
+        counts=counts,
+        law=law,
+        best=best,
+        starts=starts,
+        scale=scale,
+        scope=rows.scope,
+        covariance=covariance,
+    )
 
 
 def freedom(model: Models) -> int:
@@ -225,7 +238,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             "no model of the graph was found that fits the data and has the law of the population.",
             "check that both are about the same people, and what decides on R[*].",
         )
-    shape, states = model.grid.shape(asked.names), prod(model.grid.shape(asked.target))
+    shape = model.grid.shape(asked.names)
+    states = prod(model.grid.shape(asked.target))
     covariance = _covariance(fit)
     ends = np.zeros((4, prod(shape)))
     for cell in range(ends.shape[1]):
@@ -233,7 +247,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             ends[:, cell] = [*(1 - ends[[1, 0], cell - 1]), *ends[[3, 2], cell - 1]]
             continue
         for end, sign in enumerate((-1.0, 1.0)):
-            value, slope = -sign * np.inf, np.zeros_like(law)
+            value = -sign * np.inf
+            slope = np.zeros_like(law)
             for start in starts:
                 reached = _end(fit, asked, start, cell, sign)
                 value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
@@ -271,7 +286,8 @@ def fitted(
     Laws that are known of the population count as much as the rows.
     """
     weights = start
-    before, grid = -np.inf, model.grid
+    before = -np.inf
+    grid = model.grid
     for _ in range(steps):
         factors = model.factors(weights)
         joint = np.prod(factors, axis=0)
@@ -309,7 +325,8 @@ def _covariance(fit: BestModels) -> FloatArray:
     """
     model, law = fit.model, fit.law
     seen = np.flatnonzero(law[: model.grid.cells])
-    inside, root = _within_groups(model, fit.best), np.sqrt(law[seen])[:, None]
+    inside = _within_groups(model, fit.best)
+    root = np.sqrt(law[seen])[:, None]
     slopes = (model.manifest_slopes(fit.best) @ inside)[seen] / root
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
     basis = left[:, sizes > 1e-8 * sizes[0]]
@@ -370,8 +387,12 @@ def _end(
     def value_of(weights: FloatArray) -> float:
         return float(model.query(weights, asked)[cell])
 
-    model, now, trusted, is_moved = fit.model, start, 1.0, True
-    value, slope = value_of(now), np.zeros_like(fit.law)
+    model = fit.model
+    now = start
+    trusted = 1.0
+    is_moved = True
+    value = value_of(now)
+    slope = np.zeros_like(fit.law)
     for _ in range(PROGRAMS):
         aim = sign * model.query_slopes(now, asked)[cell]
         unit = np.maximum(now, 1e-300) if model.grid.is_selected else np.ones_like(now)
@@ -384,7 +405,8 @@ def _end(
         gained = -1.0 if trial is None else sign * (value_of(trial) - value)
         is_moved = trial is not None and gained > 0.1 * promised
         if trial is not None and is_moved:
-            now, value = trial, value_of(trial)
+            now = trial
+            value = value_of(trial)
             trusted = min(2 * trusted, LARGEST_REGION) if gained > 0.7 * promised else trusted
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4

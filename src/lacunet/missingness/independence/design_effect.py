@@ -203,10 +203,12 @@ def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> Float
     >>> round(float((0.99 * apart**2).sum()), 3)
     1.01
     """
-    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    right = counts.sum(axis=2, keepdims=True)
+    below = counts.sum(axis=1, keepdims=True)
     total = np.maximum(right.sum(axis=1, keepdims=True), 1e-300)
     expected = right * below / total
-    rows, columns = sums.sum(axis=3, keepdims=True), sums.sum(axis=2, keepdims=True)
+    rows = sums.sum(axis=3, keepdims=True)
+    columns = sums.sum(axis=2, keepdims=True)
     inside = rows.sum(axis=2, keepdims=True)
     apart = sums - (rows * below + columns * right - inside * expected) / total
     apart -= (counts - expected) * shares[:, None, None, None]

@@ -272,7 +272,8 @@ class _Judge:
         alone: _CountsAlone | None,
     ) -> _Judge:
         """From columns in which hidden values are marked."""
-        columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
+        columns = dict(seen)
+        size_of = {node: _size(node, network) for node in seen}
         if alone is None:
             hidden_with = [node for node in seen if _is_hidden_with(is_shown, seen[node])]
             hidden = {node for node, column in seen.items() if column.min(initial=0) == NOT_SHOWN}
@@ -312,7 +313,8 @@ class _Judge:
         self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
     ) -> float:
         """What a mechanism adds where values decide on each other's mechanisms."""
-        variable, (_, values, size) = variable_of(node), itself
+        variable = variable_of(node)
+        _, values, size = itself
         beside = [other for other in others if other != variable]
         theirs = [n for n in self.causes[variable] if n in self.columns]
         half = Half(
@@ -538,17 +540,22 @@ class LearnedGraph(MissingnessGraph):
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
-        lines += [f"# {MAY_STAND_IN}"] if any(self.causes.values()) else []
-        lines += [f"# {self.doubt}"] if self.doubt else []
+        if any(self.causes.values()):
+            lines.append(f"# {MAY_STAND_IN}")
+        if self.doubt:
+            lines.append(f"# {self.doubt}")
         for variable, nodes in self.causes.items():
             for node in nodes:
                 if (variable, variable_of(node)) in self.monotone and isinstance(node, Mechanism):
-                    arrow, default = f"{Mechanism(variable)} <= {node}", BY_PATTERNS
+                    arrow = f"{Mechanism(variable)} <= {node}"
+                    default = BY_PATTERNS
                 else:
-                    arrow, default = f"{named(node)} -> {Mechanism(variable)}", BY_RULE
+                    arrow = f"{named(node)} -> {Mechanism(variable)}"
+                    default = BY_RULE
                 lines.append(f"{arrow}  # {self.origin_of.get((node, variable), default)}")
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
-        lines += [f"{'; '.join(without)}  # no cause found"] if without else []
+        if without:
+            lines.append(f"{'; '.join(without)}  # no cause found")
         given = self._statements({} if self.selection is None else {SELECTION: self.selection})
         given = [part for part in given if part.arrow != "<="]
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
@@ -559,7 +566,8 @@ class LearnedGraph(MissingnessGraph):
 
         What decides on being shown is learned without them.
         """
-        graph, learned_over = self, self.network
+        graph = self
+        learned_over = self.network
         if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
             *network.edges
         }:
@@ -577,7 +585,8 @@ class LearnedGraph(MissingnessGraph):
         tables = {}
         causes_of = self.with_edges_of(network).causes
         for name, cpt in self.rates.items():
-            causes, ours = causes_of[name], self.network.states_of
+            causes = causes_of[name]
+            ours = self.network.states_of
             variables = [node for node in causes if isinstance(node, str)]
             if {*causes} == {*cpt.parents} and all(
                 ours[node] == network.states_of[node] for node in variables
@@ -640,7 +649,8 @@ def learned_graph(
     if not table.rows:
         raise LacunetError("the data have no rows.")
     given = given or MissingnessGraph(network, {})
-    unseen, known_of = {*latent, *given.latent}, given.causes
+    unseen = {*latent, *given.latent}
+    known_of = given.causes
 
     def above(name: str) -> list[str]:
         return mechanisms_in(known_of.get(name, ()))
@@ -650,7 +660,13 @@ def learned_graph(
     orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
     monotone = sorted({*given.monotone, *orders})
     earlier_of = {name: [before for later, before in orders if later == name] for name in names}
-    search = _Search(network, table, SurveyRows.of(network, table), known_of, earlier_of)
+    search = _Search(
+        network=network,
+        table=table,
+        survey=SurveyRows.of(network, table),
+        known_of=known_of,
+        earlier_of=earlier_of,
+    )
     while not search.is_through(deadline):
         search.causes.clear()
         search.origin_of.clear()
@@ -998,14 +1014,16 @@ def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
 def parents_among(network: Network, table: EncodedTable, name: str, others: Scope) -> Scope:
     """The parents of a variable's mechanism among some others; half of BIC's penalty."""
     seen: dict[Node, Column] = {other: _column(table, other) for other in others}
-    is_shown, weights = _column(table, Mechanism(name)), table.scaled().row_weights
+    is_shown = _column(table, Mechanism(name))
+    weights = table.scaled().row_weights
     chosen = _choose(is_shown, seen, weights, network, per_parameter=0.5)
     return tuple(other for other in others if other in chosen)
 
 
 def _column(table: EncodedTable, node: Node) -> Column:
     """The state of a variable in each row, or whether a mechanism is 1 there."""
-    codes, states = table.columns[variable_of(node)], table.cardinality_of[variable_of(node)]
+    codes = table.columns[variable_of(node)]
+    states = table.cardinality_of[variable_of(node)]
     if isinstance(node, Mechanism):
         return np.asarray(codes < states, np.int64)
     return np.where(codes >= states, NOT_SHOWN, codes.astype(np.int64))

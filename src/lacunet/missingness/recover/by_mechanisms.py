@@ -274,7 +274,13 @@ def _joined(view: _View, query: Query, need: Names) -> Iterator[_View]:
         for extra in subsets(more, range(len(more) + 1)):
             joined = at_least | extra
             if graph.separated(query.target, joined, query.given, done.do):
-                yield _View(graph, view.mechanism_of, view.indicator_of, joined, idle)
+                yield _View(
+                    graph=graph,
+                    mechanism_of=view.mechanism_of,
+                    indicator_of=view.indicator_of,
+                    joined=joined,
+                    idle=idle,
+                )
 
 
 def _view(graph: MixedGraph, kept: Names) -> _View | None:

@@ -119,7 +119,9 @@ def recover(
 @lru_cache(maxsize=512)
 def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> Verdict:
     mixed = graph.mixed.metered(Meter())  # no other query changes how far this one gets
-    return _decide(graph, mixed, asked, known, effort, effort)
+    return _decide(
+        graph=graph, mixed=mixed, asked=asked, known=known, effort=effort, refuting=effort
+    )
 
 
 def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
@@ -141,7 +143,11 @@ def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
     verdicts = []
     for name in network.variables:
         asked = Asked((name,), network.parents(name))
-        verdicts.append(_decide(graph, mixed, asked, (), effort, refuting))
+        verdicts.append(
+            _decide(
+                graph=graph, mixed=mixed, asked=asked, known=(), effort=effort, refuting=refuting
+            )
+        )
     return tuple(verdicts)
 
 

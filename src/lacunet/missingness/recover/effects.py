@@ -119,7 +119,8 @@ def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
     target, given, do = query
     for name in graph.named(given):
         if is_as_observed(graph, Query(target, given, do), frozenset({name})):
-            given, do = given - {name}, do | {name}
+            given = given - {name}
+            do = do | {name}
     return given, do
 
 

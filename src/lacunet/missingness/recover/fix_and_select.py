@@ -86,7 +86,14 @@ def fraction(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
         shown = tuple(mechanism for mechanism in local.mechanisms if mechanism in need)
         samples = [Sample((*shown, *graph.selection))]
     else:
-        samples = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
+        samples = find_sample(
+            graph=local,
+            known=known_propensities(local, most),
+            need=need,
+            allowed=allowed,
+            holds=holds,
+            most=most,
+        )
     target = graph.named(query.target)
     given = graph.named(query.given)
     return [Factor(target, given, sample) for sample in samples]
@@ -137,7 +144,14 @@ def _odds_samples(
     if not need and holds(NO_MECHANISMS, NO_MECHANISMS):
         return [Sample((*graph.selection,))]  # no propensity need be known
     known = known_propensities(graph, most)
-    return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
+    return find_sample(
+        graph=graph,
+        known=known,
+        need=need,
+        allowed=frozenset(graph.mechanisms) - free,
+        holds=holds,
+        most=most,
+    )
 
 
 def _odds_hold(
@@ -210,7 +224,14 @@ def too_large_term(graph: MixedGraph, query: Query) -> NoSelfCensoring | None:
         term = _odds_term(graph, query, scope, free, Sample((*graph.selection,)))
         if not is_too_large(term.odds):
             continue
-        if _odds_hold(graph, query, scope, free, NO_MECHANISMS, NO_MECHANISMS):
+        if _odds_hold(
+            graph=graph,
+            query=query,
+            scope=scope,
+            free=free,
+            shown=NO_MECHANISMS,
+            fixed=NO_MECHANISMS,
+        ):
             return term
     return None
 

@@ -71,7 +71,9 @@ def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Intege
 
 def grid_of(submodel: Submodel) -> Grid:
     """Lay out the configurations of a submodel."""
-    graph, nodes, states = submodel.graph, submodel.nodes, submodel.states
+    graph = submodel.graph
+    nodes = submodel.nodes
+    states = submodel.states
     flat = np.indices([*map(states, nodes)]).reshape(len(nodes), -1)
     values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
     length = flat.shape[1]
@@ -100,4 +102,13 @@ def grid_of(submodel: Submodel) -> Grid:
     for node in graph.selection:
         number = np.where(values[node] == 1, number, len(first))
     codes = {name: column[first] for name, (column, _) in seen.items()}
-    return Grid(submodel, values, rows, sizes, number.astype(np.int64), len(first), codes, held)
+    return Grid(
+        submodel=submodel,
+        value_of=values,
+        rows=rows,
+        sizes=sizes,
+        manifest=number.astype(np.int64),
+        cells=len(first),
+        seen=codes,
+        held=held,
+    )

@@ -336,7 +336,8 @@ def _checked_hidden(
     """The pairs with a hidden common cause, each once, variables before mechanisms."""
     pairs = set()
     for left, right in hidden:
-        first, second = checked_node(network, left), checked_node(network, right)
+        first = checked_node(network, left)
+        second = checked_node(network, right)
         if first == second:
             raise _self_loop(first)
         pairs.add((first, second) if rank_of[first] < rank_of[second] else (second, first))

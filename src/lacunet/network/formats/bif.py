@@ -111,7 +111,8 @@ def _statements(cursor: Cursor) -> Iterator[tuple[str, str]]:
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             match = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
-            text, location = match[1], cursor.source.location(match.start(1))
+            text = match[1]
+            location = cursor.source.location(match.start(1))
             if not _ROW.match(text) and not _WHOLE.match(text):
                 expected = "'( states ) numbers', 'table' or 'default'"
                 raise FormatError.syntax(location, text[:30], expected)
@@ -233,10 +234,13 @@ def names(text: str, location: str, count: int = 0) -> list[str]:
     if count == 1 or "," in (re.sub(STRING, "", text) if has_quotes else text):
         if not has_quotes:
             return [name(item, location) for item in text.split(",")]
-        pattern, text = _ITEM, f"{text},"
+        pattern = _ITEM
+        text = f"{text},"
     else:
-        pattern, text = _WORD, text.strip() or ","
-    listed, offset = [], 0
+        pattern = _WORD
+        text = text.strip() or ","
+    listed = []
+    offset = 0
     while offset < len(text):
         match = pattern.match(text, offset)
         if not match:

@@ -85,7 +85,8 @@ def read_block(
     if head[1] not in wanted[kind]:
         raise FormatError.syntax(location, head[0].strip()[:30], expected)
     block = BracedBlock(head[1], plain(head[2] or ""), location)
-    outer, cursor.within = cursor.within, f"the block {f'{block.kind} {block.name}'.strip()}"
+    outer = cursor.within
+    cursor.within = f"the block {f'{block.kind} {block.name}'.strip()}"
     while not cursor.try_take(_END):
         _take_item(cursor, wanted, block)
     cursor.within = outer

@@ -55,7 +55,8 @@ def parse(source: Source) -> Network:
             declared.append(_variable(cursor, plain(node[1]), location))
         else:
             match = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
-            child, parents = plain(match[1]), _words(match[2] or "")
+            child = plain(match[1])
+            parents = _words(match[2] or "")
             blocks.append((child, parents, location, [*_rows(cursor)]))
     variables = declare(source, declared)
     return assemble(variables, (_family(variables, *block) for block in blocks))

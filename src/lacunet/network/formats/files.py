@@ -204,14 +204,17 @@ def _write(
     network: Network, name: str, learned: str | None = None, *, rename: bool = False
 ) -> None:
     """Write a file, packed where its name says so, and say what it does not carry."""
-    writer, kind, lost = _writer_of(name), _format_of(name), []
+    writer = _writer_of(name)
+    kind = _format_of(name)
+    lost = []
     if kind == _CARRIES_ALL:
         text = writer.render(network, learned)
     else:
         lost = not_carried(
             network, has_support=kind in _CARRIES_SUPPORT, shapes=_SHAPES_CARRIED.get(kind, ())
         )
-        lost += [] if learned is None else ["how sure the CPTs are"]
+        if learned is not None:
+            lost.append("how sure the CPTs are")
         if rename:
             is_portable = getattr(writer, "is_portable", _is_any)
             is_numbered = kind == _WITHOUT_NAMES
@@ -254,7 +257,9 @@ def not_carried(
         The shapes of CPTs that there is a place for.
     """
     has_gaps = not all(mask.all() for mask in (network.support or {}).values())
-    cuts, codes, rules = network.cuts_of, network.codes_of, network.not_asked_of
+    cuts = network.cuts_of
+    codes = network.codes_of
+    rules = network.not_asked_of
     shaped = [f"{v} {s.name}" for v, s in network.shapes_of.items() if s.name not in shapes]
     known = [
         (has_gaps and not has_support, "which CPT rows no data support"),

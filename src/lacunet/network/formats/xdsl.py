@@ -166,7 +166,8 @@ def render(network: Network) -> str:
         lines.append(f"    <{tag} {attribute('id', variable)}>")
         parents = network.parents(variable)
         lines += [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
-        lines += [f"      {tagged('parents', ' '.join(parents))}"] if parents else []
+        if parents:
+            lines.append(f"      {tagged('parents', ' '.join(parents))}")
         if variable in noisy:
             lines += noisy_max_lines(network, variable)
         else:

@@ -71,7 +71,8 @@ class MultinomialLogit:
             return np.full(self.shape, 1 / self.shape[-1]) if near is None else near
         shares = counts.reshape(-1, self.shape[-1]).T / total
         in_row = shares.sum(axis=0)
-        number, effects = len(self.parameter_names), self.effects
+        number = len(self.parameter_names)
+        effects = self.effects
         others = self.shape[-1] - 1
 
         def likelihood(parameters: FloatArray) -> Slope:

@@ -93,8 +93,10 @@ class MainEffects:
         by_second = (self.second.T * table.sum(axis=0)) @ self.second
         split = len(by_first)
         products = np.empty((self.columns, self.columns))
-        products[:split, :split], products[split:, split:] = by_first, by_second
-        products[:split, split:], products[split:, :split] = both, both.T
+        products[:split, :split] = by_first
+        products[split:, split:] = by_second
+        products[:split, split:] = both
+        products[split:, :split] = both.T
         return products
 
 

@@ -48,7 +48,8 @@ INCREMENT_OF_CERTAINTY = 30.0  # an increment: what is more is a probability of 
 ONE_CAUSE = 0.5  # pseudo-counts of each state where there is one cause
 NO_CAUSE = 0.1  # the same where there is none
 ROUNDING_OF_INCREMENT = 1e-13  # an increment that a table shows: what is less is none
-SMALLEST_START, LARGEST_START = 1e-3, 2.0
+SMALLEST_START = 1e-3
+LARGEST_START = 2.0
 
 
 @clear_arguments
@@ -91,7 +92,14 @@ class NoisyMax:
                 f" of no effect is between others: {list(states[-1])}.",
                 "order its states from none to most, or from most to none.",
             )
-        return independent_causes("NoisyMax", self.absent, variable, parents, states, child)
+        return independent_causes(
+            name="NoisyMax",
+            absent=self.absent,
+            variable=variable,
+            parents=parents,
+            states=states,
+            child=child,
+        )
 
     def __str__(self) -> str:
         return self.name

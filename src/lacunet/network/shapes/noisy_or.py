@@ -63,7 +63,14 @@ class NoisyOr:
                     f'take shapes={{"{variable}": "noisy-max"}}, for more states.',
                 )
         child = absent_index("NoisyOr", variable, states[-1], self.absent, variable)
-        return independent_causes("NoisyOr", self.absent, variable, parents, states, child)
+        return independent_causes(
+            name="NoisyOr",
+            absent=self.absent,
+            variable=variable,
+            parents=parents,
+            states=states,
+            child=child,
+        )
 
     def __str__(self) -> str:
         return self.name

@@ -83,7 +83,8 @@ def _node(
     ]
     if share is not None:
         shapes.append(Words(x + width / 2, y + 32, f"{share:.0%} missing", "middle", size=10.0))
-        shapes += [Box(x + 2, y + height - 4, (width - 4) * share, 3, "block")] if share else []
+        if share:
+            shapes.append(Box(x + 2, y + height - 4, (width - 4) * share, 3, "block"))
     return shapes
 
 

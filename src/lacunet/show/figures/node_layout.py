@@ -171,7 +171,10 @@ def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> 
     """
     chain = [parent]
     for layer in range(parent.layer + 1, child.layer):
-        bend = bend_at.setdefault((parent, layer), _Box(None, BEND, 0.0, layer, [], []))
+        bend = bend_at.setdefault(
+            (parent, layer),
+            _Box(node=None, width=BEND, height=0.0, layer=layer, above=[], below=[]),
+        )
         chain.append(bend)
     chain.append(child)
     for upper, lower in pairwise(chain):
@@ -189,7 +192,8 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
     number = sum(len(box.below) for layer in layers for box in layer)
     sweeps = max(2, min(ORDERINGS, EDGES_PER_SWEEP // max(number, 1)))
     _rank(layers)
-    best, fewest = [list(layer) for layer in layers], _crossings(layers)
+    best = [list(layer) for layer in layers]
+    fewest = _crossings(layers)
     for sweep in range(2 * sweeps):
         downwards = sweep % 2 == 0
         for layer in layers[1:] if downwards else layers[-2::-1]:
@@ -199,11 +203,13 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
             for index in range(len(layer) - 1):
                 left, right = layer[index : index + 2]
                 if _cost(right, left) < _cost(left, right):
-                    layer[index], layer[index + 1] = right, left
+                    layer[index] = right
+                    layer[index + 1] = left
                     left.rank, right.rank = right.rank, left.rank
         crossings = _crossings(layers)
         if crossings < fewest:
-            best, fewest = [list(layer) for layer in layers], crossings
+            best = [list(layer) for layer in layers]
+            fewest = crossings
     _rank(best)
     return best
 
@@ -251,7 +257,8 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
         for box in layer:
             box.x += (room - x) / 2
     for sweep in range(SPREADINGS):
-        downwards, both = sweep % 2 == 0, sweep >= SPREADINGS / 2
+        downwards = sweep % 2 == 0
+        both = sweep >= SPREADINGS / 2
         for layer in layers if downwards else reversed(layers):
             _place(layer, [_wish(box, downwards, both) for box in layer], room)
 
@@ -288,8 +295,10 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
 
 def _path(chain: Sequence[_Box], tops: Sequence[float], bottoms: Sequence[float]) -> str:
     """A smooth line from below the parent, straight through the layers between, to the child."""
-    parent, child = chain[0], chain[-1]
-    x, y = parent.x + _port(parent, chain[1]), tops[parent.layer] + parent.height
+    parent = chain[0]
+    child = chain[-1]
+    x = parent.x + _port(parent, chain[1])
+    y = tops[parent.layer] + parent.height
     path = f"M{x:.1f},{y:.1f}"
     if y < bottoms[parent.layer] - 1:  # past taller boxes of its layer
         y = bottoms[parent.layer]
@@ -324,5 +333,6 @@ def bow(
         x += size_of[first][0]
     else:
         to_x += size_of[second][0]
-    middle_x, middle_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
+    middle_x = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0)
+    middle_y = (y + to_y) / 2 + 18
     return f"M{x:.1f},{y:.1f}Q{middle_x:.1f},{middle_y:.1f} {to_x:.1f},{to_y:.1f}"

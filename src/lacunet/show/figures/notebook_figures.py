@@ -57,7 +57,9 @@ def drawn(
 
 def _cpts_html(cpts: Iterable[Cpt]) -> str:
     """The CPTs, each behind a click of its own, as far as a notebook should hold them."""
-    shown, left, room = [], 0, MAX_CELLS_LISTED
+    shown = []
+    left = 0
+    room = MAX_CELLS_LISTED
     for cpt in cpts:
         room -= cpt.table.size
         if room >= 0:

@@ -73,7 +73,8 @@ def fitted(text: str, room: float, size: float, *, is_bold: bool = False) -> str
     if text_width(text, size, is_bold=is_bold) <= room:
         return text
     for kept in range(len(text) - 1, 1, -1):
-        start, end = text[: kept - kept // 2], text[len(text) - kept // 2 :]
+        start = text[: kept - kept // 2]
+        end = text[len(text) - kept // 2 :]
         shorter = f"{start}{ELLIPSIS}{end}"
         if text_width(shorter, size, is_bold=is_bold) <= room:
             return shorter

@@ -55,7 +55,9 @@ def _about_patterns(summary: MissingSummary) -> str:
 
 def _pairs(summary: MissingSummary) -> str:
     rows, missing = summary.rows, summary.missing_rows
-    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
+    together = summary.missing_together
+    expected = summary.expected_together
+    phi = summary.phi
     partly = (missing > 0) & (missing < rows)
     lines_ = [
         [

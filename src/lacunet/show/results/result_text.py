@@ -151,7 +151,8 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     for cpt in shown:
         lines += ["", str(cpt)]
         others = network.tied_with(cpt.child)[1:]
-        lines += [f"the same: {first_of(others, 5)}"] if others else []
+        if others:
+            lines.append(f"the same: {first_of(others, 5)}")
     for name in [name for name in network.heads if name in network.shapes_of][:FEW_VARIABLES_SHOWN]:
         lines += ["", str(result.parameters(name))]
     are_shown = {cpt.child for cpt in shown}

@@ -46,7 +46,8 @@ def read_columns(data: Data) -> ReadColumns:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
     seen = {name: Seen.of(name, data) for name in source.columns}
-    rows, first = 0, list[tuple[str, ...]]()
+    rows = 0
+    first = list[tuple[str, ...]]()
     for part in source.parts:
         for piece in part.read(source.columns):
             if not rows:
@@ -107,7 +108,8 @@ def _odd(table: ReadColumns, cells: Sequence[str]) -> list[str]:
 
 def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:
     """What to make of a column: "states" as they are, "bins", or "leave" it; and why."""
-    seen, numbers = table.seen[name], [*table.numbers(name).values()]
+    seen = table.seen[name]
+    numbers = [*table.numbers(name).values()]
     try:
         number = len(states_of(name, seen))
         if number <= MANY_NUMBERS or None in numbers:

@@ -88,7 +88,8 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += ["--intervals", "--level", str(project.level)] if project.level else []
+    if project.level:
+        words += ["--intervals", "--level", str(project.level)]
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -187,7 +188,9 @@ def question(
     A variable that is named again has one of several states. Without a chosen variable all that
     have no evidence are asked about; none without evidence.
     """
-    states_of, do, chosen = dict[str, list[str]](), dict[str, str](), ""
+    states_of = dict[str, list[str]]()
+    do = dict[str, str]()
+    chosen = ""
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
         inside = name.removeprefix("do(").removesuffix(")")
@@ -248,8 +251,10 @@ def _command(words: Words) -> str:
 
 def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
-    sketch, graph = checked_sketch(project.graph), missingness_of(project)
-    restricted, level = project.only(sketch.variables), project.level or None
+    sketch = checked_sketch(project.graph)
+    graph = missingness_of(project)
+    restricted = project.only(sketch.variables)
+    level = project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
     bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
     data = data_options(project)
@@ -267,7 +272,9 @@ def python_text(project: Project, folder: str) -> str:
     ]
     targets, evidence, do = question(project.asked, sketch.variables)
     if targets:
-        asked = [_Name("name"), *([evidence] if evidence else [])]
+        asked: list[Any] = [_Name("name")]
+        if evidence:
+            asked.append(evidence)
         answer = _call("result.query", asked, _given(do=do, level=level))
         lines += [f"for name in {targets}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"

@@ -86,7 +86,8 @@ class Runs:
     """The runs of a project, one at a time; ``folder`` is where they are kept, below ``root``."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self.root, self.folder = root, folder
+        self.root = root
+        self.folder = folder
         folder.mkdir(exist_ok=True)
         self._secret = secrets.token_bytes(32)
         self.job: CurrentRun | None = None
@@ -174,7 +175,8 @@ class Runs:
         with self._lock:
             if self.job is None or self.job.status != "running":
                 return
-            self.job.status, self.job.ended = "cancelled", monotonic()
+            self.job.status = "cancelled"
+            self.job.ended = monotonic()
             process, thread = self._process, self._thread
         if process is not None and process.poll() is None:
             process.terminate()

@@ -228,7 +228,8 @@ class Studio:
 
     def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The graph with what a run found in it: arcs in place of the edges, or mechanisms."""
-        name, kept = str(asked["name"]), checked_sketch(self.store.current()[1].graph)
+        name = str(asked["name"])
+        kept = checked_sketch(self.store.current()[1].graph)
         if asked["kind"] == "structure":
             network = read_network(self.runs.file(name, "network.json"))
             return {"graph": with_mechanisms(network, kept.mechanisms)}
@@ -243,7 +244,8 @@ class Studio:
         targets, evidence, do = question(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
-        level, chance = 0.0, ""
+        level = 0.0
+        chance = ""
         if isinstance(learned, Result) and learned.uncertainty is not None:
             chance = learned.uncertainty.chance
             level = self._level(name)
@@ -340,7 +342,8 @@ class Studio:
         self, project: Project, sketch: Sketch, rules: Mapping[str, str]
     ) -> tuple[Network, EncodedTable]:
         """The variables of a sketch, and the rows as their states."""
-        data, restricted = self._data(project), project.only(sketch.variables)
+        data = self._data(project)
+        restricted = project.only(sketch.variables)
         bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
         given = replace(data, states=restricted.states, bins=bins, not_asked=rules)
         network = find_network(given, sketch.edges_text).network
@@ -404,7 +407,8 @@ def _settings(project: Project) -> Project:
 
 def _as_data(answer: Answer) -> dict[str, Any]:
     """The answer about one variable as the page shows it."""
-    (name,), size = answer.variables, len(answer)
+    (name,) = answer.variables
+    size = len(answer)
     ends = [[None, None]] * size if answer.level is None else answer.interval.tolist()
     both = zip(answer.items(), ends, strict=True)
     rows = [[state, value, low, high] for (state, value), (low, high) in both]
@@ -456,7 +460,8 @@ class Handler(BaseHTTPRequestHandler):
         except LacunetError as error:
             status = HTTPStatus.BAD_REQUEST
             if isinstance(error, RefusedError):
-                self.close_connection, status = True, error.status
+                self.close_connection = True
+                status = error.status
             elif isinstance(error, StaleError | BusyError):
                 status = HTTPStatus.CONFLICT
             self._send(status, JSON, _json({"error": error.message, "hint": error.hint}))
@@ -578,7 +583,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, studio: Studio, port: int = 0, patience: float = SECONDS_OF_SILENCE) -> None:
-        self.studio, self.token = studio, secrets.token_urlsafe(24)
+        self.studio = studio
+        self.token = secrets.token_urlsafe(24)
         self.patience = patience
         self._way_in: Path | None = None
         super().__init__((HOST, port), Handler)
@@ -621,10 +627,12 @@ class Server(ThreadingHTTPServer):
         if headers.get("Origin", origin) != origin or not is_own:
             raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
         if run is not None and "key" in words:
-            secret, expected = words["key"], self.studio.runs.key(run[0])
+            secret = words["key"]
+            expected = self.studio.runs.key(run[0])
         else:
             in_address = words.get("token", "") if path == "/" else ""
-            secret, expected = headers.get("X-Studio-Token", in_address), self.token
+            secret = headers.get("X-Studio-Token", in_address)
+            expected = self.token
         if not secrets.compare_digest(secret.encode(), expected.encode()):
             raise RefusedError(
                 HTTPStatus.FORBIDDEN,

@@ -107,7 +107,9 @@ def _groups(answers: Sequence[Reported]) -> list[str]:
 
 def _answer(answer: Reported) -> list[str]:
     """Why a query has its verdict, by which formula it is recovered, and what the data say."""
-    verdict, estimate, network = answer.verdict, answer.estimate, answer.verdict.graph.network
+    verdict = answer.verdict
+    estimate = answer.estimate
+    network = answer.verdict.graph.network
     parts = [paragraph(verdict.why)]
     if verdict.is_recoverable:
         parts.append(f'<div class="formula" tabindex="0">{(estimate or verdict).mathml}</div>')

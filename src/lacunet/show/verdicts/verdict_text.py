@@ -46,7 +46,8 @@ def recovered_as_text(report: GraphReport) -> str:
     """The verdicts, then whether rows can be completed by the graph, then what it implies."""
     parts = [_verdicts_as_text(report.graph, report.answers)] if report.answers else []
     if report.full_law is not None:
-        verdict, standing = report.full_law.verdict, _in_capitals(report.full_law)
+        verdict = report.full_law.verdict
+        standing = _in_capitals(report.full_law)
         words = f"completing rows needs the full law, {verdict.query}: {standing}"
         parts.append(f"{words}\n  {verdict.why}")
     if report.implied is not None:
@@ -102,7 +103,8 @@ def _in_capitals(answer: Reported) -> str:
 
 def _is_plain(answer: Reported) -> bool:
     """Whether the verdict goes without saying: nothing that it speaks of is ever missing."""
-    verdict, graph = answer.verdict, answer.verdict.graph
+    verdict = answer.verdict
+    graph = answer.verdict.graph
     hides = {*graph.causes, *graph.latent}.intersection(verdict.asked.variables)
     says_more = answer.estimate is not None or verdict.do or graph.selection is not None
     return verdict.term is not None and not hides and not says_more
@@ -111,7 +113,8 @@ def _is_plain(answer: Reported) -> bool:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """How many of several queries can be recovered."""
     count = Counter(verdict.status for verdict in verdicts)
-    total, known = len(verdicts), count[RECOVERABLE]
+    total = len(verdicts)
+    known = count[RECOVERABLE]
     start = f"{known} of {total}"
     if known in (0, total):
         start = f"all {total}" if known else f"none of the {total}"
@@ -132,7 +135,8 @@ def _answer_lines(answer: Reported) -> list[str]:
         rows = two_models(verdict.witness, verdict.graph.network)
         lines += [f"  {TWO_MODELS}:", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
         states = other_states(verdict.witness, verdict.graph.network)
-        lines += [f"  ({states})"] if states else []
+        if states:
+            lines.append(f"  ({states})")
     if answer.refusal:
         lines.append(f"  ! {answer.refusal}")
     header, rows = answer_rows(answer)
@@ -217,13 +221,17 @@ def _implications_as_text(implied: Implied) -> str:
 
 def answer_rows(answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
-    names, network = answer.verdict.asked.names, answer.verdict.graph.network
+    names = answer.verdict.asked.names
+    network = answer.verdict.graph.network
     if answer.estimate is not None:
-        columns, header = [answer.estimate.table], ["P"]
+        columns = [answer.estimate.table]
+        header = ["P"]
     elif answer.bounds is not None and _is_point(answer):
-        columns, header = [answer.bounds.low], ["P"]
+        columns = [answer.bounds.low]
+        header = ["P"]
     elif answer.bounds is not None:
-        columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
+        columns = [answer.bounds.low, answer.bounds.high]
+        header = ["lowest", "highest"]
     else:
         return [], []
     if answer.interval is not None:
