@@ -34,9 +34,9 @@ from lacunet.data.data import Data, in_row_order
 from lacunet.data.errors import refuse_strangers
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_from_data import warned_network_of_columns
-from lacunet.data.original_tables import filled
+from lacunet.data.original_tables import fill_frame
 from lacunet.data.read import ReadReport, rows_with_codes
-from lacunet.data.skipped_questions import ruled
+from lacunet.data.skipped_questions import apply_rules
 from lacunet.data.spellings import SeenValues
 from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
@@ -48,7 +48,7 @@ from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
 from lacunet.structure.gains import Gains
 from lacunet.structure.indexed_rows import CodedRows
-from lacunet.structure.judge_by_em import rebuilt
+from lacunet.structure.judge_by_em import network_with_parents
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
@@ -65,7 +65,7 @@ FOLDS = 5  # of the rows, for calibration
 CALIBRATION_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
 
-Columns = dict[str, Any]  # each an array, a series or a list
+ColumnsByName = dict[str, Any]  # each an array, a series or a list
 Edges = Any
 
 
@@ -102,7 +102,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         self.not_asked = not_asked
 
     def _learned_from(
-        self, columns: Columns, weights: FloatArray, states: Mapping[str, Sequence[str]]
+        self, columns: ColumnsByName, weights: FloatArray, states: Mapping[str, Sequence[str]]
     ) -> tuple[Network, EncodedTable]:
         """The network of the columns, with no edges but those of rules, and the rows as codes.
 
@@ -130,7 +130,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         return opened.network, _counted(table, weights)
 
     def _rows_of(
-        self, columns: Columns, read_report: ReadReport | None = None, *, tell: bool = True
+        self, columns: ColumnsByName, read_report: ReadReport | None = None, *, tell: bool = True
     ) -> tuple[EncodedTable, EncodedTable]:
         """Later rows as codes, and by what they show alone; what is not a state is missing."""
         latent = [name for name in self.network_.variables if name not in columns]
@@ -235,7 +235,9 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         states = _states_of_classes(self.classes_.tolist())
         columns[self.target] = [states[code] for code in codes]
         asked, table = self._learned_from(columns, weights, {self.target: states})
-        bare = rebuilt(asked, asked.variables, self._parents(table.without_sets(), asked))
+        bare = network_with_parents(
+            asked, asked.variables, self._parents(table.without_sets(), asked)
+        )
         self.network_ = _fitted(self, bare, table)
         self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
@@ -278,7 +280,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
             with warnings.catch_warnings():  # all rows gave them before
                 warnings.simplefilter("ignore", LacunetWarning)
-                network = _fitted(self, bare, ruled(bare, kept))
+                network = _fitted(self, bare, apply_rules(bare, kept))
             logs.append(_log_posteriors(_predictor(network, self.target), rows.take(tested)))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(fold[tested])
@@ -332,7 +334,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
                 reasons[row].append(Reason(name, rows[row, column], float(fall[row])))
         return [sorted(of_row, key=lambda reason: -abs(reason.weight))[:most] for of_row in reasons]
 
-    def _read(self, X: Any) -> tuple[Columns, NDArray[Any]]:  # noqa: N803
+    def _read(self, X: Any) -> tuple[ColumnsByName, NDArray[Any]]:  # noqa: N803
         """The columns as they came, and the rows as scikit-learn checks them."""
         check_is_fitted(self)
         rows = _validated(self, X, reset=False)
@@ -393,11 +395,13 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
             parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
-        self.network_ = _fitted(self, rebuilt(asked, asked.variables, parents_of), table)
+        self.network_ = _fitted(
+            self, network_with_parents(asked, asked.variables, parents_of), table
+        )
         self._seen = self._values_in(columns, weights)
         return self
 
-    def _values_in(self, columns: Columns, weights: FloatArray) -> SeenValues:
+    def _values_in(self, columns: ColumnsByName, weights: FloatArray) -> SeenValues:
         """How the rows write each state, and the numbers in each interval."""
         data = Data(columns, aside=self._left_out)
         seen = SeenValues(dict(self.network_.cuts_of))
@@ -430,7 +434,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
                 codes = np.where(is_odd, 0, codes)
             fills[name] = codes, (completed.columns[name], states)
             cells_of[name] = self._cells(name, columns[name])
-        whole = filled(frame, fills, cells_of)
+        whole = fill_frame(frame, fills, cells_of)
         if not _is_frame(X):
             return _as_array(rows, [*whole.values()], [*columns], {*fills})
         if _get_output_config("transform", self)["dense"] == "default":
@@ -519,7 +523,7 @@ def _plain(rows: Any) -> Any:
     return rows.astype(kinds) if kinds else rows
 
 
-def _columns(estimator: Any, frame: Any, rows: NDArray[Any]) -> Columns:
+def _columns(estimator: Any, frame: Any, rows: NDArray[Any]) -> ColumnsByName:
     """The columns by name: those of the dataframe, or x0, x1, ..."""
     numbered = [f"x{index}" for index in range(rows.shape[1])]
     names = [str(name) for name in getattr(estimator, "feature_names_in_", numbered)]

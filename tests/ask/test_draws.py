@@ -19,7 +19,7 @@ from lacunet.ask.predict.missingness_assumptions import AssumptionWarning
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 
 CHAIN = lc.Network(
@@ -32,7 +32,7 @@ CHAIN = lc.Network(
 def _rows(number: int, share: float, seed: int) -> EncodedTable:
     """B and C are missing, each in a share of the rows that is larger where A is 1."""
     rng = np.random.default_rng([number, round(100 * share), seed])
-    columns = dict(sample(CHAIN, number, rng).columns)
+    columns = dict(sample_codes(CHAIN, number, rng).columns)
     for name in "BC":
         odds = np.where(columns["A"] == 1, min(1.15 * share, 0.97), 0.85 * share)
         columns[name] = np.where(rng.random(number) < odds, 2, columns[name]).astype(np.uint8)

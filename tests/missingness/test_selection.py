@@ -19,7 +19,7 @@ from lacunet.inference.engine import Engine, engine_of
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.start import CptRows, random_cells
 from lacunet.learning.learn import learn
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import implications, never_testable
@@ -223,7 +223,7 @@ def test_the_likelihood_of_em_is_that_given_that_rows_were_recorded() -> None:
 def test_em_refuses_a_hidden_cause_of_selection() -> None:
     hidden = MissingnessGraph.parse("Age <-> R[*]; R[Ill]", NETWORK)
     with pytest.raises(LacunetError, match="decides"):
-        augmented(hidden, ("Ill",))
+        augment(hidden, ("Ill",))
 
 
 def test_the_identified_set_under_selection_holds_the_truth() -> None:
@@ -286,7 +286,7 @@ def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
 
 
 def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> None:
-    made = augmented(MissingnessGraph.parse("A -> R[*]", Network({"A": ["0", "1"]})), ())
+    made = augment(MissingnessGraph.parse("A -> R[*]", Network({"A": ["0", "1"]})), ())
     network = made.network
     sizes = {name: network.cardinality(name) for name in network.variables}
     recorded = {made.selection: np.ones(8, np.uint8), "A": np.arange(8, dtype=np.uint8) % 2}

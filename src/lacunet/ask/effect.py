@@ -33,12 +33,12 @@ from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE,
 from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.inference.query import (
     NOTED_SHARE,
-    answered,
+    answer_query,
     check_confounding,
     check_mapping,
     warn_of_undirected,
 )
-from lacunet.learning.uncertainty.by_formula import recovered
+from lacunet.learning.uncertainty.by_formula import estimate_by_formula
 from lacunet.learning.uncertainty.delta import AnsweredQuery
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.population import known_variables
@@ -499,7 +499,7 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     target = (asked.target,)
     given = asked.given
     each = [{asked.cause: state} for state in asked.states]
-    answers = [answered(source, target, given, do=do, level=asked.level) for do in each]
+    answers = [answer_query(source, target, given, do=do, level=asked.level) for do in each]
     check_confounding(network, [target], given, each[0])
     shares = None
     if network.support is not None:
@@ -592,7 +592,7 @@ def effect_by_graph(
         group = f", evidence={dict(asked.given)!r}" if asked.given else ""
         raise not_recoverable(verdict, f"result.effect({target!r}, do={do!r}{group})")
     laws = verdict.population_laws(population)
-    recovery = recovered(verdict, data, population=laws, likelihoods=likelihoods)
+    recovery = estimate_by_formula(verdict, data, population=laws, likelihoods=likelihoods)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table

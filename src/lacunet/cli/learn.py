@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.inputs import data_of, level_asked, method_options, shapes_asked, taken
+from lacunet.cli.inputs import data_of, level_asked, method_options, options_for, shapes_asked
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -18,7 +18,7 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.text import in_shell
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def run(options: Namespace) -> int:
     from lacunet.network.formats.files import check_target
 
     level_asked(options)
-    network = network_of(options)
+    network = typed_network(options)
     if options.output:
         check_target(network, options.output)
     data = data_of(options)
@@ -89,7 +89,7 @@ def run(options: Namespace) -> int:
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
-        result, code = learned(network, options, data)
+        result, code = learn_with_options(network, options, data)
         if options.report and data.classes:
             budget = memory_budget(options.memory)
             bare = result.network.with_tables(None)
@@ -107,7 +107,7 @@ def run(options: Namespace) -> int:
     return code
 
 
-def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
+def learn_with_options(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
     """What the data give, and the exit status."""
     import numpy as np
 
@@ -121,7 +121,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
             intervals=options.intervals,
-            **taken(options, "method pseudo_counts experts memory threads"),
+            **options_for(options, "method pseudo_counts experts memory threads"),
             **shapes_asked(options),
             **method_options(options),
         )

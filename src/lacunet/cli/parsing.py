@@ -193,7 +193,7 @@ def asks_for_json(words: Sequence[str]) -> bool:
     return "--progress=json" in words or ("--progress", "json") in pairwise(words)
 
 
-def parsed(words: Sequence[str]) -> Namespace:
+def parse_command_line(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
         return command_parser(words[0]).parsed(words[1:])

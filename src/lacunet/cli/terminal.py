@@ -38,12 +38,12 @@ COLOURS_OF_TEXT = (  # compiled where they are first used: most output is not pa
 )
 
 
-def painted(text: str) -> str:
+def paint(text: str) -> str:
     r"""The text with the colours of a terminal.
 
     Examples
     --------
-    >>> painted("P(X): RECOVERABLE")
+    >>> paint("P(X): RECOVERABLE")
     'P(X): \x1b[32mRECOVERABLE\x1b[0m'
     """
     for rule, colour in COLOURS_OF_TEXT:
@@ -61,7 +61,7 @@ class _Printed:
     def write(self, text: str) -> int:
         if _shown is not None:
             _shown.clear()
-        return self.stream.write(painted(text) if self.paints else text)
+        return self.stream.write(paint(text) if self.paints else text)
 
     def flush(self) -> None:
         if _shown is not None:

@@ -33,7 +33,7 @@ from lacunet.data.read import (
     ReadReport,
     read_notes,
     read_table,
-    taken_as_missing,
+    sets_as_missing,
     with_report,
 )
 from lacunet.data.scratch_rows import check_free, row_bytes, scratch_folder
@@ -161,7 +161,7 @@ def whole_table(
     """All rows in one table, as `read_table` gives it."""
     with observations(as_data(given), network, inf, progress=progress) as rows:
         (table,) = rows.tables(ReadReport())
-        return table if keep_sets else taken_as_missing(table)
+        return table if keep_sets else sets_as_missing(table)
 
 
 def rows_within(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lacunet.counts.gather import Gathering, Needs, Statistics, of_part
 from lacunet.counts.look import Look
 from lacunet.counts.passes import GROUP_BYTES, hash32, in_passes
-from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, counted_tables, of_rows
+from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, count_tables, of_rows
 from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.column_rules import Reading
 from lacunet.data.errors import DataError, WeightError
@@ -61,7 +61,7 @@ SALT = 255  # another than those by which a task spreads its rows again
 DRIVER_SHARE = 4  # of the budget, for what the tasks found
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
 
-Batches = Iterator[Any]  # of Arrow
+ArrowBatches = Iterator[Any]  # of Arrow
 Answer = tuple[Statistics | None, ReadReport]
 
 
@@ -220,22 +220,22 @@ class Task:
             self.asked, deadline=Deadline.within(self.left), memory=self.sizes.memory / 4
         )
 
-    def unread(self, batches: Batches) -> Unread:
+    def unread(self, batches: ArrowBatches) -> Unread:
         """The rows of this task, at the door."""
         (part,) = self.reading.source.parts
         named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
         part = replace(part, read=partial(pieces_of, named))
         return Unread(replace(self.reading, source=DataSource((part,))))
 
-    def answer(self, batches: Batches) -> Answer:
+    def answer(self, batches: ArrowBatches) -> Answer:
         """What the rows of this task say."""
         if self.asked.together is not None:
             return self._of_codes(batches), ReadReport()
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
-        return counted_tables(self.gathering, tables), read_report
+        return count_tables(self.gathering, tables), read_report
 
-    def _of_codes(self, batches: Batches) -> Statistics | None:
+    def _of_codes(self, batches: ArrowBatches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
         decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
@@ -250,7 +250,7 @@ class Task:
             return of_rows(self.gathering, self.sizes, kept)
 
 
-def _called(version: str, task: bytes, batches: Batches) -> Batches:
+def _called(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: what a task's rows say, or what is wrong with them, as one row of bytes."""
     from pyspark import TaskContext
 
@@ -278,7 +278,7 @@ def _row(bucket: int, answer: Answer | LacunetError) -> Any:
     return pa.record_batch(cells, names=["bucket", "found"])
 
 
-def _merged(room: float, batches: Batches) -> Batches:
+def _merged(room: float, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: what several tasks found, added up, or that it takes more than ``room``."""
     row = _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
     yield row if row.nbytes <= room else _row(0, _too_much(row.nbytes, room))
@@ -356,7 +356,7 @@ def _in_words(error: str) -> DataError:
     return DataError.unreadable("the Spark DataFrame", (raised or lines or [""])[-1].rstrip("."))
 
 
-def _coded(version: str, task: bytes, batches: Batches) -> Batches:
+def _coded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: rows as codes, with a hash of the values that bring them together."""
     import pyarrow as pa
 

@@ -93,7 +93,7 @@ class Streamed:
         """What one reading of all rows says."""
         report = ReadReport()
         if gathering.together is None:
-            statistics = counted_tables(gathering, self._watched("counting", report, progress))
+            statistics = count_tables(gathering, self._watched("counting", report, progress))
         else:
             statistics = summed_up(self._by_part(gathering, gathering.together, report, progress))
         notes = self.notes(report)
@@ -182,7 +182,7 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def counted_tables(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
+def count_tables(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
     """What all rows of some tables say, whatever their groups; None if there are none."""
     return summed_up(_each(gathering, tables))
 

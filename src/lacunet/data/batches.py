@@ -270,7 +270,7 @@ def _looks_aggregated(table: EncodedTable) -> bool:
     return len(np.unique(codes, axis=0)) == len(codes)
 
 
-def remarks(
+def matching_remarks(
     reading: Reading, odd_in: Mapping[str, OddCells], contradicted: Mapping[str, int]
 ) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""

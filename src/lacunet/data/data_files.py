@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.copies_columns import refuse_copies, said_in
+from lacunet.data.copies_columns import refuse_copies, roles_in_schema
 from lacunet.data.data import Data
 from lacunet.data.delimited_text import TextFile, text_part
 from lacunet.data.errors import DataError, short_list
@@ -128,7 +128,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         rows,
         nulls=partial(_parquet_nulls, path),
         values=partial(_parquet_values, path, nested),
-        description=said_in(schema),
+        description=roles_in_schema(schema),
         packed=[field.name for field in schema if not types.is_dictionary(field.type)],
     )
 
@@ -245,11 +245,11 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
             schema = pa.ipc.open_stream(file).schema
             names = tuple(schema.names)
             read = partial(_stream_pieces, path)
-            return Part(label, names, read, None, description=said_in(schema))
+            return Part(label, names, read, None, description=roles_in_schema(schema))
         names = tuple(schema.names)
         rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
     read = partial(_arrow_pieces, path, names)
-    return Part(label, names, read, rows, description=said_in(schema))
+    return Part(label, names, read, rows, description=roles_in_schema(schema))
 
 
 def _arrow_pieces(path: Path, columns: Sequence[str], wanted: Sequence[str]) -> Iterator[Piece]:

@@ -145,7 +145,7 @@ class ColumnEncoder:
             if len(texts) <= KEPT_TEXTS and texts.nbytes <= MATCHED_CHARACTERS:
                 self._texts = texts.cast(pa.string())
                 self._matches = matches
-        return filled(indices, len(texts)), texts, matches
+        return fill_indices(indices, len(texts)), texts, matches
 
     def _remember(self, indices: Indices, values: Any, matches: Sequence[Match]) -> None:
         plain = (Outcome.STATE, Outcome.MISSING)
@@ -219,7 +219,7 @@ def _distinct(column: Column) -> tuple[Indices, list[Any]]:
         values = column.dictionary.cast(pa.string()).to_pylist()
     if pa.types.is_floating(column.dictionary.type):
         values = [_written(value, column.dictionary.type) for value in values]
-    return filled(column.indices, len(values)), values
+    return fill_indices(column.indices, len(values)), values
 
 
 def _written(value: float | None, kind: Any) -> float | None:
@@ -228,7 +228,7 @@ def _written(value: float | None, kind: Any) -> float | None:
     return value if value is None or narrow is None else float(str(narrow(value)))
 
 
-def filled(indices: Any, null: int) -> Indices:
+def fill_indices(indices: Any, null: int) -> Indices:
     """The indices as an array, with the index ``null`` where there is none.
 
     By way of the buffers, because Arrow's own ways to fill nulls import pandas.

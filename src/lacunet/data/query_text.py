@@ -61,16 +61,16 @@ def is_query(text: str) -> bool:
     return _PROBABILITY.match(text.lstrip()) is not None or "|" in text or "=" in text
 
 
-def asked_query(text: str, network: Network) -> AskedQuery:
+def parse_query(text: str, network: Network) -> AskedQuery:
     """What is asked, given and done, if the network has it.
 
     Examples
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
-    >>> asked_query("P(Ill | Age=old)", network)
+    >>> parse_query("P(Ill | Age=old)", network)
     AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={}, each=[], each_do=[])
-    >>> asked_query("P(Ill=yes)", network).states, asked_query("P(Ill | Age)", network).each
+    >>> parse_query("P(Ill=yes)", network).states, parse_query("P(Ill | Age)", network).each
     ({'Ill': 'yes'}, ['Age'])
     """
     typed = split_query(text)
@@ -145,7 +145,7 @@ def split_query(text: str) -> Typed:
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
         )
     given, done = _without_do(text[position + 1 :])
-    return Typed(parts_of(text[:position]), parts_of(given), parts_of(done))
+    return Typed(split_at_commas(text[:position]), split_at_commas(given), split_at_commas(done))
 
 
 def _without_do(text: str) -> tuple[str, str]:
@@ -164,7 +164,7 @@ def _without_do(text: str) -> tuple[str, str]:
     raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
 
 
-def parts_of(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
     unquoted = quotes_blanked(text)
     parts = list[str]()
@@ -201,7 +201,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     --------
     >>> from lacunet.network.network import Network
     >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
-    >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
+    >>> states_in(split_at_commas("Age=[40,60)"), ages), states_in(["Age=50"], ages)
     ({'Age': '[40,60)'}, {'Age': '[40,60)'})
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
@@ -220,7 +220,7 @@ def evidence_in(parts: Sequence[str], network: Network) -> dict[str, object]:
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["0-39", "40-59", "60+"], "Test": ["neg", "pos"]})
-    >>> evidence_in(parts_of("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
+    >>> evidence_in(split_at_commas("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
     {'Age': ['40-59', '60+'], 'Test': {'pos': 0.8, 'neg': 0.2}}
     """
     given, bare = _states_and_names(parts, network)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.batches import Door, remarks
+from lacunet.data.batches import Door, matching_remarks
 from lacunet.data.column_rules import Reading, plan_reading
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import NOUN, OddCells
@@ -75,7 +75,7 @@ def read_table(
         batches = Door(reading, read_report).batches(progress)
         table = EncodedTable.joined(reading.network.cardinality_of, batches)
         table = with_report(table, reading, read_report)
-    return table if keep_sets else taken_as_missing(table)
+    return table if keep_sets else sets_as_missing(table)
 
 
 def with_report(table: EncodedTable, reading: Reading, read_report: ReadReport) -> EncodedTable:
@@ -88,7 +88,7 @@ def with_report(table: EncodedTable, reading: Reading, read_report: ReadReport) 
     return replace(table, notes=notes, design=design, row_numbers=numbers)
 
 
-def taken_as_missing(table: EncodedTable) -> EncodedTable:
+def sets_as_missing(table: EncodedTable) -> EncodedTable:
     """The table without sets of states, with a note on how many cells that makes missing."""
     cells = table.cells_of_sets
     if not cells:
@@ -242,7 +242,7 @@ def read_notes(
         every.append(_AGGREGATED)
     if read_report.has_fractions:
         every.append(_FRACTIONS)
-    every += remarks(reading, read_report.odd_in, read_report.contradicted)
+    every += matching_remarks(reading, read_report.odd_in, read_report.contradicted)
     notes = tuple(every)
     warned = set() if warned is None else warned
     for note in notes:

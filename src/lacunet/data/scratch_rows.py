@@ -32,7 +32,14 @@ from uuid import uuid4
 import numpy as np
 
 from lacunet.data.encode import array_of, label_column, text_array, values_of
-from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables, shared
+from lacunet.data.table import (
+    Copies,
+    Design,
+    EncodedTable,
+    code_type,
+    in_tables,
+    share_equal_arrays,
+)
 from lacunet.errors import LacunetError, warn
 from lacunet.limits import gibibytes
 from lacunet.network.network import FloatArray
@@ -228,7 +235,7 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
     weights = numbers(WEIGHT) if WEIGHT in names else None
     copies = None
     if weights is not None and ROWS in names:
-        weights, rows, squares = shared(weights, numbers(ROWS), numbers(SQUARES))
+        weights, rows, squares = share_equal_arrays(weights, numbers(ROWS), numbers(SQUARES))
         copies = Copies(rows, squares)
     return {
         "weights": weights,

@@ -104,7 +104,7 @@ def by_rules(
     return filled
 
 
-def ruled(network: Network, table: EncodedTable) -> EncodedTable:
+def apply_rules(network: Network, table: EncodedTable) -> EncodedTable:
     """The table with a network's rules applied by all variables."""
     columns = by_rules(skips_of(network, table.sets_of), table.columns)
     return table.with_columns(table.cardinality_of, columns)

@@ -115,7 +115,7 @@ class SeenValues:
         """Each state as the rows write it; None where their column cannot hold all."""
         if self.type_of[name] is None:
             return spellings(self._kind(name), self.value_of[name], states)
-        cells = typed_states(self.type_of[name], self.value_of[name], states)
+        cells = spellings_as_array(self.type_of[name], self.value_of[name], states)
         return None if cells is None else cells.to_pylist()
 
     def written(self, name: str, states: Sequence[str]) -> Sequence[Any]:
@@ -223,7 +223,7 @@ def _number(state: str) -> int | float | None:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def typed_states(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> Any:
+def spellings_as_array(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> Any:
     """The `spellings` of states as an Arrow array of a column's type; None if it must hold states.
 
     Of a column that has texts in some parts of the data, numbers in others, all are texts.

@@ -359,7 +359,7 @@ def _is_nested(column: Column) -> bool:
 FirstRows = Sequence[tuple[Piece, FloatArray | None]]
 
 
-def seen_in(
+def look_at_columns(
     source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
 ) -> tuple[dict[str, Seen], FirstRows]:
     """What each of the columns holds, and the first rows, of other columns also.
@@ -545,7 +545,7 @@ def may_be_cut(name: str, seen: Seen) -> bool:
     return not is_numbered and name.lower() not in NAMES_OF_WEIGHTS
 
 
-def taken_as_missing(
+def note_on_missing_words(
     seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Which values were taken as missing without being named, in one line for all columns.
@@ -604,7 +604,7 @@ def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:
         yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
 
 
-def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
+def state_remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     if seen.nones and seen.empty:
         option = in_shell(f"{keyed(name, '=')}=None")

@@ -97,7 +97,7 @@ class Copies:
         return cls(rows, np.concatenate([part.squares for part in parts]))
 
 
-def shared(
+def share_equal_arrays(
     weights: FloatArray, rows: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, numbers of copies and squared weights: one array where every copy weighs one."""

@@ -28,14 +28,14 @@ from lacunet.inference.elimination.elimination_order import (
     best_order,
     bits_of,
     greedy_order,
-    joined,
-    numbered,
+    join_scopes,
+    number_nodes,
 )
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     CalibrationPlan,
     JunctionTree,
-    Numbers,
+    Places,
     calibrate,
     calibration_plan,
     junction_tree,
@@ -70,7 +70,7 @@ def joint_marginals(
     memory: Memory = None,
 ) -> tuple[FloatArray, ...]:
     """The posterior joint distribution over each of several scopes, all from one calibration."""
-    return posed(network, scopes, evidence, memory).answers
+    return pose_question(network, scopes, evidence, memory).answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,7 +187,7 @@ class JointQuestion:
         if (variant_of := self.plan.variant_of) is not None:
             ratios = self.calibration.ratios
         else:
-            plan = planned(self.network, self.scopes, self.seen, shares=True)
+            plan = plan_joint(self.network, self.scopes, self.seen, shares=True)
             if plan.calibration.memory > self.budget and len(self.scopes) > 1:
                 alone = [replace(self, scopes=(scope,)) for scope in self.scopes]
                 return tuple([question.shares[0] for question in alone])
@@ -234,11 +234,11 @@ class JointQuestion:
         hidden = tuple(name for family in families for name in family if name not in seen)
         if not hidden:
             return True
-        plan = planned(network, (), seen, hidden)
+        plan = plan_joint(network, (), seen, hidden)
         return replace(self, plan=plan).calibrated(marginals=False).log_total > -math.inf
 
 
-def posed(
+def pose_question(
     network: Network,
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NO_EVIDENCE,
@@ -263,9 +263,9 @@ def posed(
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
     budget = memory_budget(memory)
-    plan = planned(network, scopes, seen, shares=shares and network.support is not None)
+    plan = plan_joint(network, scopes, seen, shares=shares and network.support is not None)
     if plan.variant_of and plan.calibration.memory > budget:
-        plan = planned(network, scopes, seen)
+        plan = plan_joint(network, scopes, seen)
     return JointQuestion(
         network=network,
         scopes=tuple(scopes),
@@ -328,11 +328,11 @@ class NumberedFamilies:
 
     names: Scope
     number_of: Mapping[str, int]
-    sizes: Numbers
-    families: tuple[Numbers, ...]
-    scopes: Numbers
-    lines: Numbers
-    touching: Numbers
+    sizes: Places
+    families: tuple[Places, ...]
+    scopes: Places
+    lines: Places
+    touching: Places
 
     def bits(self, names: Iterable[str]) -> int:
         """Some variables as a set."""
@@ -366,7 +366,7 @@ class Cut(NamedTuple):
     """A CPT without the axes of what was seen."""
 
     child: str
-    scope: Numbers
+    scope: Places
     family: Scope  # all its names, if there are any
     # Whether there are two tables: the CPT, and that with zeros in rows without data.
     is_masked: bool
@@ -382,10 +382,10 @@ class JointPlan:
     calibration: CalibrationPlan
     # For each scope the variant of the product without the rows that have no data, -1 if it has
     # such rows of no CPT; None if it is not planned what the answers rest on.
-    variant_of: Numbers | None
+    variant_of: Places | None
 
 
-def planned(
+def plan_joint(
     network: Network,
     scopes: Sequence[Scope],
     seen: Iterable[str] = (),
@@ -419,13 +419,13 @@ def _structure_of(network: Network) -> NumberedFamilies:
 
 
 @lru_cache(maxsize=16)
-def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> NumberedFamilies:
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Places) -> NumberedFamilies:
     """The structure of a network, in an order which every question about it can use."""
     parents_of = dict(zip(names, parents, strict=True))
     size_of = dict(zip(names, sizes, strict=True))
-    neighbours = joined([(*scope, name) for name, scope in parents_of.items()])
+    neighbours = join_scopes([(*scope, name) for name, scope in parents_of.items()])
     nodes = list(neighbours)
-    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
+    graph = number_nodes(neighbours, {name: math.log(size_of[name]) for name in nodes})
     ordered = [nodes[number] for number in greedy_order(graph, [1] * len(nodes))]
     number_of = {name: number for number, name in enumerate(ordered)}
     families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
@@ -462,9 +462,9 @@ def _plan(
     bare = structure.bits(masked or ())
     near, apart, wanted, tree = _laid_out(structure, seen, asked, needed, bare)
     if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
-        neighbours = joined([*wanted, *(cut.scope for cut in near)])
+        neighbours = join_scopes([*wanted, *(cut.scope for cut in near)])
         nodes = list(neighbours)
-        graph = numbered(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
+        graph = number_nodes(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
         known = sorted(range(len(nodes)), key=nodes.__getitem__)
         order = [nodes[number] for number in best_order(graph, [known])]
         number_of = {node: number for number, node in enumerate(order)}
@@ -492,7 +492,7 @@ def _plan(
 
 def _laid_out(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope, bare: int
-) -> tuple[list[Cut], list[Cut], list[Numbers], JunctionTree]:
+) -> tuple[list[Cut], list[Cut], list[Places], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of = structure.names, structure.number_of
     wanted = [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]

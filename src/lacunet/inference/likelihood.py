@@ -82,11 +82,11 @@ def log_likelihood(
     0.025
     """
     from lacunet.counts.open_rows import open_rows
-    from lacunet.data.data import as_data, columns_beside
+    from lacunet.data.data import as_data, columns_of_roles
     from lacunet.data.read import ReadReport
 
     learned = as_learned(network)
-    data = replace(as_data(data), aside=columns_beside(learned, but=("weight", "counts")))
+    data = replace(as_data(data), aside=columns_of_roles(learned, but=("weight", "counts")))
     opened = open_rows("log_likelihood", learned, data, memory, with_cpts=True)
     with opened.rows() as rows:
         total = 0.0

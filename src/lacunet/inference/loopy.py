@@ -31,7 +31,7 @@ import numpy as np
 
 from lacunet.counts.counts import added_up
 from lacunet.counts.em_problems.compile import Problems
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, in_runs
+from lacunet.counts.em_problems.ragged import Integers, Ragged, group_equal_rows, in_runs
 from lacunet.inference.expectation.expect import Expectation, impossible
 from lacunet.inference.expectation.message_groups import cells_along
 from lacunet.inference.expectation.messages import slice_starts
@@ -256,7 +256,7 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     strides = slices.missing_stride[slices.missing.places(kind)]
     begins = np.cumsum(states) - states  # where the messages of each edge begin
     factors = []
-    alike, shape = distinct_rows(Ragged(edges.starts, states))
+    alike, shape = group_equal_rows(Ragged(edges.starts, states))
     for block in range(len(alike)):
         here = np.flatnonzero(shape == block)
         along = edges.places(here).reshape(len(here), -1)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.joint import ANY, JointQuestion, posed
+from lacunet.inference.joint import ANY, JointQuestion, pose_question
 from lacunet.network.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
@@ -91,7 +91,7 @@ def bounds_over_bare_rows(
     ...     {"MI": ["Age"]},
     ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
     ... ).with_support({"Age": 1000, "MI": [0, 600]})
-    >>> bounds, is_exact = bounds_over_bare_rows(posed(heart, [("MI",)]))
+    >>> bounds, is_exact = bounds_over_bare_rows(pose_question(heart, [("MI",)]))
     >>> bounds.low.round(6).tolist(), bounds.high.round(6).tolist(), is_exact
     ([0.57, 0.03], [0.97, 0.43], True)
     """
@@ -122,7 +122,7 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
         even[name][bare] = (possible / possible.sum(axis=-1, keepdims=True))[bare]
     evened = network.with_tables(even)
     reach, weights = (
-        posed(variant, families, question.evidence, question.budget).answers
+        pose_question(variant, families, question.evidence, question.budget).answers
         for variant in (evened, network)
     )
     weighted = []
@@ -155,7 +155,7 @@ def _by_choice(
     (scope,) = question.scopes
     wide, selectors = _with_selectors(question.network, chosen)
     open_scope = tuple(name for name in scope if name not in question.seen)
-    asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
+    asked = pose_question(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
     scale = asked.calibration.log_total
     axes = len(open_scope)
     bare_of = masks_of(left, wide)
@@ -190,7 +190,7 @@ def extreme_rows(question: JointQuestion) -> ExtremeRows | None:
     ...     {"MI": ["Age"]},
     ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
     ... ).with_support({"Age": 1000, "MI": [0, 600]})
-    >>> extreme_rows(posed(heart, [("MI",)])).highest.tolist()
+    >>> extreme_rows(pose_question(heart, [("MI",)])).highest.tolist()
     [[0], [1]]
     """
     rows = _rows_that_matter(question)

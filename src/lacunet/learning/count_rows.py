@@ -32,7 +32,9 @@ from lacunet.progress import AskedProgress, Progress, silent
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HELD_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
+DISTINCT_ROWS_SHARE = (
+    8  # of the memory budget: distinct rows that are held; adding them takes as much again
+)
 TEXT_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
@@ -130,7 +132,7 @@ def _counting(opened: OpenRows, *, by_weight: bool = False) -> Iterator[Counting
             "learn from it as it is: lacunet.learn(network, data).",
         )
     with opened.rows() as rows:
-        room = opened.budget / HELD_SHARE
+        room = opened.budget / DISTINCT_ROWS_SHARE
         yield Counting(
             network=opened.network, data=opened.data, source=rows, room=room, by_weight=by_weight
         )

@@ -132,7 +132,7 @@ class JointEstimate(CptBasis):
     total: float  # the weight of all rows
 
 
-def made_cpts(
+def make_cpts(
     families: Mapping[str, FamilyPlan],
     estimate_of: Mapping[str, JointEstimate],
     statistics: Statistics,

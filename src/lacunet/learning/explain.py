@@ -19,18 +19,18 @@ from lacunet.counts.count import superfamilies
 from lacunet.counts.gather import Gathering, Needs
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Held, Observations
-from lacunet.counts.open_rows import open_rows, shaped
+from lacunet.counts.open_rows import open_rows, with_ties_and_shapes
 from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
-from lacunet.inference.forecast import Forecast, forecast, in_words
+from lacunet.inference.forecast import Forecast, forecast, time_in_words
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
-from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, asked_method
+from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import check_option_names
-from lacunet.learning.notes import notes_on_rows, warned_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing
 from lacunet.learning.plan import Method, MethodError, Plan
 from lacunet.learning.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
 from lacunet.limits import (
@@ -42,7 +42,7 @@ from lacunet.limits import (
 )
 from lacunet.missingness.formulas.deletion import Estimand, Orders
 from lacunet.missingness.formulas.notation import PLAIN_TEXT
-from lacunet.missingness.formulas.samples import Writer, nested
+from lacunet.missingness.formulas.samples import Writer, parts_of_term
 from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.network.arguments import clear_arguments
@@ -328,7 +328,7 @@ def explain(
     budget = memory_budget(memory)
     latent: Scope = ()
     if data is None:
-        known = brought = shaped(as_network(network), tied, shapes or {})
+        known = brought = with_ties_and_shapes(as_network(network), tied, shapes or {})
     else:
         opened = open_rows("explain", network, data, memory, progress)
         number_of = {name: numbers[0] for name, numbers in opened.data.classes.items()}
@@ -338,7 +338,7 @@ def explain(
         latent = opened.latent
         if opened.data.classes and pseudo_counts is None and experts is None:
             pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
-    asked = asked_method(
+    asked = check_request(
         network=known,
         brought=brought,
         method=method,
@@ -385,7 +385,7 @@ def _explained(
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         gathering = Gathering(asked, network, deadline, budget / 4, scale=plan.scale)
         statistics = rows.gather(gathering)
-        notes = (*notes_on_rows(plan, statistics), *warned_of_missing(plan, statistics, latent))
+        notes = (*notes_on_rows(plan, statistics), *warn_of_missing(plan, statistics, latent))
         counts_of = {name: statistics.counts[network.family(name)] for name in network.variables}
         shown = {name: round(counts.row_counts().sum()) for name, counts in counts_of.items()}
         for stage in plan.stages:
@@ -400,7 +400,7 @@ def _explained(
     try:
         cost = None if problems is None else forecast(problems, budget, deadline, most.cells)
         if cost is not None and cost.loopy_reads > most.loopy_reads:
-            notes = (*notes, TOO_LONG.format(in_words(100 * cost.seconds)))
+            notes = (*notes, TOO_LONG.format(time_in_words(100 * cost.seconds)))
     except OutOfTimeError:
         notes = (*notes, "planning one step of EM takes longer than the time limit")
     return Explanation(
@@ -464,9 +464,9 @@ def rows_entering(
     condition asks to be shown, and agrees with ``values`` where these say anything; the
     variables summed over are free.
     """
-    merged = [part for part in nested(estimand.term) if isinstance(part, Orders)]
+    merged = [part for part in parts_of_term(estimand.term) if isinstance(part, Orders)]
     products = merged[0].products if merged else (estimand.term,)
-    factors = ([part for part in nested(p) if isinstance(part, Factor)] for p in products)
+    factors = ([part for part in parts_of_term(p) if isinstance(part, Factor)] for p in products)
     return tuple(
         OrderRows({f.written(Writer(PLAIN_TEXT)): _rows(f, table, values) for f in each})
         for each in factors
@@ -481,12 +481,12 @@ def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> Row
     return table.numbers[enters]
 
 
-def ranges(rows: RowNumbers) -> str:
+def row_ranges(rows: RowNumbers) -> str:
     """Row numbers in words, runs of three and more as ranges.
 
     Examples
     --------
-    >>> ranges(np.array([1, 2, 3, 7, 8]))
+    >>> row_ranges(np.array([1, 2, 3, 7, 8]))
     '1-3, 7, 8'
     """
     breaks = np.flatnonzero(np.diff(rows) > 1) + 1

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,7 @@ from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Statistics
 from lacunet.counts.observations import replicates
 from lacunet.data.scratch_rows import row_bytes
+from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.learning.family_reports import AT_PRIOR
 from lacunet.learning.plan import (
     CLUSTERS,
@@ -60,7 +60,6 @@ if TYPE_CHECKING:
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
     Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
 
-NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement

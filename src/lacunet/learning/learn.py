@@ -19,12 +19,12 @@ from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
 from lacunet.data.errors import DataWarning
-from lacunet.data.read import ReadReport, taken_as_missing
+from lacunet.data.read import ReadReport, sets_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
-from lacunet.learning.closed_forms.forms import UNGROUPED, check_size
+from lacunet.learning.closed_forms.forms import UNGROUPED, refuse_large_tables
 from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.learning.interval_recipes import (
     Fitted,
@@ -40,7 +40,7 @@ from lacunet.learning.methods import (
     default_pseudo_counts,
     method_of,
 )
-from lacunet.learning.notes import notes_on_rows, warned_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing
 from lacunet.learning.plan import (
     POSTERIOR,
     RATE_MATRIX,
@@ -49,8 +49,8 @@ from lacunet.learning.plan import (
     MethodError,
     Plan,
     Setting,
-    agreed,
-    planned,
+    count_agreeing_starts,
+    make_plan,
     run,
 )
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts, pseudo_counts_of_experts
@@ -264,7 +264,7 @@ class LearnArguments:
     ) -> tuple[Result, Memberships | None]:
         """The result from rows, and what these say of the states of hidden variables, if any."""
         opened = opened.with_shapes(self.tied, self.shapes)
-        asked = asked_method(
+        asked = check_request(
             network=opened.network,
             brought=opened.brought,
             method=self.method,
@@ -348,7 +348,7 @@ def _alternative(
         entropy=memberships.relative_entropy,
         smallest=memberships.smallest,
         starts=len(starts),
-        agreed=agreed(starts),
+        agreed=count_agreeing_starts(starts),
         ended=result.ended.reason,
     )
 
@@ -361,7 +361,7 @@ def _memberships(
 
     parts = []
     for table in rows.tables(ReadReport()):
-        posteriors = row_posteriors(network, taken_as_missing(table), hidden, memory)
+        posteriors = row_posteriors(network, sets_as_missing(table), hidden, memory)
         parts.append(Memberships.of(posteriors.of_target, table.row_weights))
     return Memberships.added(parts)
 
@@ -382,11 +382,11 @@ class AskedMethod:
             if self.pseudo_counts is None
             else self.pseudo_counts
         )
-        plan = planned(self.method, self.network, look, pseudo_counts)
+        plan = make_plan(self.method, self.network, look, pseudo_counts)
         return replace(plan, notes=(*plan.notes, *self.notes))
 
 
-def asked_method(
+def check_request(
     network: Network,
     brought: Network,
     method: str | Method,
@@ -410,7 +410,7 @@ def asked_method(
         The bytes of memory that may be used.
     """
     chosen = method_of(network, method, options, latent)
-    check_size(network, chosen.bytes_per_cell, budget)
+    refuse_large_tables(network, chosen.bytes_per_cell, budget)
     asked: AskedPseudoCounts | None = None
     if experts is not None:
         asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, network)
@@ -439,7 +439,7 @@ def carry_out(
         setting = replace(setting, pseudo_counts=learned.pseudo_counts)
     result = _result(plan, statistics, learned, setting)
     if latent is not None:
-        notes = warned_of_missing(plan, statistics, latent)
+        notes = warn_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
     if learned.ended is not None and learned.ended.reason == "interrupted":
         raise Interrupted(result)

@@ -16,7 +16,7 @@ from lacunet.learning.plan import Method, MethodError
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
 from lacunet.network.arguments import unknown_arguments
 from lacunet.network.network import Network
-from lacunet.text import did_you_mean, listed, question
+from lacunet.text import did_you_mean, listed, meaning_question
 
 # The method of each name, without further options; mgraph is nothing without its graph.
 METHOD_OF_NAME: dict[str, Method | type[MGraph]] = {**STAND_INS, MGraph.name: MGraph}
@@ -49,7 +49,7 @@ def _meant_method(name: str) -> str:
     plain = name.lower().replace("_", "-").replace(" ", "-")
     parts = [method for method in METHODS if plain in method.split("-")]
     parts = [plain] if plain in METHODS else parts
-    return question(parts) if parts else did_you_mean(plain, METHODS)
+    return meaning_question(parts) if parts else did_you_mean(plain, METHODS)
 
 
 def method_of(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lacunet.counts.gather import Needs, Statistics
-from lacunet.learning.cpts import JointEstimate, cells_of, made_cpts
+from lacunet.learning.cpts import JointEstimate, cells_of, make_cpts
 from lacunet.learning.family_reports import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, Warned
 from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import FROM_SHOWN, PseudoCounts, pseudo_counts_from
@@ -115,7 +115,7 @@ class Recovery:
             )
             chosen_of[name] = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
         setting.progress("families", len(families), len(families))
-        cpts = made_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
+        cpts = make_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
         left = {name: why for name, why in left.items() if name not in cpts}
         for group in network.tied:
             weights = [row_weights[name] for name in group if name in estimate_of]
@@ -163,7 +163,7 @@ class Recovery:
         for name, why in learned.left.items():
             joint = np.zeros(statistics.counts[network.family(name)].cardinalities)
             nothing_of[name] = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
-        at_prior = made_cpts(families, nothing_of, statistics, network, pseudo_counts)
+        at_prior = make_cpts(families, nothing_of, statistics, network, pseudo_counts)
         for name, (table, report) in at_prior.items():
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned.with_cpts(cpts, pseudo_counts), left={})

@@ -33,7 +33,7 @@ from lacunet.network.nodes import (
     Token,
     Written,
     edges_in,
-    named,
+    node_text,
     variable_of,
 )
 from lacunet.network.waves import in_time, is_template
@@ -220,4 +220,4 @@ def write_statements(statements: list[Statement]) -> str:
 
 
 def _listed(nodes: tuple[Node, ...]) -> str:
-    return ", ".join(map(named, nodes))
+    return ", ".join(map(node_text, nodes))

@@ -46,7 +46,7 @@ def check_rules(graph: Drawing, data: Data) -> None:
         )
 
 
-def gathered_rows(
+def gather_rows(
     graph: Drawing,
     data: Data,
     columns: Scope,

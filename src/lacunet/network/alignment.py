@@ -13,7 +13,7 @@ class ComparisonError(LacunetError):
     """Two networks do not speak of the same thing."""
 
 
-def matched(truth: Network, learned: Network) -> Network:
+def match_network(truth: Network, learned: Network) -> Network:
     """The learned network with the variables, states and, if the same, parents in truth's order.
 
     Raises
@@ -25,7 +25,7 @@ def matched(truth: Network, learned: Network) -> Network:
     --------
     >>> truth = Network({"A": ["x", "y"]}, tables={"A": [0.25, 0.75]})
     >>> turned = Network({"A": ["y", "x"]}, tables={"A": [0.75, 0.25]})
-    >>> matched(truth, turned) == truth
+    >>> match_network(truth, turned) == truth
     True
     """
     both = truth, learned

@@ -114,7 +114,7 @@ def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tupl
     return tuple(sorted(sets))
 
 
-def aligned(
+def align_axes(
     array: NDArray[Any], scope: Sequence[Hashable], names: Sequence[Hashable]
 ) -> NDArray[Any]:
     """An array over ``scope`` with the axes of ``names``, of length one where it has none."""
@@ -147,7 +147,7 @@ class NotAsked:
             np.asarray(truth.any(axis=elsewhere))[..., None] for truth in (self.truth, ~self.truth)
         )
         allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
-        return aligned(allowed, scope, names)
+        return align_axes(allowed, scope, names)
 
 
 def checked_rules(

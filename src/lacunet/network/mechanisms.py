@@ -16,6 +16,7 @@ from lacunet.network.nodes import SELECTION
 
 MISSING = "missing"
 SHOWN = "shown"
+MECHANISM_STATES = (MISSING, SHOWN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,7 +41,7 @@ from lacunet.text import (
     did_you_mean,
     first_of,
     in_quotes,
-    question,
+    meaning_question,
 )
 from lacunet.text_tables import TextTable, fitting, terminal_width
 
@@ -77,7 +77,7 @@ class NetworkError(LacunetError):
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
-            question(
+            meaning_question(
                 close_to(str(state), known)
                 or beginning_with(str(state), known)
                 or beginnings_of(str(state), known)
@@ -955,9 +955,9 @@ class Network(Askable):
         >>> panel.with_ties([["H[1]", "H[2]"]]).unroll(5).variables
         ('H[0]', 'H[1]', 'H[2]', 'H[3]', 'H[4]')
         """
-        from lacunet.network.waves import unrolled
+        from lacunet.network.waves import unroll
 
-        return unrolled(self, waves)
+        return unroll(self, waves)
 
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""

@@ -11,9 +11,9 @@ from lacunet.network.network import Network
 from lacunet.show.pages.kit import NETWORK_SAVES, save_bar, section, table
 from lacunet.show.pages.live_network import (
     ShownNetwork,
-    carried,
     drawing,
     network_section,
+    page_content,
     variables_as_data,
     why_not_live,
 )
@@ -73,7 +73,7 @@ def _data(
     if not network.has_cpts:
         return shown | drawing(network)
     file = source.network or "NETWORK"
-    return shown | carried(network, side.behind, other=other, file=file)
+    return shown | page_content(network, side.behind, other=other, file=file)
 
 
 def _listing(network: Network) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
@@ -117,14 +117,14 @@ def structure_as_data(learned: LearnedStructure) -> dict[str, Any]:
         "compelled": sorted(map(list, learned.cpdag.compelled)),
         "reversible": sorted(map(list, learned.cpdag.reversible)),
         "strengths": [
-            {"from": a, "to": b, **plain(strength, "adjacent directed")}
+            {"from": a, "to": b, **plain_attributes(strength, "adjacent directed")}
             for (a, b), strength in learned.strengths.items()
         ],
         "missingness": None if learned.missingness is None else str(learned.missingness),
         "score": finite(learned.score),
         "trace": [
-            {**plain(step, "what score edges seconds"), "accepted": step.is_accepted}
+            {**plain_attributes(step, "what score edges seconds"), "accepted": step.is_accepted}
             for step in learned.trace
         ],
-        **plain(learned, "ended rows seconds notes why"),
+        **plain_attributes(learned, "ended rows seconds notes why"),
     }

@@ -49,7 +49,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.lacunet_json import no_key_twice
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.nodes import SELECTION, Mechanism, named
+from lacunet.network.nodes import SELECTION, Mechanism, node_text
 from lacunet.text import first_of
 
 
@@ -279,7 +279,7 @@ def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[H
     for first, second in graph.hidden:  # the graph puts variables before mechanisms
         if isinstance(second, str):
             raise SimulationError(
-                f"the missingness graph has {named(first)!r} <-> {second!r}, but the network "
+                f"the missingness graph has {node_text(first)!r} <-> {second!r}, but the network "
                 "already says how its variables depend on each other.",
                 "add the common cause to the network as a variable of its own.",
             )

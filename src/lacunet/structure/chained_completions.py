@@ -36,7 +36,7 @@ MAX_COMPLETION_CELLS = 2**16  # of a table that missing values are drawn from
 FALLBACK_ROWS = 1.0
 
 
-def chained(
+def complete_in_turn(
     rows: CodedRows, start: CodedRows, rng: np.random.Generator, deadline: Deadline = NEVER
 ) -> CodedRows:
     """A completion of rows with gaps, from another completion of them.

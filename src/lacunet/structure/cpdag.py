@@ -288,7 +288,7 @@ def compelled_arcs(
     parents: Sequence[Set[int]], forbidden: NDArray[np.bool_] | None = None
 ) -> set[tuple[int, int]]:
     """The arcs of a DAG that every Markov equivalent DAG (without a forbidden arc) shares."""
-    order = topological(parents)
+    order = topological_by_number(parents)
     rank = {node: index for index, node in enumerate(order)}
     label: dict[tuple[int, int], bool] = {}  # whether the arc is compelled
     for y in order:
@@ -330,7 +330,7 @@ def children_of(parents: Sequence[Iterable[int]]) -> Children:
     return tuple(map(tuple, children))
 
 
-def topological(parents: Sequence[Set[int]]) -> list[int]:
+def topological_by_number(parents: Sequence[Set[int]]) -> list[int]:
     """The nodes, parents before children, the smallest first where there is a choice."""
     children = children_of(parents)
     waiting = [len(into) for into in parents]

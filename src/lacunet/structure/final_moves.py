@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import FittedStructure, Judge
-from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
+from lacunet.structure.moves import LEAST_PROMISE, Move, ParentsOfNode, Promises, closes_a_cycle
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 MOST_SWEEPS = 12
 MOST_REJECTED = 15  # moves in a row, after which no other is asked about
 
-Rejected = set[tuple[Step, ...]]  # parents before a move and after it
+Rejected = set[tuple[ParentsOfNode, ...]]  # parents before a move and after it
 
 
-def polished(
+def polish(
     judge: Judge,
     fit: FittedStructure,
     limits: Constraints,

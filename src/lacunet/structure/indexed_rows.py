@@ -14,7 +14,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import LARGEST_KEY, grouped, pack
+from lacunet.counts.distinct import LARGEST_KEY, group_equal, pack_keys
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.network.network import FloatArray, Mask, Scope
 
@@ -128,7 +128,7 @@ class CodedRows:
             size + int(column.max(initial=0) == size)
             for size, column in zip(sizes, columns, strict=True)
         ]
-        return pack(columns, radices, self.rows), radices
+        return pack_keys(columns, radices, self.rows), radices
 
     def count(self, scope: Sequence[int]) -> FloatArray:
         """The weights of the configurations among the rows that show all of the scope."""
@@ -140,7 +140,7 @@ class CodedRows:
     def distinct(self, scope: Sequence[int]) -> tuple[list[Codes], Integers]:
         """The distinct configurations of some variables, and the index of each row's."""
         columns = [self.columns[node] for node in scope]
-        index, member = grouped(columns, [self.sizes[node] for node in scope], self.rows)
+        index, member = group_equal(columns, [self.sizes[node] for node in scope], self.rows)
         return [column[member] for column in columns], index
 
     def differ_in(self, scope: Sequence[int]) -> bool:

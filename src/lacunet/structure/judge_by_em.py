@@ -34,12 +34,12 @@ import numpy as np
 from lacunet.ask.predict.completions import draw_completions
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.compile import Problems, compile_problems
-from lacunet.counts.gather import with_mechanisms
+from lacunet.counts.gather import with_mechanism_columns
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import engine_of
 from lacunet.learning.em.iterations import Limits, climb
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.structure.affected_region import (
@@ -61,14 +61,14 @@ NO_COUNT = 1e-9  # expected counts below this are none
 SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
 
 
-def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
+def network_of_dag(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(into)] for y, into in enumerate(dag)}
-    return rebuilt(columns, names, parents)
+    return network_with_parents(columns, names, parents)
 
 
-def rebuilt(
+def network_with_parents(
     columns: Network, names: Sequence[str], parents: Mapping[str, Sequence[str]]
 ) -> Network:
     """The variables in this order and with these parents, without CPTs."""
@@ -132,10 +132,12 @@ class Judge:
         self.memory = memory
         self.deadline = deadline
         if graph is not None:
-            extended = augmented(graph.with_edges_of(columns), table.partially_observed)
+            extended = augment(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
             self.nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
-            table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
+            table = with_mechanism_columns(
+                table, {node: name for name, node in extended.name_of.items()}
+            )
         self.table = table
         self.rows = CodedRows.of(table)
         self.patterns = MissingPatterns(table)
@@ -167,7 +169,7 @@ class Judge:
             for node, parents in enumerate(families)
         ]
         problems = compile_problems(
-            network_of(self.nodes, families), self.table, deadline=self.deadline
+            network_of_dag(self.nodes, families), self.table, deadline=self.deadline
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
         limits = Limits(
@@ -196,8 +198,8 @@ class Judge:
         families = tuple(tuple(sorted(parents)) for parents in dag)
         if self.graph is None:
             return families
-        graph = self.graph.with_edges_of(network_of(self.columns, dag))
-        whole = augmented(graph, self.table.partially_observed).network
+        graph = self.graph.with_edges_of(network_of_dag(self.columns, dag))
+        whole = augment(graph, self.table.partially_observed).network
         index_of = {name: index for index, name in enumerate(self.nodes.variables)}
         return families + tuple(
             tuple(sorted(index_of[parent] for parent in whole.parents(name)))
@@ -263,7 +265,7 @@ class Judge:
     def network(self, fit: FittedStructure) -> Network:
         """The variables and mechanisms with their CPTs."""
         tables = dict(zip(self.nodes.variables, fit.tables, strict=True))
-        return network_of(self.nodes, fit.families).with_tables(tables)
+        return network_of_dag(self.nodes, fit.families).with_tables(tables)
 
     def draw(self, fit: FittedStructure, number: int, rng: np.random.Generator) -> list[CodedRows]:
         """Completions of the rows from their posterior, without the mechanisms."""

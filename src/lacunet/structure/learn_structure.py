@@ -46,18 +46,30 @@ from lacunet.network.edges import tiers_of
 from lacunet.network.network import Cpt, Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
-from lacunet.structure.chained_completions import chained
-from lacunet.structure.columns import read_columns, remarks
+from lacunet.structure.chained_completions import complete_in_turn
+from lacunet.structure.columns import column_remarks, read_columns
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of
-from lacunet.structure.final_moves import Rejected, polished
+from lacunet.structure.final_moves import LEAST_SCORE_RISE, Rejected, polish
 from lacunet.structure.gains import Gains
 from lacunet.structure.ges import Class, greedy_equivalence_search
 from lacunet.structure.indexed_rows import CodedRows, in_order_of_content
-from lacunet.structure.judge_by_em import FittedStructure, Judge, network_of, rebuilt
+from lacunet.structure.judge_by_em import (
+    FittedStructure,
+    Judge,
+    network_of_dag,
+    network_with_parents,
+)
 from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms_of_rows import mechanisms_of
 from lacunet.structure.scored_parents import MAX_FAMILY_CELLS, Far
-from lacunet.structure.search import FEW_KICKS, Constraints, Dag, Screen, better_dags, widened
+from lacunet.structure.search import (
+    FEW_KICKS,
+    Constraints,
+    Dag,
+    Screen,
+    add_gaining_arcs,
+    better_dags,
+)
 from lacunet.structure.set_scores import Score
 from lacunet.structure.strengths import Replicate, Strength, bootstrap, strengths_of
 from lacunet.text import counted
@@ -75,7 +87,6 @@ FEW_ROWS = 2_000
 FEW_ROWS_DRAWS = 3
 UNDILUTED_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
-LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 ENOUGH_TO_DRAW = 1.0  # rise of the log-likelihood: completions need no CPTs that are nearer
 ScoreName = Literal["sparse-bic", "bic", "bdeu"]
 EQUIVALENT_SIZE = 10.0  # of BDeu, unless another is given
@@ -318,7 +329,7 @@ def learn_structure(
         columns.network, scaled, missingness, deadline, tuple(given_data.latent)
     )
     # The search is the same in any order of the columns.
-    network = rebuilt(columns.network, sorted(given), columns.network.parents_of)
+    network = network_with_parents(columns.network, sorted(given), columns.network.parents_of)
     sizes, held = scaled.cardinality_of, scaled.columns
     table = scaled.with_columns(
         {v: sizes[v] for v in network.variables}, {v: held[v] for v in network.variables}
@@ -344,9 +355,11 @@ def learn_structure(
         dag=constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
-    structure = network_of(network, search.dag)
+    structure = network_of_dag(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
-    as_given = rebuilt(structure, given, structure.parents_of).with_reversible(cpdag.reversible)
+    as_given = network_with_parents(structure, given, structure.parents_of).with_reversible(
+        cpdag.reversible
+    )
     cpts = _cpts(search, structure, pseudo_counts)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
@@ -362,7 +375,7 @@ def learn_structure(
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(*columns.notes, *untiered(tiers, given), *remarks(rows), *mechanisms.notes),
+        notes=(*columns.notes, *untiered(tiers, given), *column_remarks(rows), *mechanisms.notes),
         why=_why(search),
         warned=columns.notes,
     )
@@ -562,7 +575,7 @@ def _free_start(search: Search) -> FittedStructure:
     """The structure of completions that owe nothing to the structure so far."""
     assert search.fit is not None
     (drawn,) = search.judge.draw(search.fit, 1, search.rng)
-    free = chained(search.rows, drawn, search.rng, search.deadline)
+    free = complete_in_turn(search.rows, drawn, search.rng, search.deadline)
     empty = search.constraints.directed([set()] * len(search.rows))
     dag = _suggested(search, free, empty, search.screen_of(free))
     return search.judge.fit(dag, rows=free)
@@ -615,7 +628,7 @@ def _source(search: Search, fit: FittedStructure, wide: Gains | None) -> FittedS
     """What completions are drawn from: a fit or, given gains, a wider network."""
     if wide is None:
         return fit
-    dag = widened(fit.dag, wide, search.constraints)
+    dag = add_gaining_arcs(fit.dag, wide, search.constraints)
     return search.judge.fit(dag, near=fit, least_rise=ENOUGH_TO_DRAW)
 
 
@@ -635,7 +648,7 @@ def _polish(search: Search) -> float:
         return _drawn(search, fit)
 
     limits, asked = search.constraints, search.rejected
-    for fit in polished(
+    for fit in polish(
         judge=search.judge,
         fit=search.fit,
         limits=limits,
@@ -705,7 +718,7 @@ def _networks(
             parents = sorted(replicate.wider[node])
             parents_of[name] = [names[parent] for parent in parents]
             tables[name] = judge.normalised(replicate.counts(node), node, parents)
-        structure = rebuilt(columns, columns.variables, parents_of)
+        structure = network_with_parents(columns, columns.variables, parents_of)
         # CPTs keep rules already; rows may be read by others later.
         yield structure.with_tables(tables).with_codes(columns.codes_of)
 

@@ -39,7 +39,7 @@ HOPELESS = -45.0  # an exchange that promises less on rows that may miss the new
 TURNS = 2  # ways to turn an arc
 MOST_TURNED_WITH = 6  # parents that both ends of a turned arc may take or leave
 
-Step = tuple[int, frozenset[int]]  # a variable and its new parents
+ParentsOfNode = tuple[int, frozenset[int]]  # a variable and its new parents
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Move:
     """Other parents of one variable, or of both ends of an arc that is turned."""
 
     promise: float
-    steps: tuple[Step, ...]
+    steps: tuple[ParentsOfNode, ...]
 
     @property
     def nodes(self) -> frozenset[int]:

@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lacunet.learning.uncertainty.delta import JEFFREYS_PSEUDO_COUNT
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -43,7 +44,6 @@ from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.set_scores import CountedSets, ScoredSets
 
-JEFFREYS_PSEUDO_COUNT = 0.5
 AIC = 1.0  # that it takes for each free parameter
 KICKS_OF_REPLICATE = 5
 CANDIDATES = 8

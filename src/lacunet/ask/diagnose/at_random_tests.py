@@ -44,9 +44,10 @@ from operator import mul
 import numpy as np
 
 from lacunet.counts.counts import quotient
-from lacunet.counts.distinct import Index, pack
+from lacunet.counts.distinct import Index, pack_keys
 from lacunet.counts.missing_values import PatternCounts, is_missing
 from lacunet.data.table import EncodedTable, whole_rows
+from lacunet.learning.uncertainty.cpt_intervals import ROUNDING_OF_ROWS
 from lacunet.missingness.independence.design_effect import SurveyRows, packed_cells
 from lacunet.missingness.independence.stratified import (
     DRAWS,
@@ -62,7 +63,6 @@ from lacunet.network.nodes import Mechanism
 
 TESTED_AT_A_TIME = 2**13
 ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surprise
-ROUNDING_OF_ROWS = 1e-6  # sums of counts of parts of rows are not exact
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
 MAX_TESTED_STRATA = 5_000
 ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
@@ -427,4 +427,4 @@ def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:
     """The stratum of each row by some variables, as many as make few strata, and their number."""
     used = _few_strata(table, given)
     sizes = [table.cardinality_of[name] for name in used]
-    return pack([table.columns[name] for name in used], sizes, table.rows), prod(sizes)
+    return pack_keys([table.columns[name] for name in used], sizes, table.rows), prod(sizes)

@@ -110,7 +110,7 @@ class Diagnosis(Displayed):
         return f"<Diagnosis: {self.conclusions[0]}>"
 
     def _parts(self) -> list[object]:
-        return described_parts(self)
+        return parts_for_people(self)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""
@@ -185,7 +185,7 @@ def diagnose(
         left_out = dict.fromkeys(columns.left_out.values())
     rows = rows_to_diagnose(network, data, memory, progress)
     random = generator(0 if rng is None else rng)
-    return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
+    return diagnose_table(*rows, random, try_graph=try_graph, left_out=left_out)
 
 
 def rows_to_diagnose(
@@ -201,7 +201,7 @@ def rows_to_diagnose(
     return opened.network, summary, replace(table, notes=(*notes,))
 
 
-def diagnosed(
+def diagnose_table(
     network: Network,
     summary: MissingSummary,
     table: EncodedTable,
@@ -384,7 +384,7 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
 
-def described_parts(diagnosis: Diagnosis) -> list[object]:
+def parts_for_people(diagnosis: Diagnosis) -> list[object]:
     """The diagnosis for people to read: what is missing, on what it depends, what follows."""
     described = diagnosis.patterns
     partially = [name for name, rate in described.rate_of.items() if rate > 0]

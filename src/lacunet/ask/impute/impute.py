@@ -27,7 +27,7 @@ from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.original_tables import few_rows, filled, held_data
+from lacunet.data.original_tables import few_rows, fill_frame, hold_data_in_memory
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.spellings import SeenValues
 from lacunet.data.table import EncodedTable
@@ -37,7 +37,7 @@ from lacunet.learning.em.em import EM
 from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.limits import Memory
-from lacunet.missingness.graph import kept_graph
+from lacunet.missingness.graph import graph_of_network
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import Network
@@ -150,7 +150,7 @@ def impute(
     weighed = as_data(data)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
-    given = held_data(given, network.states_of)
+    given = hold_data_in_memory(given, network.states_of)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
     frame = given.source
@@ -302,7 +302,7 @@ def _learned_again(
 
     What it warns of was said when the result was learned.
     """
-    graph = kept_graph(network)
+    graph = graph_of_network(network)
     options: dict[str, Any] = {"missingness": graph} if graph else {}
     method: str | EM = given.method
     if method == "em" and not graph:  # it stays where it ended, and keeps the names of states
@@ -351,4 +351,4 @@ def _completed(
     columns = {
         name: (shown.columns[name], (whole.columns[name], network.states(name))) for name in partly
     }
-    return filled(frame, columns, cells_of)
+    return fill_frame(frame, columns, cells_of)

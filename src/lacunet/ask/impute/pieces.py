@@ -35,7 +35,7 @@ from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
-from lacunet.data.original_tables import repeated, replaced
+from lacunet.data.original_tables import repeat_rows, replace_columns
 from lacunet.data.read import rows_with_codes
 from lacunet.data.source_parts import DataSource, with_nulls
 from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_types
@@ -130,7 +130,7 @@ def _copied(
         copies = counted.numbers(frame, first, frame.num_rows)
         first += frame.num_rows
         for rows in copies_in_parts(copies):
-            yield repeated(frame, rows, counted.column), table.take(rows), shown.take(rows)
+            yield repeat_rows(frame, rows, counted.column), table.take(rows), shown.take(rows)
 
 
 @dataclass
@@ -168,4 +168,4 @@ class SeenColumns:
             missing = shown.columns[name] >= network.cardinality(name)
             rows = rows_with_cells(shown.rows, cells.values, missing, whole.columns[name])
             arrays[column] = arrow_filled(arrays[column], cells, rows)
-        return replaced(pa.table(arrays), replacements)
+        return replace_columns(pa.table(arrays), replacements)

@@ -12,7 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.inference.query import warn_of_hidden_cause
 from lacunet.missingness.confounding import confounded_pair
-from lacunet.missingness.graph import kept_graph
+from lacunet.missingness.graph import graph_of_network
 from lacunet.missingness.verdict import RECOVERABLE
 from lacunet.network.network import Network
 from lacunet.network.nodes import SELECTION, Mechanism
@@ -95,7 +95,7 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
                 AssumptionWarning,
             )
         return
-    graph = kept_graph(network)
+    graph = graph_of_network(network)
     if graph is None:
         return
     partly = {*graph.causes, *map(Mechanism, graph.causes)}

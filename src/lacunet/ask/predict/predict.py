@@ -22,7 +22,7 @@ from lacunet.data.column_rules import source_from, with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, is_one_row
 from lacunet.data.matching import is_null
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.original_tables import few_rows, frame_like, kept_columns
+from lacunet.data.original_tables import columns_as_read, few_rows, frame_like
 from lacunet.data.read import rows_with_codes
 from lacunet.data.source_parts import DataSource
 from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_types
@@ -33,7 +33,7 @@ from lacunet.limits import Memory
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import FloatArray, Network
-from lacunet.text import beginning_with, close_to, counted, in_quotes, listed, question
+from lacunet.text import beginning_with, close_to, counted, in_quotes, listed, meaning_question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
@@ -140,7 +140,7 @@ def predict(
             )
         )
     posteriors = Posteriors.joined(parts)
-    kept = kept_columns(asked.data.source, pieces) if pieces and asked.keep else {}
+    kept = columns_as_read(asked.data.source, pieces) if pieces and asked.keep else {}
     rows.say(asked)
     return frame_like(asked.data.source, {**kept, **_columns(asked, posteriors, values)})
 
@@ -219,7 +219,7 @@ class _AskedTargets:
         self.answers = (give,) if isinstance(give, str) else tuple(give)
         if wrong := [answer for answer in self.answers if answer not in GIVEN]:
             first = str(wrong[0])
-            offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
+            offer = meaning_question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
             hint = offer or f"choose among {', '.join(GIVEN)}."
             raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
         check_choice(unsupported)
@@ -319,7 +319,7 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
             )
         latent = (*latent, *absent)
     if strangers := [name for name in asked.keep if name not in source.columns]:
-        hint = question(close_to(strangers[0], source.columns))
+        hint = meaning_question(close_to(strangers[0], source.columns))
         raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
     return source, replace(data, latent=latent)
 

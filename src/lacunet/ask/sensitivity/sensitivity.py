@@ -34,7 +34,7 @@ from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.read import note_on_sets
 from lacunet.errors import LacunetError
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import pose_question
 from lacunet.inference.query import (
     after_doing,
     check_confounding,
@@ -45,11 +45,11 @@ from lacunet.learning.em.start import CptRows
 from lacunet.learning.em.with_learned_pseudo_counts import flat_pseudo_counts
 from lacunet.learning.learn import carry_out
 from lacunet.learning.methods import default_pseudo_counts
-from lacunet.learning.plan import Setting, planned
+from lacunet.learning.plan import Setting, make_plan
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Result
-from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
 from lacunet.learning.uncertainty.jackknife import replicate_variance
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -62,7 +62,7 @@ from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import named
+from lacunet.network.nodes import node_text
 from lacunet.progress import AskedProgress
 from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
@@ -260,7 +260,7 @@ def sensitivity(
         setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
         learned = None
         if method == "em":
-            learned = carry_out(planned(untilted, network, look, pseudo_counts), rows, setting)
+            learned = carry_out(make_plan(untilted, network, look, pseudo_counts), rows, setting)
         model = _model(
             network=network,
             look=look,
@@ -430,7 +430,7 @@ def _compared(
     words = []
     if graph is not None:
         causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
-        listed = ", ".join(map(named, graph.causes[mechanism])) or "nothing"
+        listed = ", ".join(map(node_text, graph.causes[mechanism])) or "nothing"
         return (
             "em",
             tuple(causes),
@@ -663,7 +663,7 @@ def _intervals(
     for every tilt and each term. Where all replicates answer alike, ``rows`` say how many rows are
     behind each term.
     """
-    whole = settled(by_rows[0], TRACE)
+    whole = round_to_ends(by_rows[0], TRACE)
     replicates = by_rows[1:]
     has_answer = np.isfinite(replicates).all(axis=(1, 2))
     replicates, scales = replicates[has_answer], scales[has_answer]
@@ -758,7 +758,7 @@ def _share_without_data(network: Network, question: Question, budget: int) -> fl
     for term in question.terms:
         check_confounding(network, [(term.target,)], term.evidence, term.do)
         after, evidence = after_doing(network, term.evidence, term.do)
-        shares.append(posed(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
+        shares.append(pose_question(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
     return max(shares)
 
 

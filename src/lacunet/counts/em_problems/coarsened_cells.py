@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.counts.em_problems.cell_layout import Layout
-from lacunet.counts.em_problems.ragged import Ragged, joined
+from lacunet.counts.em_problems.ragged import Ragged, concatenate_rows
 from lacunet.data.table import Codes, EncodedTable, SetsOf, code_type
 from lacunet.network.network import FloatArray, Scope
 
@@ -66,7 +66,7 @@ def factors_of(layout: Layout, sets_of: SetsOf) -> Factors:
     wide = Layout.of(
         layout.network,
         np.concatenate([layout.cardinalities, numbers]),
-        joined([layout.axes, Ragged.of_lengths(np.full(len(axes), 2), np.ravel(axes))]),
+        concatenate_rows([layout.axes, Ragged.of_lengths(np.full(len(axes), 2), np.ravel(axes))]),
     )
     return Factors(wide, tuple(sets_of), tuple(vectors))
 

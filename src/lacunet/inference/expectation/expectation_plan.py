@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs
+from lacunet.inference.elimination.junction_tree import BYTES_OF_CELL
 from lacunet.inference.expectation import fused
 from lacunet.inference.expectation.fused import Fused
-from lacunet.inference.expectation.message_groups import BYTES_OF_CELL
 from lacunet.inference.expectation.messages import Messages, messages_of
 from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of

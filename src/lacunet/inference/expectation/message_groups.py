@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.ragged import Integers
+from lacunet.inference.elimination.junction_tree import BYTES_OF_CELL
 from lacunet.inference.expectation.fused import SMALLEST_SUM, add_at
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-BYTES_OF_CELL = np.dtype(np.float64).itemsize
 MAX_INPUTS_DIVIDED = 8  # of so many inputs all divisions in two sides are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 

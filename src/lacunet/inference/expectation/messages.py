@@ -18,7 +18,13 @@ import numpy as np
 
 from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
+from lacunet.counts.em_problems.ragged import (
+    Integers,
+    Ragged,
+    concatenate_rows,
+    group_equal_rows,
+    ranges,
+)
 from lacunet.inference.expectation.steps import Slices, Structure
 from lacunet.network.network import FloatArray
 
@@ -103,7 +109,7 @@ def messages_of(
         is_message = inputs.items < 0
         # All steps that give one message have its number here.
         inputs.items[is_message] = ~number[~inputs.items[is_message]]
-        first, group = distinct_rows(inputs, structure.variable[step[here]])
+        first, group = group_equal_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
@@ -117,7 +123,7 @@ def messages_of(
     mass = np.stack(by_part, axis=1).astype(np.float64)
     last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component
     last_step = steps.first + (last - structure.of_component[:-1])[component]
-    return Messages(np.concatenate(kept), joined(read), number[last_step], mass)
+    return Messages(np.concatenate(kept), concatenate_rows(read), number[last_step], mass)
 
 
 def slice_starts(

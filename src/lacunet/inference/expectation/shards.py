@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.distinct import begins_of, ordered_keys, stable_order
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.counts.em_problems.ragged import Integers, Ragged, group_equal_rows
 from lacunet.inference.expectation.fused import MOST_CELLS, Fused, Narrow
 from lacunet.inference.expectation.message_groups import Dense, Gathered, Recipe, Scaling, dense_of
 from lacunet.inference.expectation.messages import Messages
@@ -255,7 +255,7 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     levels = 1 + int(structure.level.max(initial=0))
     shape_and_scaling = structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]
     together = shape_and_scaling * levels + structure.level[step[large]]
-    kind = distinct_rows(patterns, together)[1]
+    kind = group_equal_rows(patterns, together)[1]
     cells = np.bincount(kind, structure.cells[step[large]])
     kinds[large] = np.where(cells[kind] >= DENSE_GROUP, kind, -1)
     return kinds

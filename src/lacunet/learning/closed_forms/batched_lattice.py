@@ -26,8 +26,8 @@ from lacunet.counts.groups import GroupedCounts
 from lacunet.learning.closed_forms.lattice import (
     MeanAndVariance,
     candidate,
-    conditional,
     merge_candidates,
+    share_and_variance,
 )
 from lacunet.learning.plan import Aggregation
 from lacunet.network.network import FloatArray
@@ -69,7 +69,7 @@ def _subsets(shown: NDArray[np.uint8]) -> float:
     return float(of_length @ np.exp2(np.arange(len(of_length))))
 
 
-def table_of(counts: Counts, aggregation: Aggregation) -> FloatArray:
+def lattice_table(counts: Counts, aggregation: Aggregation) -> FloatArray:
     """What `lattice` gives for all cells of the table of a family."""
     sizes = counts.cardinalities
     configurations = LatticeConfigurations.of(sizes)
@@ -227,7 +227,7 @@ class Nodes:
                 whole = wholes[place_before[rest] * np.int64(variables) + axis]
                 part = np.broadcast_to(self.weights[some], whole.shape)
                 states = np.array(configurations.sizes)[axis]
-                factor = conditional(part, whole, states)
+                factor = share_and_variance(part, whole, states)
                 candidates = candidate(factor, MeanAndVariance(mean[rest], variance[rest]))
                 pairs = zip(candidates.mean, candidates.variance, strict=True)
                 estimate = merge_candidates((MeanAndVariance(*pair) for pair in pairs), aggregation)

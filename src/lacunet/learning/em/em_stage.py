@@ -56,7 +56,7 @@ from lacunet.learning.em.with_learned_pseudo_counts import (
     flat_pseudo_counts,
 )
 from lacunet.learning.family_reports import FamilyPlan, FamilyReport
-from lacunet.learning.plan import AGREEMENT, Ended, Learned, Setting, Stage, agreed
+from lacunet.learning.plan import AGREEMENT, Ended, Learned, Setting, Stage, count_agreeing_starts
 from lacunet.learning.pseudo_counts import (
     FROM_FIRST_FIT,
     LEARN,
@@ -468,8 +468,9 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
     if loopy:
         yield f"loopy belief propagation touched {counted(len(loopy), 'family', 'families')}"
     if len(fit.starts) > 1:
+        agreeing = count_agreeing_starts(fit.starts)
         words = (
-            f"{len(fit.starts)} starts were made, {agreed(fit.starts)} of them ended within "
+            f"{len(fit.starts)} starts were made, {agreeing} of them ended within "
             f"{AGREEMENT:g} of the best log-posterior"
         )
         if fit.gain > AGREEMENT:

@@ -18,7 +18,7 @@ from lacunet.learning.uncertainty.rate_matrix import (
     EmSpreads,
     em_spreads,
     information,
-    parts_of,
+    parts_of_parameters,
 )
 from lacunet.learning.uncertainty.score_information import score_information
 from lacunet.limits import memory_budget
@@ -107,7 +107,7 @@ def _spreads_at(
 ) -> EmSpreads:
     """The spreads as if EM had arrived."""
     curvature = em_curvature(engine, cells, pseudo)
-    parts = parts_of(engine.problems, curvature)
+    parts = parts_of_parameters(engine.problems, curvature)
     find = score_information if curvature.free.shapes else information
     observed = find(curvature, parts, progress)
     return em_spreads(curvature, observed, row_information(engine, cells))

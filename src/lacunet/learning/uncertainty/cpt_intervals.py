@@ -53,7 +53,7 @@ class Spread:
     open_ends: NDArray[np.bool_] | bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rates", settled(self.rates))
+        object.__setattr__(self, "rates", round_to_ends(self.rates))
         object.__setattr__(self, "sizes", np.where(self.sizes < ROUNDING_OF_ROWS, 0.0, self.sizes))
 
     @classmethod
@@ -71,7 +71,7 @@ class Spread:
         rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
         many there were.
         """
-        rates = settled(rates)
+        rates = round_to_ends(rates)
         spread = rates * (1 - rates)
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
@@ -239,14 +239,14 @@ class SpreadOverOptima(Spread):
         return np.asarray(np.hypot(self.optima[0].standard_error, apart))
 
 
-def settled(rates: FloatArray, rounding: float = RATE_ROUNDING) -> FloatArray:
+def round_to_ends(rates: FloatArray, rounding: float = RATE_ROUNDING) -> FloatArray:
     """The rates, with those that only rounding keeps from 0 or 1 put there.
 
     Whether all rows agree decides where an interval ends: the order of a sum must not.
 
     Examples
     --------
-    >>> settled(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
+    >>> round_to_ends(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
     [1.0, 0.0, 0.25]
     """
     return np.where(rates < rounding, 0.0, np.where(rates > 1 - rounding, 1.0, rates))

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import quotient
 from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, posed, relevant
+from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, pose_question, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
@@ -234,7 +234,7 @@ def bounded_spread(
         The spread of any answer.
     """
     spread = spread_of(asked)
-    question = posed(asked.network, [asked.scope], asked.evidence)
+    question = pose_question(asked.network, [asked.scope], asked.evidence)
     if (question.shares[0] or 0.0) < NOTED_SHARE:
         return spread
     extremes = extreme_rows(question)

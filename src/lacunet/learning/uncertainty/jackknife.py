@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.counts.counts import quotient
 from lacunet.inference.joint import family_marginals
-from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
 from lacunet.learning.uncertainty.delta import (
     AnsweredQuery,
     in_rows,
@@ -88,7 +88,7 @@ class Replicates:
         weight = self.row_weights.get(variable, expected)
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
-        rates = settled(rates, PRIOR_ROUNDING)
+        rates = round_to_ends(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
             return Spread.of_variance(table, table, variance)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))

@@ -49,7 +49,7 @@ from lacunet.progress import Progress
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
 MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 
-Step = Callable[[FloatArray], FloatArray]
+EmStep = Callable[[FloatArray], FloatArray]
 RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 SMALLEST_ROOM = 1e-6  # for a parameter of a shape: less is at a bound
@@ -141,8 +141,8 @@ class Curvature:
     """Where EM has converged: the step, the cells, and what is expected of every row."""
 
     layout: Layout
-    step: Step
-    expect: Step  # the expected counts at some cells, without pseudo-counts
+    step: EmStep
+    expect: EmStep  # the expected counts at some cells, without pseudo-counts
     cells: FloatArray  # of all CPTs, end to end
     pseudo: FloatArray  # their pseudo-counts
     expected: FloatArray  # their expected counts, with these
@@ -286,7 +286,7 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
     return np.asarray((whole + whole.T) / 2)
 
 
-def parts_of(problems: Problems, curvature: Curvature) -> Integers:
+def parts_of_parameters(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
     from networkx.utils import UnionFind
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.counts.counts import quotient
 from lacunet.missingness.formulas.notation import PLAIN_TEXT, Notation
-from lacunet.missingness.formulas.samples import Run, Sample, Weighted, Writer, nested
+from lacunet.missingness.formulas.samples import Run, Sample, Weighted, Writer, parts_of_term
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
 from lacunet.network.nodes import SELECTION, quoted
@@ -141,7 +141,9 @@ class Term:
     @property
     def columns(self) -> frozenset[str]:
         """The variables whose columns are read: all that it names, but for a known law."""
-        return frozenset(part for part in nested(self, stop=InPopulation) if isinstance(part, str))
+        return frozenset(
+            part for part in parts_of_term(self, stop=InPopulation) if isinstance(part, str)
+        )
 
     @property
     def filled(self) -> Scope:
@@ -150,7 +152,7 @@ class Term:
 
     def scopes(self) -> Iterator[Scope]:
         """The variables of every table that is filled."""
-        return (part.filled for part in nested(self) if hasattr(part, "filled"))
+        return (part.filled for part in parts_of_term(self) if hasattr(part, "filled"))
 
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the estimand to hold, in words."""

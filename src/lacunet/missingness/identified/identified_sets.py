@@ -3,13 +3,13 @@ r"""The identified set of a query: its lowest and highest value over all models 
 .. math::
     \min_w / \max_w \; q(w) \quad \text{such that} \quad m(w) = \hat m, \; w \ge 0
 
-where w are the weights of all models of the graph (`lifted`) and :math:`\hat m` is the manifest law
-of highest likelihood. Starting from models that EM finds, the set is followed by a sequence of
-linear programs: around a model both the query and the manifest law are replaced by their
-tangents, the program is solved within a region that is trusted, the result is brought back onto
-the manifest law, and kept if it gains. Every end of a set is thus the answer of a model that
-looks the same; that no other goes further is proved only where everything is linear, elsewhere
-several starts stand for it.
+where w are the weights of all models of the graph (`response_function_models`) and :math:`\hat m`
+is the manifest law of highest likelihood. Starting from models that EM finds, the set is followed
+by a sequence of linear programs: around a model both the query and the manifest law are replaced
+by their tangents, the program is solved within a region that is trusted, the result is brought
+back onto the manifest law, and kept if it gains. Every end of a set is thus the answer of a model
+that looks the same; that no other goes further is proved only where everything is linear,
+elsewhere several starts stand for it.
 
 *Sampling error.* At an end the multipliers of :math:`m(w) = \hat m` say how the end moves with the
 manifest law, which has the covariance of maximum likelihood,
@@ -28,11 +28,11 @@ from math import prod
 import numpy as np
 
 from lacunet.counts.counts import added_up, quotient
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.counts.distinct_rows import Rows
 from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
-from lacunet.missingness.identified.lifted import lifted
+from lacunet.missingness.identified.lifted import response_function_models
 from lacunet.missingness.identified.set_intervals import covering
 from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
@@ -40,7 +40,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
-from lacunet.network.nodes import named, quoted
+from lacunet.network.nodes import node_text, quoted
 from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
@@ -123,7 +123,7 @@ class IdentifiedSet(Displayed):
             ]
             for cell in np.ndindex(self.low.shape)
         ]
-        names = [*map(named, self.asked.names)]
+        names = [*map(node_text, self.asked.names)]
         header = [*names, *ends, interval_in_words(0.95)]
         yield f"{self.asked}: {what}"
         yield TextTable(header, rows, left=len(names))
@@ -149,9 +149,9 @@ def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> 
         )
     sizes = graph.network.cardinality_of
     try:
-        return lifted(graph.mixed, sizes, known)
+        return response_function_models(graph.mixed, sizes, known)
     except TooLargeEstimandError:
-        return lifted(near(graph.mixed, asked, known), sizes, known)
+        return response_function_models(near(graph.mixed, asked, known), sizes, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,11 +195,11 @@ def best_fit(
     known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
     law = np.concatenate([counts / counts.sum(), *known])  # no law fits better
     randoms = [_random(model, seed) for seed in range(STARTS_OF_FIT)]
-    starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
+    starts = [fit_by_em(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
     exact = (_restored(model, weights, law) for weights in starts)
     best = next((weights for weights in exact if weights is not None), None)
     if best is None:
-        starts = [fitted(model, counts, weights, EM_STEPS, known) for weights in starts]
+        starts = [fit_by_em(model, counts, weights, EM_STEPS, known) for weights in starts]
         best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
         law = np.concatenate([model.manifest(best)[: len(counts)], *known])
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
@@ -265,7 +265,9 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     # A cell that is one of several states counts as missing.
     codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
     sizes = [int(values.max()) + 1 for values in grid.seen.values()]
-    numbers = pack(codes, sizes, len(rows.weights))  # the grid has all combinations, in this order
+    numbers = pack_keys(
+        codes, sizes, len(rows.weights)
+    )  # the grid has all combinations, in this order
     return added_up(numbers, rows.weights, grid.cells)
 
 
@@ -274,7 +276,7 @@ def _random(model: Models, seed: int) -> FloatArray:
     return model.normalised(np.where(model.zeros, 0.0, weights))
 
 
-def fitted(
+def fit_by_em(
     model: Models,
     counts: FloatArray,
     start: FloatArray,

@@ -31,7 +31,7 @@ MOST_TYPES = 20_000
 MAX_LIFTED_CONFIGURATIONS = 2_000_000
 
 
-def lifted(
+def response_function_models(
     graph: MixedGraph, cardinality_of: dict[str, int], known: tuple[Scope, ...] = ()
 ) -> Models:
     """Lay out the configurations of a graph and the response functions of its districts.

@@ -67,10 +67,10 @@ from lacunet.missingness.recover.propensity import (
 from lacunet.missingness.recover.queries import Names, Query
 from lacunet.missingness.separation.mixed import (
     MixedGraph,
-    directed,
-    projected,
+    project_out,
     subsets,
-    topological,
+    topological_nodes,
+    without_bidirected,
 )
 from lacunet.network.nodes import SELECTION, Mechanism, Node
 
@@ -80,7 +80,7 @@ def fraction(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
     need = graph.mechanisms_of(query.names)  # condition 1
     allowed = graph.closure(need)
-    local = restricted(graph, allowed, query.names)
+    local = restrict(graph, allowed, query.names)
     holds = partial(_selects, local, query)
     if holds(need, NO_MECHANISMS):  # deletion: no propensity need be known
         shown = tuple(mechanism for mechanism in local.mechanisms if mechanism in need)
@@ -106,7 +106,7 @@ def _selects(graph: MixedGraph, query: Query, shown: MechanismSet, fixed: Mechan
 
 
 @lru_cache(maxsize=4096)
-def restricted(graph: MixedGraph, mechanisms: MechanismSet, names: Names) -> MixedGraph:
+def restrict(graph: MixedGraph, mechanisms: MechanismSet, names: Names) -> MixedGraph:
     """The graph of the mechanisms, the names and their ancestors; the rest sums to one."""
     kept = graph.ancestors(mechanisms | names | graph.selection)
     if len(kept) == len(graph.order):
@@ -119,7 +119,7 @@ def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> list[Te
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
     for scope in _scopes(graph, query.names):
         partially_observed = graph.mechanisms_of(scope)
-        local = restricted(graph, graph.closure(partially_observed), scope)
+        local = restrict(graph, graph.closure(partially_observed), scope)
         for free in _free_sets(local, partially_observed):
             samples = _odds_samples(local, query, scope, free, most)
             if samples:
@@ -259,11 +259,11 @@ def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]
     And where hidden causes are replaced by edges.
     """
     near = graph.closure(graph.mechanisms_of(query.names))
-    tight = restricted(graph, near, query.names)
+    tight = restrict(graph, near, query.names)
     local_graphs = [tight]
     wider = graph.closure(near | graph.mechanisms_of(tight.variables))
     if wider != near:
-        local_graphs.append(restricted(graph, wider, query.names))
+        local_graphs.append(restrict(graph, wider, query.names))
     for local in local_graphs:
         for hide in _hidden_sets(local, query, near):
             for projection in _projections(local, hide):
@@ -290,14 +290,14 @@ def _projections(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, 
 
     A projection with hidden causes is followed by the directed graphs that contain it.
     """
-    with_mechanisms = reduce(projected, hide, graph)
+    with_mechanisms = reduce(project_out, hide, graph)
     mechanisms = [Mechanism(name) for name in hide if Mechanism(name) in graph.parents]
-    graphs = [reduce(projected, mechanisms, with_mechanisms)]
+    graphs = [reduce(project_out, mechanisms, with_mechanisms)]
     if mechanisms:  # R[X] may be selected on although X is hidden: every row tells it
         graphs.append(with_mechanisms)
     for projection in tuple(graphs):
         for order in _orders(projection):
-            graphs.append(directed(projection, order))
+            graphs.append(without_bidirected(projection, order))
     return tuple(graphs)
 
 
@@ -322,4 +322,4 @@ def _order_with(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[No
     def key(node: Node) -> tuple[bool, bool, int]:
         return node == SELECTION, isinstance(node, Mechanism), priority.get(node, -1)
 
-    return topological(graph, key)
+    return topological_nodes(graph, key)

@@ -39,7 +39,7 @@ REFUSED_DEVIATION = 1e-2
 
 MOST_AXES = 64  # of a NumPy array
 
-Order = Literal["parents first", "child first", "reversed"]
+AxisOrder = Literal["parents first", "child first", "reversed"]
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def family(variables: Variables, child: str, parents: Sequence[str], location: s
 
 
 def from_flat(
-    members: Family, numbers: Sequence[float] | FloatArray, order: Order = "parents first"
+    members: Family, numbers: Sequence[float] | FloatArray, order: AxisOrder = "parents first"
 ) -> Family:
     """The family with the CPT whose numbers stand in a row.
 
@@ -252,7 +252,7 @@ def check_nesting(text: str, location: str, members: Family, shape: tuple[int, .
 
 
 def from_states(
-    members: Family, states: Sequence[str], location: str, order: Order = "parents first"
+    members: Family, states: Sequence[str], location: str, order: AxisOrder = "parents first"
 ) -> Family:
     """The family whose CPT holds ones and zeros: one state for each configuration of the parents.
 

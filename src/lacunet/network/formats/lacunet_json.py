@@ -338,9 +338,11 @@ def render(network: Network, learned: str | None = None) -> str:
     if network.tied:
         parts["tied"] = _written(network.tied)
     if network.shapes_of:
-        from lacunet.network.shapes.shape_names import as_json
+        from lacunet.network.shapes.shape_names import shape_as_json
 
-        parts["shapes"] = _written({v: as_json(shape) for v, shape in network.shapes_of.items()})
+        parts["shapes"] = _written(
+            {v: shape_as_json(shape) for v, shape in network.shapes_of.items()}
+        )
     if network.bootstrap is not None:
         members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
         parts["bootstrap"] = _lines(members)

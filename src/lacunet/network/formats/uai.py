@@ -14,9 +14,9 @@ import math
 import re
 
 from lacunet.network.formats.draft import (
+    AxisOrder,
     Declared,
     Family,
-    Order,
     Variables,
     assemble,
     declare,
@@ -52,7 +52,7 @@ def parse(source: Source) -> Network:
     families, is_agrum = _families(cursor, variables)
     if is_agrum and any(len(members.parents) > 1 for members in families):
         warn_of_agrum(source.name)
-    order: Order = "reversed" if is_agrum else "parents first"
+    order: AxisOrder = "reversed" if is_agrum else "parents first"
     tables = (from_flat(members, _numbers(cursor, members), order) for members in families)
     network = assemble(variables, tables)
     cursor.check_end()

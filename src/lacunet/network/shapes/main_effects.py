@@ -133,7 +133,7 @@ def backed_by_states(rows: FloatArray) -> FloatArray:
     return np.where(rows > 0, rows, backing)
 
 
-def check_size(name: str, variable: str, states: StatesOfAxes) -> None:
+def check_table_rows(name: str, variable: str, states: StatesOfAxes) -> None:
     """Refuse a shape whose table would have too many rows."""
     rows = prod(map(len, states[:-1]))
     if rows > MAX_PARENT_CONFIGURATIONS:

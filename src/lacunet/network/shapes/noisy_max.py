@@ -38,7 +38,7 @@ from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
 from lacunet.network.shapes.newton import Slope, maximum
@@ -84,7 +84,7 @@ class NoisyMax:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         child = absent_index("NoisyMax", variable, states[-1], self.absent, variable)
         if child not in (0, len(states[-1]) - 1):
             raise NetworkError(

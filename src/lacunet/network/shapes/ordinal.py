@@ -28,13 +28,12 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
 from lacunet.network.shapes.newton import Slope, maximum
-from lacunet.network.shapes.shape import Shaped, StatesOfAxes
+from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
-LARGEST_LOG_ODDS = 30.0  # a log odds, or a log odds ratio
 SMALLEST_GAP = 1e-12  # between two thresholds: a state between them is never reached
 
 
@@ -46,7 +45,7 @@ class Ordinal:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         sizes = tuple(map(len, states))
         baselines = [0] * len(parents)
         names = [f"odds of at most {state}" for state in states[-1][:-1]]

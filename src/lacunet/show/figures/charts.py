@@ -25,7 +25,7 @@ from lacunet.show.figures.shapes import (
     Words,
     stroke,
 )
-from lacunet.show.figures.text_width import fitted, text_width, wrapped
+from lacunet.show.figures.text_width import shorten_to_width, text_width, wrap_words
 from lacunet.text import counted
 
 WIDTH, HEIGHT = 380, 230
@@ -236,7 +236,7 @@ def _label_room(names: Sequence[str]) -> float:
 
 def short(name: str) -> str:
     """A label, without its middle where it is too long."""
-    return fitted(name, WIDEST_LABEL, SIZE)
+    return shorten_to_width(name, WIDEST_LABEL, SIZE)
 
 
 def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) -> Picture:
@@ -315,7 +315,7 @@ def heat_map(
     is_turned = len(columns) > MOST_ACROSS and len(rows) <= MOST_ACROSS
     if is_turned:
         table, rows, columns, given = table.T, columns, rows, ""
-    lines_ = wrapped(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
+    lines_ = wrap_words(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
     top = 16.0 * len(lines_)
     left = _label_room([*rows, given])
     cell = max(56.0, 14 + max(_room(short(name)) for name in columns))

@@ -49,7 +49,7 @@ def rows_behind(report: FamilyReport) -> FloatArray:
     return np.asarray(np.where(report.support > 0, rows, 0.0))
 
 
-def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
+def pack_numbers(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
     """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
     Parameters

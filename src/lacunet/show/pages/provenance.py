@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lacunet.show.pages.kit import Tile, document, named, paragraph, section, table, tiles
+from lacunet.show.pages.kit import Tile, document, isolated, paragraph, section, table, tiles
 from lacunet.text import counted, first_of, own_version
 
 MAX_FILES_IN_TITLE = 3
@@ -145,7 +145,7 @@ def report_page(
     skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
     body = [
         f"{skip}<header>",
-        f"<h1>{named(before) if before else ''}{named(title)}</h1>",
+        f"<h1>{isolated(before) if before else ''}{isolated(title)}</h1>",
         paragraph(words, "soft"),
         tiles(facts) if facts else "",
         notes,

@@ -12,7 +12,7 @@ from math import isinf
 from typing import Any
 from urllib.parse import unquote
 
-from lacunet.data.bins import Bins, asked_bins
+from lacunet.data.bins import Bins, parse_bins
 from lacunet.errors import LacunetError
 from lacunet.learning.auto import Auto
 from lacunet.learning.methods import options_of
@@ -112,7 +112,9 @@ def explain_words(project: Project, folder: str) -> Words:
 
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
-    targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
+    targets, evidence, do = question_in_address(
+        project.asked, checked_sketch(project.graph).variables
+    )
     each = [_evidence_item(name, state) for name, state in evidence.items()]
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
@@ -180,7 +182,7 @@ def missingness_of(project: Project) -> str:
     return ""
 
 
-def question(
+def question_in_address(
     asked: str, variables: Sequence[str]
 ) -> tuple[list[str], dict[str, str | list[str]], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
@@ -256,7 +258,7 @@ def python_text(project: Project, folder: str) -> str:
     restricted = project.only(sketch.variables)
     level = project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
-    bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
+    bins = {name: _written(parse_bins(name, typed)) for name, typed in restricted.bins.items()}
     data = data_options(project)
     data |= _given(not_asked=restricted.not_asked, states=states, bins=bins)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
@@ -270,7 +272,7 @@ def python_text(project: Project, folder: str) -> str:
         _call("result.write", [f"{folder}/learned.json"], {}),
         _call("result.report", [f"{folder}/page.html", _Name("data")], report),
     ]
-    targets, evidence, do = question(project.asked, sketch.variables)
+    targets, evidence, do = question_in_address(project.asked, sketch.variables)
     if targets:
         asked: list[Any] = [_Name("name")]
         if evidence:

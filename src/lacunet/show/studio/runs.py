@@ -26,7 +26,7 @@ from typing import Any
 
 from lacunet.atomic_files import replacing
 from lacunet.errors import LacunetError
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 
 KEPT_LINES = 40
 LONGEST_LABEL = 60
@@ -75,7 +75,7 @@ class CurrentRun:
     def as_data(self) -> dict[str, Any]:
         """What the page shows of it."""
         return {
-            **plain(self, "name status progress"),
+            **plain_attributes(self, "name status progress"),
             "kind": self.task.kind,
             "message": "\n".join(self.lines),
             "seconds": self.seconds,
@@ -236,7 +236,7 @@ class Runs:
         task = job.task
         about = {
             "name": job.name,
-            **plain(task, "kind words"),
+            **plain_attributes(task, "kind words"),
             "commands": [shlex.join(["lacunet", *command]) for command in task.commands],
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),

@@ -16,7 +16,7 @@ from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
 from lacunet.text import counted, finite, read_formula
 from lacunet.text_tables import TextTable, fitting
@@ -74,7 +74,7 @@ def recovered_as_data(report: GraphReport) -> dict[str, Any]:
         ]
         data["never_testable"] = list(silent)
     if report.full_law is not None:
-        law = plain(report.full_law.verdict, "query status generic why")
+        law = plain_attributes(report.full_law.verdict, "query status generic why")
         data["full_law"] = {**law, "standing": report.full_law.standing}
     return data
 
@@ -168,8 +168,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {
-        **plain(witness.asked, "target given"),
-        **plain(witness, "manifest_difference query_difference"),
+        **plain_attributes(witness.asked, "target given"),
+        **plain_attributes(witness, "manifest_difference query_difference"),
         "parents": {str(n): [*map(str, witness.submodel.parents(n))] for n in witness.one},
         "model_1": {str(node): table.tolist() for node, table in witness.one.items()},
         "model_2": {str(node): table.tolist() for node, table in witness.two.items()},
@@ -181,22 +181,22 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
     bounds, assumed = answer.bounds, answer.assumptions
     interval = None if answer.interval is None else finite(answer.interval.tolist())
     return {
-        **plain(verdict, "target given do"),
+        **plain_attributes(verdict, "target given do"),
         "states": dict(answer.states),
-        **plain(verdict, "status generic why is_computable"),
+        **plain_attributes(verdict, "status generic why is_computable"),
         "standing": answer.standing,
-        **plain(estimate or verdict, "estimand latex"),
+        **plain_attributes(estimate or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
-        "estimate": estimate and {**plain(estimate, ESTIMATED), "interval": interval},
+        "estimate": estimate and {**plain_attributes(estimate, ESTIMATED), "interval": interval},
         "set": bounds
         and {
-            **plain(bounds, "low high"),
+            **plain_attributes(bounds, "low high"),
             "interval": interval,
             "is_narrow": answer.is_narrow,
         },
         "not_estimated": answer.refusal or None,
         "assumptions": assumed
-        and [plain(claim, ASSUMPTION_FIELDS) for claim in assumed.assumptions],
+        and [plain_attributes(claim, ASSUMPTION_FIELDS) for claim in assumed.assumptions],
     }
 
 
