@@ -16,7 +16,7 @@ array(['a'], dtype='<U1')
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
-from lacunet.ask.predict.completions import most_probable, refuse_impossible_rows
+from lacunet.ask.impute.draws import parameter_draws
+from lacunet.ask.impute.impute import DRAW, are_proper, completed_tables, number_of_draws
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.counts.open_rows import open_rows
@@ -42,6 +43,7 @@ from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.learning.learn import learn
+from lacunet.learning.result import Result
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
@@ -52,8 +54,8 @@ from lacunet.structure.judge_by_em import network_with_parents
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
-    from sklearn.utils import _safe_indexing
-    from sklearn.utils._set_output import _get_output_config
+    from sklearn.utils import _safe_indexing, check_random_state
+    from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
@@ -347,11 +349,13 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
 
 @clear_arguments
 class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
-    """Fill in missing cells by the most probable completion of each row.
+    """Fill in missing cells by draws from their distribution given what the row shows.
 
-    What is learned in `fit` fills in any later data, also in columns that were complete before.
-    Cells that are shown keep their values, also those that `fit` has not seen; the columns of a
-    dataframe keep their types as in `Network.impute`, where ``set_output(transform="pandas")`` or
+    `transform` gives one completed table, in which columns vary, and go together, as measured ones
+    do; `draw` gives several, of which `lacunet.pool` makes the answer of an analysis. What is
+    learned in `fit` fills in any later data, also in columns that were complete before. Cells that
+    are shown keep their values, also those that `fit` has not seen; the columns of a dataframe keep
+    their types as in `Network.impute`, where ``set_output(transform="pandas")`` or
     ``"polars"`` asks for dataframes. Of a question that was not asked every cell says so, and its
     column becomes one of objects or texts where it cannot.
 
@@ -372,12 +376,44 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         `lacunet.Data`: ``codes={"Smokes": {9: None, 1: "no"}}``; ``{"Answer": {"NA": "NA"}}`` keeps
         a word that else means "missing".
         A cell that is one of several states is filled in too.
+    sample_posterior
+        False for the most probable completion of each row in place of a draw.
+    draws
+        How many completed tables `draw` gives if it is not told.
+    random_state
+        A seed gives the same draws for the same rows; a ``numpy.random.RandomState`` or
+        ``Generator`` goes on where it is, and None gives others each time.
 
     Attributes
     ----------
     network_ : Network
         What was learned.
     """
+
+    def __init__(
+        self,
+        edges: Edges = None,
+        *,
+        method: Any = "auto",
+        pseudo_counts: Any = None,
+        bins: Any = "auto",
+        codes: Any = None,
+        not_asked: Any = None,
+        sample_posterior: bool = True,
+        draws: int = 20,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            edges,
+            method=method,
+            pseudo_counts=pseudo_counts,
+            bins=bins,
+            codes=codes,
+            not_asked=not_asked,
+        )
+        self.sample_posterior = sample_posterior
+        self.draws = draws
+        self.random_state = random_state
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows.
@@ -395,9 +431,10 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
             parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
-        self.network_ = _fitted(
-            self, network_with_parents(asked, asked.variables, parents_of), table
-        )
+        bare = network_with_parents(asked, asked.variables, parents_of)
+        self.network_ = _fitted(self, bare, table)
+        self._learned_from_rows = bare, table
+        self._sure: Result | None = None
         self._seen = self._values_in(columns, weights)
         return self
 
@@ -415,12 +452,70 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     def transform(self, X: Any) -> Any:  # noqa: N803
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
+        (whole,) = self._completed(X, 1 if self.sample_posterior else None)
+        return whole
+
+    def draw(self, X: Any, m: int | None = None) -> list[Any]:  # noqa: N803
+        """Several completed tables, for multiple imputation: each as `transform` gives it.
+
+        Two or more are proper: each is drawn with CPTs of its own, which are drawn first, within
+        their uncertainty. For that the rows of `fit` are kept, and learned from once more.
+
+        Parameters
+        ----------
+        m
+            How many; by default ``draws``.
+
+        Examples
+        --------
+        >>> X = np.array([["u", "p"], ["v", "q"], ["u", None]] * 20, dtype=object)
+        >>> imputer = BayesianNetworkImputer(random_state=0).fit(X)
+        >>> tables = imputer.draw(X, 5)
+        >>> len(tables), tables[0].shape
+        (5, (60, 2))
+        """
+        check_is_fitted(self)
+        number = number_of_draws(self.draws if m is None else m, DRAW)
+        assert number is not None
+        return [
+            _wrap_data_with_container("transform", whole, X, self)
+            for whole in self._completed(X, number)
+        ]
+
+    def _completed(self, X: Any, number: int | None) -> Iterator[Any]:  # noqa: N803
+        """So many tables that are drawn; without a number the most probable one."""
         rows = _validated(self, X, reset=False)
         columns = _columns(self, X, rows)
         read_report = ReadReport()
         table, shown = self._rows_of(columns, read_report)
-        refuse_impossible_rows(self.network_, table)
-        completed = most_probable(self.network_, table)
+        rng = _generator(self.random_state)
+        networks = None
+        if are_proper(number, None) and number is not None:
+            networks = parameter_draws(self._with_intervals(), number, rng)
+        for whole in completed_tables(self.network_, table, (), number, networks, rng, None):
+            yield self._filled(X, rows, columns, read_report, shown, whole)
+
+    def _with_intervals(self) -> Result:
+        """What was learned, with intervals: learned again from the same rows, the first time."""
+        if self._sure is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LacunetWarning)  # given when it was fitted
+                bare, table = self._learned_from_rows
+                self._sure = learn(
+                    bare, table, self.method, pseudo_counts=self.pseudo_counts, intervals=True
+                )
+        return self._sure
+
+    def _filled(
+        self,
+        X: Any,  # noqa: N803
+        rows: NDArray[Any],
+        columns: ColumnsByName,
+        read_report: ReadReport,
+        shown: EncodedTable,
+        completed: EncodedTable,
+    ) -> Any:
+        """The rows with what they do not show filled in."""
         frame: Any = X
         if not _is_frame(X):
             frame = {name: list(cells) for name, cells in columns.items()}
@@ -458,6 +553,20 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
                 kind = pa.string()
             cells = StateCells(values, kind)
         return replace(cells, are_means=True)  # none is taken from the rows to be completed
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """The source of randomness, from scikit-learn's ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        raise LacunetError(
+            f"random_state is {random_state!r}, which is not a seed.",
+            "give a whole number from zero up, a numpy.random.RandomState or Generator, or None.",
+        ) from None
+    return np.random.default_rng(state.randint(2**31, size=4))
 
 
 def _states_of_classes(classes: Sequence[Any]) -> tuple[str, ...]:

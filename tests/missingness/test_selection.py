@@ -490,11 +490,11 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
         np.testing.assert_allclose(by_row, truth.reshape(4, 2), rtol=0, atol=2e-3)
         one = known.predict({"A": "1", "B": "yes", "C": None}, "C")
         np.testing.assert_allclose(np.ravel([*one.values()]), by_row[3])
-        assert known.impute(rows)["C"].to_pylist() == ["0", "1", "0", "1"]
+        assert known.impute(rows, how="most probable")["C"].to_pylist() == ["0", "1", "0", "1"]
         np.testing.assert_allclose(known.query("C", {"B": "no"}), known.cpt("C").table[0])
     alone = replace(result.network.mechanisms, cpt_of={})  # type: ignore[type-var]
     with pytest.warns(lc.LacunetWarning, match="selected"):
-        result.network.with_mechanisms(alone).impute(rows)
+        result.network.with_mechanisms(alone).impute(rows, how="most probable")
 
 
 def test_the_law_of_the_population_names_each_state_once_as_data_do() -> None:

@@ -73,7 +73,7 @@ class CountedRows:
             raise DataError(
                 f"row {first + wrong + 1} stands for {numbers[wrong]:g} rows: one draw is made "
                 "for each row, so that counts have to be whole numbers.",
-                "leave draws out for the most probable completion of each row.",
+                "how='most probable' (--most-probable) completes each row once.",
             )
         return np.asarray(numbers, np.int64)
 
