@@ -196,11 +196,15 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
     """Columns for which the data name states that the network does not have."""
     known = network.states_of
     asked = {} if isinstance(states, Network) else states
-    if other := [
-        name
-        for name in network.variables
-        if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
-    ]:
+    other = []
+    for name in network.variables:
+        # States that differ only in how a number is written, such as 1.1 and 1.10, are as given.
+        if any(
+            str(state) not in known[name] and spelled(state) not in known[name]
+            for state in asked.get(name, ())
+        ):
+            other.append(name)
+    if other:
         yield (
             f"the network has its own states of {short_list(other)}, which are used in place of "
             "those that states= (--states) names."
