@@ -15,7 +15,7 @@ from textwrap import dedent
 import pytest
 
 import lacunet
-from lacunet.cli.parsing import COMMANDS, parsed
+from lacunet.cli.parsing import COMMANDS, parse_command_line
 
 ROOT = Path(__file__).parent.parent
 PAGES = (
@@ -100,7 +100,7 @@ def test_every_command_line_shown_is_one_that_the_program_takes(
     for words, is_within_text in command_lines(page.read_text()):
         if words[0] in COMMANDS and "..." not in words:
             with contextlib.suppress(SystemExit):
-                parsed(words)
+                parse_command_line(words)
             printed = capsys.readouterr().err
             # A command may be named in the text without its files.
             is_named = is_within_text and "error: give " in printed

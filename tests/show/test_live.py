@@ -20,7 +20,7 @@ from lacunet.network.network import Network
 from lacunet.show.network_page import page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.results.result_page import page as learned_page
-from lacunet.show.studio.commands import question
+from lacunet.show.studio.commands import question_in_address
 
 pytestmark = needs_browser
 BNREP = Path(__file__).parents[1] / "cases" / "bnrep"
@@ -654,7 +654,9 @@ def test_likelihoods_are_typed_into_a_dialog_and_kept_in_the_address(
         assert opened.bar("A~b", "w").get_attribute("aria-pressed") == "false"
         clicked, address = opened.numbers(), opened.page.evaluate("location.hash")
         assert address == "#A%7Eb~x%7Ey=0.5&A%7Eb~do%28z%29=2&A%7Eb~w=0"
-        assert question(address, network.variables)[1] == {"A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}}
+        assert question_in_address(address, network.variables)[1] == {
+            "A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}
+        }
         opened.page.reload()
         opened.page.wait_for_selector("html[data-hatched=yes]")
         assert opened.numbers() == clicked

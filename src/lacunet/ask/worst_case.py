@@ -257,7 +257,7 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
 # Of the rows: those that show (x, u), n(x, u); may have (not x, u), c(not x, u); may have (x, u),
 # c(x, u); and show (not x, u), n(not x, u).
 Sums = tuple[FloatArray, FloatArray, FloatArray, FloatArray]
-Sets = NDArray[np.bool_]  # whether each code of a variable allows each state
+Masks = NDArray[np.bool_]  # whether each code of a variable allows each state
 
 
 def _sums_by_axes(
@@ -269,8 +269,10 @@ def _sums_by_axes(
     whole = np.zeros([len(allows) for allows in sets])
     np.add.at(whole, tuple(rows.column(name) for name in scope), values)
     axes = tuple(range(whole.ndim))
-    conditions, last = axes[: whole.ndim - targets], axes[whole.ndim - targets :]
-    shown, may = _by_states(whole, only, conditions), _by_states(whole, sets, conditions)
+    conditions = axes[: whole.ndim - targets]
+    last = axes[whole.ndim - targets :]
+    shown = _by_states(whole, only, conditions)
+    may = _by_states(whole, sets, conditions)
     return (
         _by_states(shown, only, last),
         may.sum(axis=last, keepdims=True) - _by_states(may, only, last),
@@ -279,7 +281,7 @@ def _sums_by_axes(
     )
 
 
-def _by_states(whole: FloatArray, sets: Sequence[Sets], axes: Sequence[int]) -> FloatArray:
+def _by_states(whole: FloatArray, sets: Sequence[Masks], axes: Sequence[int]) -> FloatArray:
     """The rows whose codes along some axes allow each state."""
     for axis in axes:
         summed = np.tensordot(whole, sets[axis].astype(np.float64), axes=(axis, 0))

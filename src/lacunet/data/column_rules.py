@@ -93,7 +93,13 @@ def plan_reading(data: Data, network: Network) -> Reading:
     column_of, notes = _matched_columns(source, network, tuple(data.latent))
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
-    reading = Reading(with_data_codes(network, data), source, data, column_of, ())
+    reading = Reading(
+        network=with_data_codes(network, data),
+        source=source,
+        data=data,
+        column_of=column_of,
+        notes=(),
+    )
     replacements = _replaced(network, reading.network)
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
@@ -198,11 +204,10 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
     asked = {} if isinstance(states, Network) else states
     other = []
     for name in network.variables:
-        # States that differ only in how a number is written, such as 1.1 and 1.10, are as given.
-        if any(
-            str(state) not in known[name] and spelled(state) not in known[name]
-            for state in asked.get(name, ())
-        ):
+        # A state is named as it is written, or as the number that it writes: "1.10" stays apart
+        # from "1.1" where a network was made with both.
+        names = asked.get(name, ())
+        if not all(str(state) in known[name] or spelled(state) in known[name] for state in names):
             other.append(name)
     if other:
         yield (

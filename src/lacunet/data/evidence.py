@@ -250,7 +250,8 @@ def _some_left(
 
 def _compared(network: Network, name: str, sign: str, number: Decimal) -> tuple[int, ...]:
     """The places of the states that a comparison leaves."""
-    states, cuts = network.states(name), network.cuts_of.get(name, ())
+    states = network.states(name)
+    cuts = network.cuts_of.get(name, ())
     written = assigned(name, f"{sign}{number}")
     if cuts:
         places = _intervals_left(network, name, sign, number)
@@ -279,7 +280,8 @@ def _intervals_left(network: Network, name: str, sign: str, number: Decimal) -> 
 
     An interval holds its left end, the last one its right end too.
     """
-    cuts, value = network.cuts_of[name], float(number)
+    cuts = network.cuts_of[name]
+    value = float(number)
     includes_end = sign in (">", "<=")  # of what is on the lower side
     left = []
     for index, (low, high) in enumerate(pairwise(cuts)):

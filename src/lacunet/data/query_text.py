@@ -62,16 +62,16 @@ def is_query(text: str) -> bool:
     return _PROBABILITY.match(text.lstrip()) is not None or "|" in text or "=" in text
 
 
-def asked_query(text: str, network: Network) -> AskedQuery:
+def parse_query(text: str, network: Network) -> AskedQuery:
     """What is asked, given and done, if the network has it.
 
     Examples
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
-    >>> asked_query("P(Ill | Age=old)", network)
+    >>> parse_query("P(Ill | Age=old)", network)
     AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={}, each=[], each_do=[])
-    >>> asked_query("P(Ill=yes)", network).states, asked_query("P(Ill | Age)", network).each
+    >>> parse_query("P(Ill=yes)", network).states, parse_query("P(Ill | Age)", network).each
     ({'Ill': 'yes'}, ['Age'])
     """
     typed = split_query(text)
@@ -88,7 +88,7 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     for name in dict.fromkeys([*each, *each_do]):
         if name in names or behind.count(name) > 1:
             raise LacunetError(f"the query {text!r} names {name!r} more than once.")
-    return AskedQuery(names, given, do, states, each, each_do)
+    return AskedQuery(target=names, given=given, do=do, states=states, each=each, each_do=each_do)
 
 
 def as_probability(text: str) -> str:
@@ -146,7 +146,7 @@ def split_query(text: str) -> Typed:
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
         )
     given, done = _without_do(text[position + 1 :])
-    return Typed(parts_of(text[:position]), parts_of(given), parts_of(done))
+    return Typed(split_at_commas(text[:position]), split_at_commas(given), split_at_commas(done))
 
 
 def _without_do(text: str) -> tuple[str, str]:
@@ -165,9 +165,11 @@ def _without_do(text: str) -> tuple[str, str]:
     raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
 
 
-def parts_of(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
-    unquoted, parts, begin = quotes_blanked(text), list[str](), 0
+    unquoted = quotes_blanked(text)
+    parts = list[str]()
+    begin = 0
     while braces := _BRACES.search(unquoted, begin):
         close = unquoted.find("}", braces.end())
         if close < 0:
@@ -200,7 +202,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     --------
     >>> from lacunet.network.network import Network
     >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
-    >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
+    >>> states_in(split_at_commas("Age=[40,60)"), ages), states_in(["Age=50"], ages)
     ({'Age': '[40,60)'}, {'Age': '[40,60)'})
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
@@ -219,7 +221,7 @@ def evidence_in(parts: Sequence[str], network: Network) -> dict[str, object]:
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["0-39", "40-59", "60+"], "Test": ["neg", "pos"]})
-    >>> evidence_in(parts_of("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
+    >>> evidence_in(split_at_commas("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
     {'Age': ['40-59', '60+'], 'Test': {'pos': 0.8, 'neg': 0.2}}
     """
     given, bare = _states_and_names(parts, network)
@@ -388,7 +390,8 @@ def _likelihoods(items: Sequence[str], network: Network, name: str) -> dict[str,
         state, _ = _state(",".join([*pieces, before]).strip(), (), network, name)
         if state in likelihoods:
             raise LacunetError(f"the query names the state {state!r} of {name} more than once.")
-        likelihoods[state], pieces = number, []
+        likelihoods[state] = number
+        pieces = []
     if pieces or not items:
         example = dict.fromkeys(network.states(name), 0.5)
         raise LacunetError(

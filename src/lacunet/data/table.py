@@ -99,7 +99,7 @@ class Copies:
         return cls(rows, np.concatenate([part.squares for part in parts]))
 
 
-def shared(
+def share_equal_arrays(
     weights: FloatArray, rows: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, numbers of copies and squared weights: one array where every copy weighs one."""
@@ -349,7 +349,8 @@ class EncodedTable:
         """The rows with the weights of a replicate, by its number, and without those of none."""
         assert self.design is not None
         assert self.design.replicates is not None
-        weights, copies = np.ascontiguousarray(self.design.replicates[:, replicate]), None
+        weights = np.ascontiguousarray(self.design.replicates[:, replicate])
+        copies = None
         if self.copies is not None:
             rows = self.copies.rows
             weights, copies = weights * rows, Copies(rows, weights**2 * rows)

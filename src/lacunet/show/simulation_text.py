@@ -23,7 +23,8 @@ def simulation_as_data(drawn: Simulation) -> dict[str, Any]:
 
 def simulation_as_text(data: dict[str, Any]) -> str:
     """The same for people."""
-    cells, hidden = data["rows"] * data["variables"], sum(data["missing"].values())
+    cells = data["rows"] * data["variables"]
+    hidden = sum(data["missing"].values())
     share = hidden / cells if cells else 0.0
     told = (
         f"{counted(data['rows'], 'row')} of {counted(data['variables'], 'variable')}; {hidden:,} "

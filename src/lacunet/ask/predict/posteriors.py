@@ -107,14 +107,17 @@ def row_posteriors(
         is_impossible = np.isneginf(logs)
         log_probability[here] = logs
         for name in targets:
-            size, posterior = network.cardinality(name), of_target[name][here]
+            size = network.cardinality(name)
+            posterior = of_target[name][here]
             posterior[:] = np.eye(size + 1)[np.minimum(part.columns[name], size), :size]
             if name in hidden:
                 rows, problem = problems.with_member(number_of[name])
                 posterior[rows] = solved.posterior_of[name][problem]
             posterior[is_impossible] = np.nan
         for name in hidden if shares and cells.bare.any() else ():
-            bare, alone, left = without_implied(network, part, [name]), problems, solved.log_left
+            bare = without_implied(network, part, [name])
+            alone = problems
+            left = solved.log_left
             if bare is not part or len(hidden) > 1:
                 alone = row_problems(cells.layout, bare, [number_of[name]])
                 left = _solved(alone, cells, budget, shares=True).log_left
@@ -182,7 +185,8 @@ def _solved(
     problems: RowProblems, cells: _Cells, memory: float, names: Sequence[str] = (), *, shares: bool
 ) -> _SolvedProblems:
     """Solve the problems: with the posteriors of some variables, and with the shares if wanted."""
-    network, count = cells.layout.network, len(problems.problems)
+    network = cells.layout.network
+    count = len(problems.problems)
     log_z, log_left = np.empty(count), np.zeros(count)
     posterior_of = {name: np.empty((count, network.cardinality(name))) for name in names}
     supported = np.where(cells.bare, 0.0, cells.values)
@@ -196,7 +200,8 @@ def _solved(
         node_of = {v: np.flatnonzero(batch.variable == network.variables.index(v)) for v in names}
         if not any(map(len, node_of.values())):
             continue
-        beliefs, problem = posteriors(solved), np.repeat(batch.problems, batch.steps.lengths)
+        beliefs = posteriors(solved)
+        problem = np.repeat(batch.problems, batch.steps.lengths)
         for name, node in node_of.items():
             posterior_of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
     return _SolvedProblems(log_z, log_left, posterior_of)

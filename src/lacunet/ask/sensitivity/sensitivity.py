@@ -34,7 +34,7 @@ from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.read import note_on_sets
 from lacunet.errors import LacunetError
 from lacunet.inference.engine import engine_of
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import pose_question
 from lacunet.inference.query import (
     after_doing,
     check_confounding,
@@ -45,11 +45,11 @@ from lacunet.learning.em.start import CptRows
 from lacunet.learning.em.with_learned_pseudo_counts import flat_pseudo_counts
 from lacunet.learning.learn import carry_out
 from lacunet.learning.methods import default_pseudo_counts
-from lacunet.learning.plan import Setting, planned
+from lacunet.learning.plan import Setting, make_plan
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Result
-from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
 from lacunet.learning.uncertainty.jackknife import replicate_variance
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph, graph_of
@@ -62,7 +62,7 @@ from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import named
+from lacunet.network.nodes import node_text
 from lacunet.progress import AskedProgress
 from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
@@ -123,7 +123,8 @@ class Sensitivity(Displayed):
             )
         ]
         compared = f"within groups by {', '.join(self.within)}" if self.within else "among all rows"
-        compared += " and by what else a row shows" if self.method == "em" else ""
+        if self.method == "em":
+            compared += " and by what else a row shows"
         yield (
             f"{self.question}; {self.question.mechanism} is missing in "
             f"{self.hidden_share:.1%} of the rows; compared {compared} ({self.method})"
@@ -244,14 +245,8 @@ def sensitivity(
     network = opened.network
     terms = _asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
-    if isinstance(within, Mapping):
-        states = ", ".join(assigned(name, state) for name, state in within.items())
-        raise LacunetError(
-            f"within is {dict(within)!r}, but must be names of variables: the states in it would "
-            "not be looked at.",
-            f"known states stand behind the bar of the query: '... | {states}'.",
-        )
-    asked, within = _tilts(deltas), (within,) if isinstance(within, str) else within
+    asked = _tilts(deltas)
+    within = _names_within(within)
     pseudo_counts = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, network)
     with opened.rows() as rows:
         look = rows.look()
@@ -265,8 +260,15 @@ def sensitivity(
         setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
         learned = None
         if method == "em":
-            learned = carry_out(planned(untilted, network, look, pseudo_counts), rows, setting)
-        model = _model(network, look, question, grouped, graph, learned)
+            learned = carry_out(make_plan(untilted, network, look, pseudo_counts), rows, setting)
+        model = _model(
+            network=network,
+            look=look,
+            question=question,
+            within=grouped,
+            graph=graph,
+            learned=learned,
+        )
         needs = Needs(
             (),
             problems=model.compiling if method == "em" else None,
@@ -284,7 +286,12 @@ def sensitivity(
             bare = _share_without_data(learned.network, question, opened.budget)
             setting = replace(setting, pseudo_counts=learned.pseudo_counts)
             tilted, by_rows_alone, logs = _by_em(
-                learned.network.with_mechanisms(None), statistics, question, model, asked, setting
+                start=learned.network.with_mechanisms(None),
+                statistics=statistics,
+                question=question,
+                model=model,
+                deltas=asked,
+                setting=setting,
             )
         whole = tilted(statistics.sample(0))
         answers = np.array([whole.answer(delta) for delta in asked])
@@ -362,6 +369,18 @@ def _asked_terms(network: Network, query: str) -> tuple[AskedTerm, ...]:
     return typed_terms(query, network)
 
 
+def _names_within(within: Sequence[str] | str | None) -> Sequence[str] | None:
+    """The names of the variables that make the groups; states of them have another place."""
+    if isinstance(within, Mapping):
+        states = ", ".join(assigned(name, state) for name, state in within.items())
+        raise LacunetError(
+            f"within is {dict(within)!r}, but must be names of variables: the states in it would "
+            "not be looked at.",
+            f"known states stand behind the bar of the query: '... | {states}'.",
+        )
+    return (within,) if isinstance(within, str) else within
+
+
 def _check_options(
     method: str | None, threshold: float | None, groups: int, *, is_difference: bool
 ) -> None:
@@ -405,12 +424,13 @@ def _compared(
     them out. Shares of rows need variables that every row shows; EM takes others too, and is the
     default where one of them bears on the answer.
     """
-    mechanism, hidden = question.mechanism, look.hidden(network)
+    mechanism = question.mechanism
+    hidden = look.hidden(network)
     others = [name for name in network.variables if name != mechanism]
     words = []
     if graph is not None:
         causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
-        listed = ", ".join(map(named, graph.causes[mechanism])) or "nothing"
+        listed = ", ".join(map(node_text, graph.causes[mechanism])) or "nothing"
         return (
             "em",
             tuple(causes),
@@ -581,7 +601,14 @@ def _by_em(
             rows = CptRows.of(layout)
             sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
             pseudo = TRACE * quotient(pseudo, sums)
-        return TiltedRows(engine, start, question, pseudo, model, near)
+        return TiltedRows(
+            engine=engine,
+            start=start,
+            question=question,
+            pseudo_counts=pseudo,
+            model=model,
+            near=near,
+        )
 
     whole = tilted(statistics.sample(0), near)
     alone = tilted(statistics.sample(0), near, alone=True)
@@ -636,7 +663,8 @@ def _intervals(
     for every tilt and each term. Where all replicates answer alike, ``rows`` say how many rows are
     behind each term.
     """
-    whole, replicates = settled(by_rows[0], TRACE), by_rows[1:]
+    whole = round_to_ends(by_rows[0], TRACE)
+    replicates = by_rows[1:]
     has_answer = np.isfinite(replicates).all(axis=(1, 2))
     replicates, scales = replicates[has_answer], scales[has_answer]
 
@@ -646,7 +674,8 @@ def _intervals(
 
     ends, variances = [], []
     for term, behind in enumerate(rows):
-        rates, variance = whole[:, term], varies(replicates[..., term], whole[:, term])
+        rates = whole[:, term]
+        variance = varies(replicates[..., term], whole[:, term])
         table = probabilities[:, term]
         table, rates = (np.stack([values, 1 - values], axis=-1) for values in (table, rates))
         both = np.repeat(variance[:, None], 2, axis=1)
@@ -681,7 +710,8 @@ def _checked(
         )
     named: list[tuple[str, str, dict[str, object], dict[str, object]]] = []
     for target, state, evidence, do in terms:
-        seen, done = evidence_written(network, evidence), evidence_written(network, do)
+        seen = evidence_written(network, evidence)
+        done = evidence_written(network, do)
         if target in seen:
             raise LacunetError(
                 f"{target!r} is both asked about and given.", "ask about another one."
@@ -706,7 +736,15 @@ def _checked(
         )
     question: Question | None = None
     for target, state, seen, done in reversed(named):
-        question = Question(target, state, seen, mechanism, tilted, done, less=question)
+        question = Question(
+            target=target,
+            state=state,
+            evidence=seen,
+            mechanism=mechanism,
+            tilted_state=tilted,
+            do=done,
+            less=question,
+        )
     assert question is not None
     return question
 
@@ -720,7 +758,7 @@ def _share_without_data(network: Network, question: Question, budget: int) -> fl
     for term in question.terms:
         check_confounding(network, [(term.target,)], term.evidence, term.do)
         after, evidence = after_doing(network, term.evidence, term.do)
-        shares.append(posed(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
+        shares.append(pose_question(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
     return max(shares)
 
 
@@ -818,7 +856,9 @@ def _on_rows(
         yield f"{bare:.1%} of the answer rests on CPT rows without data."
     if bare is not None:
         return
-    variables, mechanism, table = result.question.variables, result.question.mechanism, rows.table
+    variables = result.question.variables
+    mechanism = result.question.mechanism
+    table = rows.table
     if shares.pooled > 0:
         yield (
             f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "

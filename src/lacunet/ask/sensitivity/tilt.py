@@ -182,17 +182,19 @@ def tilted_shares(
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
     lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
     return TiltedShares(
-        both,
-        share,
-        (mass - lacking)[both],
-        lacking[both],
-        is_tilted,
-        evidence,
-        is_state(question.target, question.state),
-        lost,
-        float(quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())),
-        float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
-        None if question.less is None else tilted_shares(network, table, question.less, given),
+        group=both,
+        share=share,
+        shown=(mass - lacking)[both],
+        hidden=lacking[both],
+        is_tilted=is_tilted,
+        evidence=evidence,
+        is_target=is_state(question.target, question.state),
+        lost=lost,
+        pooled=float(
+            quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())
+        ),
+        unmoved=float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
+        less=None if question.less is None else tilted_shares(network, table, question.less, given),
     )
 
 

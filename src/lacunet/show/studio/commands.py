@@ -12,7 +12,7 @@ from math import isinf
 from typing import Any
 from urllib.parse import unquote
 
-from lacunet.data.bins import Bins, asked_bins
+from lacunet.data.bins import Bins, parse_bins
 from lacunet.errors import LacunetError
 from lacunet.learning.auto import Auto
 from lacunet.learning.methods import options_of
@@ -90,7 +90,8 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += ["--intervals", "--level", str(project.level)] if project.level else []
+    if project.level:
+        words += ["--intervals", "--level", str(project.level)]
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -113,7 +114,9 @@ def explain_words(project: Project, folder: str) -> Words:
 
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
-    targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
+    targets, evidence, do = question_in_address(
+        project.asked, checked_sketch(project.graph).variables
+    )
     each = [_evidence_item(name, state) for name, state in evidence.items()]
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
@@ -181,7 +184,7 @@ def missingness_of(project: Project) -> str:
     return ""
 
 
-def question(
+def question_in_address(
     asked: str, variables: Sequence[str]
 ) -> tuple[list[str], dict[str, Seen], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
@@ -190,7 +193,9 @@ def question(
     observed is in a state. Without a chosen variable all that have no evidence are asked about;
     none without evidence.
     """
-    states_of, do, chosen = dict[str, list[str]](), dict[str, str](), ""
+    states_of = dict[str, list[str]]()
+    do = dict[str, str]()
+    chosen = ""
     likelihoods = dict[str, dict[str, float]]()
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
@@ -263,10 +268,12 @@ def _command(words: Words) -> str:
 
 def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
-    sketch, graph = checked_sketch(project.graph), missingness_of(project)
-    restricted, level = project.only(sketch.variables), project.level or None
+    sketch = checked_sketch(project.graph)
+    graph = missingness_of(project)
+    restricted = project.only(sketch.variables)
+    level = project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
-    bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
+    bins = {name: _written(parse_bins(name, typed)) for name, typed in restricted.bins.items()}
     data = data_options(project)
     data |= _given(not_asked=restricted.not_asked, states=states, bins=bins)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
@@ -280,9 +287,11 @@ def python_text(project: Project, folder: str) -> str:
         _call("result.write", [f"{folder}/learned.json"], {}),
         _call("result.report", [f"{folder}/page.html", _Name("data")], report),
     ]
-    targets, evidence, do = question(project.asked, sketch.variables)
+    targets, evidence, do = question_in_address(project.asked, sketch.variables)
     if targets:
-        asked = [_Name("name"), *([evidence] if evidence else [])]
+        asked: list[Any] = [_Name("name")]
+        if evidence:
+            asked.append(evidence)
         answer = _call("result.query", asked, _given(do=do, level=level))
         lines += [f"for name in {targets}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"
