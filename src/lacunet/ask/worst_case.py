@@ -78,8 +78,8 @@ class WorstCase(Displayed):
         ]
         cells = np.ix_(
             *[
-                [states.index(state) for state in own]
-                for states, own in zip(self.states, kept, strict=True)
+                [states.index(state) for state in left]
+                for states, left in zip(self.states, kept, strict=True)
             ]
         )
         return replace(

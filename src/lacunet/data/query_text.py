@@ -295,7 +295,7 @@ def _in_both(network: Network, name: str, first: object, second: object) -> list
 
     states = network.states(name)
     either = [places_seen(network, {name: value}).get(name, ()) for value in (first, second)]
-    both = [states[place] for place in either[0] if place in either[1]]
+    both = [states[index] for index in either[0] if index in either[1]]
     if not both:
         ends = f"{assigned(name, first)} and {assigned(name, second)}"
         raise LacunetError(

@@ -48,7 +48,7 @@ def clear_arguments(decorated: Decorated, also: str = "") -> Decorated:
 def hide_parameters(shown: type, *names: str) -> None:
     """Leave out of a signature what the package itself alone gives."""
     signature = inspect.signature(shown)
-    kept = [one for name, one in signature.parameters.items() if name not in names]
+    kept = [value for name, value in signature.parameters.items() if name not in names]
     setattr(shown, "__signature__", signature.replace(parameters=kept))  # noqa: B010
 
 

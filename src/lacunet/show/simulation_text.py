@@ -26,12 +26,12 @@ def simulation_as_text(data: dict[str, Any]) -> str:
     cells = data["rows"] * data["variables"]
     hidden = sum(data["missing"].values())
     share = hidden / cells if cells else 0.0
-    told = (
+    heading = (
         f"{counted(data['rows'], 'row')} of {counted(data['variables'], 'variable')}; {hidden:,} "
         f"of {cells:,} cells ({share:.1%}) are hidden, in "
         f"{counted(len(data['missing']), 'variable')}"
     )
-    lines = [fitting(told)]
+    lines = [fitting(heading)]
     if data["graph"]:
         lines += [f"{data['category']}, by the missingness graph", "", data["graph"]]
     return "\n".join(lines)
