@@ -29,7 +29,8 @@ import numpy as np
 
 from lacunet.data.matching import is_null, known_matcher
 from lacunet.network.dates import ends_of, unit_of
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from lacunet.network.spelling import number_of
 from lacunet.text import assigned, finite_number, first_of, listed
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from lacunet.errors import ByName, LacunetError
 from lacunet.inference.errors import QueryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.labelled_tables import (
     Labelled,
     Library,
@@ -21,7 +22,7 @@ from lacunet.network.labelled_tables import (
     interval_legend,
     probability,
 )
-from lacunet.network.network import FloatArray, NetworkError, Scope
+from lacunet.network.network import FloatArray, Scope
 from lacunet.network.spelling import as_declared, spelled
 from lacunet.text import assigned, conditional, counted, first_of, in_quotes
 from lacunet.text_tables import as_html

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 
 WORDS_FOR_ABSENT = ("no", "false", "absent", "0", "none", "normal", "negative", "off")
 

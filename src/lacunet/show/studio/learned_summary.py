@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from lacunet.learning.result import Result
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import as_network
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import assigned, conditional, counted
 
