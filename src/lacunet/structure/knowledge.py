@@ -72,8 +72,14 @@ def untiered(tiers: Sequence[Sequence[str]], variables: Scope) -> Iterator[str]:
 
 
 def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
-    for arc in _written(arcs) if isinstance(arcs, str) else arcs:
-        if isinstance(arc, str) or len(arc) != 2:
+    pairs: list[Any] = []
+    for arc in [arcs] if isinstance(arcs, str) else arcs:
+        if isinstance(arc, str):
+            pairs += _written(arc)
+        else:
+            pairs.append(arc)
+    for arc in pairs:
+        if len(arc) != 2:
             raise LacunetError(f"the {kind} edge {arc!r} is not a pair (parent, child).")
         yield _index(arc[0], index_of), _index(arc[1], index_of)
 
