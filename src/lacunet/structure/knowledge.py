@@ -19,8 +19,8 @@ from lacunet.text import did_you_mean
 
 def constraints_of(
     variables: Scope,
-    required: Iterable[tuple[str, str]] | str,
-    forbidden: Iterable[tuple[str, str]] | str,
+    required: Iterable[tuple[str, str] | str] | str,
+    forbidden: Iterable[tuple[str, str] | str] | str,
     tiers: Sequence[Sequence[str]],
     max_parents: int,
     rules: Iterable[tuple[str, str]] = (),
