@@ -51,8 +51,16 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     return checked
 
 
-def checked_parents(states_of: StatesOf, parents: Mapping[str, Sequence[str]]) -> dict[str, Scope]:
+def checked_parents(
+    states_of: StatesOf, parents: Mapping[str, Sequence[str]] | str
+) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
+    if isinstance(parents, str):
+        from lacunet.network.edges import edges_of
+
+        edges = edges_of(parents)
+        refuse_unknown_variables("edges are", edges.variables, states_of)
+        parents = edges.parents_of
     refuse_unknown_variables("parents are", parents, states_of)
     for name, listed in parents.items():
         if unknown := {parent for parent in listed if parent not in states_of}:

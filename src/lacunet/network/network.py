@@ -110,7 +110,7 @@ class Network(Askable):
     states
         The states of each variable, in order. The order of the keys is that of the variables.
     parents
-        The parents of each variable that has any.
+        The parents of each variable that has any; or edges as text: ``"Rain -> Wet"``.
     tables
         The CPT of every variable, axes parents... then child; or None for a bare structure.
     cuts
@@ -161,7 +161,7 @@ class Network(Askable):
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
-        parents: Mapping[str, Sequence[str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | str | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
         cuts: Mapping[str, Sequence[float]] | None = None,
         codes: Mapping[str, Mapping[Any, Any]] | None = None,
