@@ -21,6 +21,7 @@ from lacunet.learning.closed_forms.forms import DELETIONS, Deletion
 from lacunet.learning.plan import MethodError, PerCell
 from lacunet.network.alignment import ComparisonError, matched
 from lacunet.network.network import FloatArray, Network, Scope, Tables
+from lacunet.network.shapes.newton import LAST_GAIN, LAST_GAIN_OF_MANY
 from lacunet.network.shapes.shape import Shaped
 
 START_PSEUDO_COUNTS = 1.0  # smooth a start where those asked for do not: EM never leaves a zero
@@ -64,12 +65,13 @@ class CptRows:
         Parameters
         ----------
         near
-            Cells that cannot be far: where the shapes begin to look.
+            Cells that cannot be far, those before a step: where the shapes begin to look.
         """
+        last_gain = LAST_GAIN if near is None else LAST_GAIN_OF_MANY
         cells = self.normalised(counts)
         for where, shaped in self.shaped:
             begin = None if near is None else near[where].reshape(shaped.shape)
-            table = shaped.fit(counts[where].reshape(shaped.shape), begin)
+            table = shaped.fit(counts[where].reshape(shaped.shape), begin, last_gain)
             cells[where] = np.ravel(table)
         return cells
 
@@ -84,7 +86,7 @@ class CptRows:
         moved = cells.copy()
         for where, shaped in self.shaped:
             counts = (cells[where] * in_rows[where]).reshape(shaped.shape)
-            table = shaped.fit(counts, cells[where].reshape(shaped.shape))
+            table = shaped.fit(counts, cells[where].reshape(shaped.shape), LAST_GAIN_OF_MANY)
             moved[where] = np.ravel(table)
         return moved
 
@@ -152,7 +154,8 @@ def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
 
 def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
-    return rows.likeliest(rows.normalised(cells * rng.lognormal(0.0, SPREAD_OF_START, len(cells))))
+    moved = cells * rng.lognormal(0.0, SPREAD_OF_START, len(cells))
+    return rows.likeliest(rows.normalised(moved), cells)
 
 
 def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> Scope:

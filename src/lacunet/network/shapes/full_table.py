@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.network.network import FloatArray, Mask
+from lacunet.network.shapes.newton import LAST_GAIN
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 LARGEST_LOG_ODDS = 30.0  # a log odds
@@ -53,7 +54,12 @@ class FullTable:
         """One for each cell."""
         return np.ones(self.shape)
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:  # noqa: ARG002
+    def fit(
+        self,
+        counts: FloatArray,
+        near: FloatArray | None = None,  # noqa: ARG002
+        last_gain: float = LAST_GAIN,  # noqa: ARG002
+    ) -> FloatArray:
         """Each row divided by its sum."""
         sums = counts.sum(axis=-1, keepdims=True)
         even = np.full(self.shape, 1 / self.shape[-1])
