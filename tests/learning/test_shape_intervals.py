@@ -194,19 +194,34 @@ def test_links_and_odds_ratios_have_intervals(method: str) -> None:
         assert by_value == [one.value for one in told]
 
 
-def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
+@pytest.mark.parametrize("method", ["em", "auto", "direct-mcar", "listwise"])
+def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table(method: str) -> None:
     counts = np.array([[30, 10], [20, 40]])
     cells = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts.ravel(), axis=0)
     states = {"A": TWO, "Y": TWO}
     network = Network(states, {"Y": ["A"]}).with_shapes({"Y": "logistic"})
     table = EncodedTable({"A": 2, "Y": 2}, dict(zip("AY", cells.T.astype(np.uint8), strict=True)))
-    result = lc.learn(network, table, "em", intervals=True, pseudo_counts=0)
+    result = lc.learn(network, table, method, intervals=True, pseudo_counts=0)
     ratio = shape_parameters(result.network, "Y", uncertainty_of(result).covariance).parameters[1]
     error = np.sqrt((1 / counts).sum())  # Woolf (1955)
     assert ratio.value == pytest.approx(6.0, rel=1e-6)
     assert ratio.interval is not None
     ends = 6.0 * np.exp(np.array([-1.959964, 1.959964]) * error)
     np.testing.assert_allclose(ratio.interval, ends, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("method", ["direct-mcar", "listwise", "auto"])
+def test_counted_rows_are_known_as_well_as_from_em(name: str, method: str) -> None:
+    network = NETWORKS[name]
+    table = encoded(network, 250, 0.0, 8)
+    counted, by_em = (
+        lc.learn(network.with_tables(None), table, way, intervals=True) for way in (method, "em")
+    )
+    np.testing.assert_allclose(counted.interval("Y"), by_em.interval("Y"), atol=2e-4)
+    question = "A | Y=" + network.states("Y")[-1]
+    ours, theirs = (result.query(question).interval for result in (counted, by_em))
+    np.testing.assert_allclose(ours, theirs, atol=5e-4)
 
 
 @pytest.mark.parametrize("name", NETWORKS)

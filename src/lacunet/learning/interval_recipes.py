@@ -188,8 +188,10 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     is_tied = bool(plan.network.tied) and not (by_model and plan.recipe == RATE_MATRIX)
-    is_shaped = bool(plan.network.shapes_of) and plan.recipe != RATE_MATRIX
-    if is_tied or is_shaped:
+    is_known = plan.recipe == RATE_MATRIX or (
+        plan.recipe == COUNTS and not plan.is_unequal and _is_worth(plan.network, memory)
+    )
+    if is_tied or (plan.network.shapes_of and not is_known):
         return JACKKNIFE
     if plan.recipe == INFLUENCE:
         kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
@@ -201,7 +203,14 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
     """Whether the rate matrix of EM is worth inverting, and memory holds it."""
-    free = _free(plan)
+    problems = plan.needs().problems
+    assert problems is not None
+    return _is_worth(problems.network, memory)
+
+
+def _is_worth(network: Network, memory: float) -> bool:
+    """Whether the information on all parameters is worth inverting, and memory holds it."""
+    free = network.free_parameters
     return free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
 
 
@@ -389,7 +398,20 @@ class Fitted:
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
         }
         pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
-        return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        if not network.shapes_of:
+            return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        # The rows of a CPT that has a shape tell of one another: EM's information, all counted.
+        from lacunet.counts.em_problems.compile import counted_problems
+        from lacunet.inference.engine import engine_of
+        from lacunet.learning.em.em_uncertainty import em_uncertainty
+
+        dense_of = {name: counts.dense() for name, counts in counts_of.items()}
+        engine = engine_of(counted_problems(network, dense_of, self.whole.rows), self.setting.memory)
+        layout = engine.problems.layout
+        cells = layout.flat(dict(network.tables_of or {}))
+        em = em_uncertainty(engine, cells, layout.flat(pseudo_of))
+        shaped_of = {name: em.spread_of[name] for name in network.shaped_of}
+        return spread_of | shaped_of, em, em.weak_directions
 
     def _by_influence(self) -> Spreads:
         """By what each row moves every entry by."""
