@@ -68,7 +68,8 @@ class OpenRows:
         if not shapes and not tied and not isinstance(tied, bool):
             return self
         # "fixed" is to what was brought: the network of the rows has no CPTs.
-        asked = {**in_waves(shapes, self.brought), **shaped(self.brought, (), shapes).shapes_of}
+        known = shaped(self.brought, (), shapes).shapes_of
+        asked = {**in_waves(shapes, self.brought), **known}
         network = shaped(self.network, tied, asked)
         return replace(self, network=network, before=shaped(self.before, tied, asked))
 

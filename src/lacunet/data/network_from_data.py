@@ -109,6 +109,7 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
         )
     panel = panel_from(data)
     every, tied = unrolled_edges(template, panel.waves)
+    panel.warn_of_gaps()
     names = list(dict.fromkeys(in_time(name).name for name in every.variables))
     with_wave = {node.name for node in map(in_time, every.variables) if node.wave is not None}
     if both := [name for name in names if name in with_wave and name in every.variables]:

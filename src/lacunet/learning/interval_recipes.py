@@ -406,7 +406,9 @@ class Fitted:
         from lacunet.learning.em.em_uncertainty import em_uncertainty
 
         dense_of = {name: counts.dense() for name, counts in counts_of.items()}
-        engine = engine_of(counted_problems(network, dense_of, self.whole.rows), self.setting.memory)
+        engine = engine_of(
+            counted_problems(network, dense_of, self.whole.rows), self.setting.memory
+        )
         layout = engine.problems.layout
         cells = layout.flat(dict(network.tables_of or {}))
         em = em_uncertainty(engine, cells, layout.flat(pseudo_of))

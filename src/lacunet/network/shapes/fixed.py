@@ -68,7 +68,7 @@ class Fixed:
         return KnownTable(np.asarray(self.table / sums[..., None]))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fixed) and np.array_equal(self.table, other.table)
+        return isinstance(other, Fixed) and np.array_equal(self.table, other.table, equal_nan=True)
 
     def __hash__(self) -> int:
         return hash(self.table.tobytes())
