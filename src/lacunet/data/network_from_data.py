@@ -14,7 +14,7 @@ from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numb
 from lacunet.data.column_rules import Reading, check_columns, panel_from, source_of_data
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
-from lacunet.data.errors import clipped, short_list
+from lacunet.data.errors import clipped, refuse_strangers, short_list
 from lacunet.data.matching import with_points
 from lacunet.data.panels import refuse_panel
 from lacunet.data.proposals import proposals
@@ -72,6 +72,8 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
     drawn = _edges_of_columns(edges, source, dataset)
     given = given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
+    if not is_of_all(edges):
+        refuse_strangers("latent", dataset.latent, drawn.variables, "the network")
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
