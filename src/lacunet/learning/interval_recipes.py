@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from types import MappingProxyType
@@ -83,6 +83,8 @@ class Uncertainty:
     # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()  # what else to know of the intervals
+    # For CPTs that have a shape, by how much the BIC would be higher with a full table.
+    bic_gains: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -374,9 +376,27 @@ class Fitted:
         )
         has_doubts = recipe in (RATE_MATRIX, POSTERIOR)
         doubts = covariance.doubts if has_doubts else ()  # type: ignore[attr-defined]
+        gains = self._bic_gains()
         return Uncertainty(
-            network, spread_of, recipe, covariance, whole.total, others, weak, doubts
+            network, spread_of, recipe, covariance, whole.total, others, weak, doubts, gains
         )
+
+    def _bic_gains(self) -> dict[str, float]:
+        """What shapes are worth by the BIC, where the rows are of equal weight."""
+        network, whole = self.network, self.whole
+        if not network.shapes_of or self.plan.units is not None or self.plan.is_unequal:
+            return {}
+        from lacunet.learning.em.full_table_bic import (
+            bic_gains_by_counts,
+            bic_gains_by_em,
+        )
+
+        if self.learned.engine is None:
+            counts_of = whole.complete or whole.counts
+            dense_of = {v: counts_of[network.family(v)].dense() for v in network.shaped_of}
+            return bic_gains_by_counts(network, dense_of, whole.total)
+        engine, cells, _ = _em_cells(self.learned, self.setting)
+        return {} if engine.loopy_families else bic_gains_by_em(engine, cells, whole.total)
 
     @cached_property
     def network(self) -> Network:
