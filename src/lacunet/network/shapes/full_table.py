@@ -5,7 +5,7 @@ r"""The full table: a distribution for each parent configuration.
 
 A row about which nothing is counted is uniform. As parameters it has the log odds of each state but
 the first. Nothing learns by this file: tables that are not said to be of another shape are learned
-in the same breath, all at once (`lacunet.learning.cpts`, `lacunet.learning.em.start`).
+in the same breath, all at once (`lacunet.learning.cpt_rows`).
 """
 
 from __future__ import annotations
