@@ -125,7 +125,7 @@ def chain(length: int) -> tuple[lc.Network, object]:
 
 
 def imputed(network: lc.Network, rows: object) -> object:
-    return network.impute(rows)
+    return network.impute(rows, how="most probable")
 
 
 CASES: dict[str, Callable[[], object]] = {
@@ -172,7 +172,9 @@ CASES: dict[str, Callable[[], object]] = {
     "predict, 10^4": lambda: lc.example("alarm").predict(
         drawn("alarm", 10**4, 0.3, 0.7).frame(), targets=["HR"]
     ),
-    "impute, 10^4": lambda: lc.example("alarm").impute(drawn("alarm", 10**4, 0.3, 0.7).frame()),
+    "impute, 10^4": lambda: lc.example("alarm").impute(
+        drawn("alarm", 10**4, 0.3, 0.7).frame(), how="most probable"
+    ),
     "impute, chain of 500": lambda: imputed(*chain(500)),
     "log_likelihood, 10^4": lambda: lc.example("alarm").log_likelihood(
         drawn("alarm", 10**4, 0.3, 0.7).table

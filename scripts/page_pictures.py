@@ -31,7 +31,7 @@ from lacunet.show.results.result_page import page
 from lacunet.show.studio.folder import Folder
 from lacunet.show.studio.project import Project
 from lacunet.show.studio.server import Server, Studio
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page as recovered_page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
@@ -73,7 +73,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     munin = Provenance("", "", network="munin1", data="emg.parquet")
     asia = lc.example("asia")
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
-    answers = [reported(verdict) for verdict in graph.recover_families().values()]
+    answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     source = Provenance("", "", network="asia")
     diagnosis = lc.diagnose(drawn.table, drawn.network)
     return {

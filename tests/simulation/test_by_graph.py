@@ -16,7 +16,7 @@ from scipy import stats
 
 import lacunet as lc
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.inference.sampling import SimulationError, sample
+from lacunet.inference.sampling import SimulationError, sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.learn_missingness import learn_missingness
 from lacunet.missingness.mechanism_cpts import Missingness, Parent, parameters
@@ -134,7 +134,7 @@ def test_a_hidden_cause_makes_what_it_joins_dependent(edge: str) -> None:
 def test_counts_of_rows_and_patterns_agree_with_the_law(text: str) -> None:
     drawn, rows = drawn_from(text), 200_000
     rng = np.random.default_rng(32)
-    complete = sample(NETWORK, rows, rng)
+    complete = sample_codes(NETWORK, rows, rng)
     table = hide_cells(complete, drawn, rng)
     nodes, cells = law(drawn)
     seen = [node for node in nodes if not isinstance(node, HiddenCause)]
@@ -161,7 +161,7 @@ def test_given_tables_are_used_as_they_are() -> None:
     # B is missing where A is 1, and C exactly where B is not.
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [0.0, 1.0]})
     rng = np.random.default_rng(33)
-    complete = sample(NETWORK, 1000, rng)
+    complete = sample_codes(NETWORK, 1000, rng)
     table = hide_cells(complete, missing.draw(NETWORK, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["B"]), complete.columns["A"] == 0)
     np.testing.assert_array_equal(table.is_shown(["C"]), complete.columns["A"] == 1)
@@ -171,7 +171,7 @@ def test_a_table_may_look_at_a_hidden_cause() -> None:
     graph = MissingnessGraph.parse("R[B] <-> R[C]", NETWORK)
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [1.0, 0.0]})
     rng = np.random.default_rng(34)
-    table = hide_cells(sample(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
+    table = hide_cells(sample_codes(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
     assert (table.is_shown(["B"]) != table.is_shown(["C"])).all()
     assert stats.binomtest(table.missing_of["B"], 1000, 0.5).pvalue > 0.001
 
@@ -189,7 +189,7 @@ def test_names_that_look_like_mechanisms_are_told_apart() -> None:
     graph = MissingnessGraph(odd, {"X": ["R[X]"]}, [("X", Mechanism("X"))])
     missing = MissingByGraph(graph, {"X": [[0.0, 0.0], [1.0, 1.0]]})
     rng = np.random.default_rng(36)
-    complete = sample(odd, 500, rng)
+    complete = sample_codes(odd, 500, rng)
     table = hide_cells(complete, missing.draw(odd, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["X"]), complete.columns["R[X]"] == 0)
 
@@ -243,7 +243,7 @@ def test_mechanisms_written_with_their_parameters_come_back_the_same(
     path.write_text(json.dumps(parameters(drawn)))
     read = read_missingness(path, NETWORK)
     assert parameters(read) == parameters(drawn)
-    rows = sample(NETWORK, 50, np.random.default_rng(1))
+    rows = sample_codes(NETWORK, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in NETWORK.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
@@ -261,7 +261,7 @@ def test_mechanisms_of_what_was_not_asked_of_all_are_read_again(
     path.write_text(json.dumps(parameters(drawn)))
     read = read_missingness(path, network)
     assert parameters(read) == parameters(drawn)
-    rows = sample(network, 50, np.random.default_rng(1))
+    rows = sample_codes(network, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in network.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])

@@ -22,7 +22,7 @@ from examples import RAIN
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import SimulationError, sample
+from lacunet.inference.sampling import SimulationError, sample_codes
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
@@ -226,7 +226,7 @@ def test_a_sample_is_a_dataframe_of_the_rows_that_are_drawn(library: Library) ->
     frame = RAIN.sample(50, rng=3, library=library)
     assert type(frame).__module__.split(".")[0] == library
     assert list(nw.from_native(frame, eager_only=True).columns) == list(RAIN.variables)
-    codes, drawn = read_table(frame, RAIN), sample(RAIN, 50, np.random.default_rng(3))
+    codes, drawn = read_table(frame, RAIN), sample_codes(RAIN, 50, np.random.default_rng(3))
     for name in RAIN.variables:
         np.testing.assert_array_equal(codes.columns[name], drawn.columns[name])
 

@@ -21,7 +21,7 @@ from lacunet.cli import main
 from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.learn import learn
 from lacunet.limits import Deadline, OutOfTimeError
 from lacunet.missingness.errors import MissingnessGraphError
@@ -42,7 +42,7 @@ ASIA = lc.example("asia")
 
 def incomplete(network: lc.Network, rows: int, seed: int, share: float = 0.1) -> EncodedTable:
     rng = np.random.default_rng(seed)
-    table = sample(network, rows, rng)
+    table = sample_codes(network, rows, rng)
     columns = {name: column.copy() for name, column in table.columns.items()}
     for name, column in columns.items():
         column[rng.random(rows) < share] = table.cardinality_of[name]
@@ -75,7 +75,7 @@ def in_all_replicates(found: LearnedStructure) -> float:
 
 
 def test_the_score_is_the_bic_that_the_hint_of_a_result_writes_out() -> None:
-    rows = frame(ASIA, sample(ASIA, 300, np.random.default_rng(2)))
+    rows = frame(ASIA, sample_codes(ASIA, 300, np.random.default_rng(2)))
     found = lc.learn_structure(lc.Data(rows, states=ASIA.states_of), score="bic", strengths=0)
     result = lc.learn(found.network, rows, pseudo_counts=0)
     penalty = np.log(300) / 2 * result.network.free_parameters
@@ -172,7 +172,7 @@ def test_rows_in_parts_give_the_network_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_complete_rows_need_no_rounds() -> None:
-    table = sample(ASIA, 5_000, np.random.default_rng(2))
+    table = sample_codes(ASIA, 5_000, np.random.default_rng(2))
     found = lc.learn_structure(lc.Data(table, states=ASIA.states_of), strengths=0)
     assert found.missingness is None
     assert len(found.trace) == 1
@@ -188,7 +188,7 @@ def test_the_closed_form_does_not_iterate() -> None:
 
 
 def test_mechanisms_are_learned() -> None:
-    complete = sample(ASIA, 3_000, np.random.default_rng(4))
+    complete = sample_codes(ASIA, 3_000, np.random.default_rng(4))
     columns = {name: column.copy() for name, column in complete.columns.items()}
     rate = np.where(columns["smoke"] == 0, 0.6, 0.1)
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
@@ -490,7 +490,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         if stage == "search" and done:
             raise KeyboardInterrupt
 
-    rows = sample(ASIA, 1_000, np.random.default_rng(3))
+    rows = sample_codes(ASIA, 1_000, np.random.default_rng(3))
     found = lc.learn_structure(lc.Data(rows, states=ASIA.states_of), progress=interrupting)
     whole = lc.learn_structure(lc.Data(rows, states=ASIA.states_of))
     assert found.ended == "interrupted"
@@ -773,7 +773,7 @@ def test_what_the_columns_seem_to_say_is_a_warning() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
     rng = np.random.default_rng(8)
-    whole = sample(ASIA, 600, rng)
+    whole = sample_codes(ASIA, 600, rng)
     columns = {
         name: np.where(rng.random(600) < missing, whole.cardinality_of[name], own)
         for name, own in whole.columns.items()

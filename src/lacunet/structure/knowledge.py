@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.network.edges import edges_of
 from lacunet.network.network import Mask, Scope
-from lacunet.structure.cpdag import topological
+from lacunet.structure.cpdag import topological_by_number
 from lacunet.structure.search import Constraints
 from lacunet.text import did_you_mean
 
@@ -54,7 +54,7 @@ def constraints_of(
                 f"{'forbidden' if is_forbidden else 'tiers'}.",
             )
         parents[y].add(x)
-    if len(topological(parents)) < len(variables):
+    if len(topological_by_number(parents)) < len(variables):
         raise LacunetError("the required edges form a cycle.")
     for y, into in enumerate(parents):
         if len(into) > max_parents:

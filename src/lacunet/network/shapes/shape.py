@@ -13,6 +13,8 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.newton import LAST_GAIN
 
 StatesOfAxes = tuple[tuple[str, ...], ...]  # of the parents, then of the child
+# Of a log odds, or a log odds ratio: e^-30 is below what any rows can tell from zero.
+LARGEST_LOG_ODDS = 30.0
 
 
 class Shape(Protocol):
