@@ -53,14 +53,14 @@ def absent_index(
     >>> absent_index("NoisyOr", "Flu", ("yes", "no"), {}, "Fever")
     1
     """
-    said = absent.get(variable, absent.get(in_time(variable).name))
-    if said is not None:
-        if said not in states:
+    state = absent.get(variable, absent.get(in_time(variable).name))
+    if state is not None:
+        if state not in states:
             raise NetworkError(
-                f"the CPT of {of_child!r}: {variable!r} has no state {said!r} that "
+                f"the CPT of {of_child!r}: {variable!r} has no state {state!r} that "
                 f"could mean 'absent'; it has {list(states)}."
             )
-        return states.index(said)
+        return states.index(state)
     places = [
         index for index, state in enumerate(states) if state.strip().lower() in WORDS_FOR_ABSENT
     ]
