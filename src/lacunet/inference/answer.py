@@ -437,7 +437,9 @@ def _declared(name: str, state: object, declared: Sequence[str]) -> str:
     written = as_declared(spelled(state), declared)
     if written not in declared:
         is_place = isinstance(state, int) and not isinstance(state, bool)
-        by_place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
+        by_place = ""
+        if is_place:
+            by_place = f"; answer.probabilities[{state}] is a number by its place"
         raise NetworkError.no_such_state(name, str(state), declared, by_place)
     return written
 

@@ -54,7 +54,9 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
         augmentation = augment(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if augmentation.name_of else mechanism_stages(graph, partially, augmentation)
+    if augmentation.name_of:
+        return ()
+    return mechanism_stages(graph, partially, augmentation)
 
 
 def mechanism_stages(

@@ -432,7 +432,9 @@ def carry_out(
 
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
-    recipe = recipe_of(plan, setting.memory, intervals == "model") if intervals else None
+    recipe = None
+    if intervals:
+        recipe = recipe_of(plan, setting.memory, intervals == "model")
     seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
@@ -556,7 +558,9 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
         return f"{why} The estimate is design-based, with {pseudo_counts}.".lstrip()
     if plan.pseudo_counts != LEARN:
         return why
-    was = "learned" if pseudo_counts is None or pseudo_counts.is_learned else "not learned"
+    was = "not learned"
+    if pseudo_counts is None or pseudo_counts.is_learned:
+        was = "learned"
     return f"{why} The pseudo-counts were {was}: {pseudo_counts}.".lstrip()
 
 

@@ -64,7 +64,9 @@ class Cpt:
     @property
     def interval(self) -> FloatArray | None:
         """The interval of every entry: the axes of the table, then low and high; None without."""
-        return None if self.spread is None or self.level is None else self.spread(self.level)
+        if self.spread is None or self.level is None:
+            return None
+        return self.spread(self.level)
 
     def to_frame(self, library: Library | None = None, *, tidy: bool | None = None) -> Any:
         """The table as a dataframe, with the ends of intervals (low, high) where there are any.

@@ -717,7 +717,9 @@ class Network(Askable):
     def tied_with(self, variable: str) -> Scope:
         """The variables that share a CPT with one, itself among them, in the network's order."""
         group = next((group for group in self.tied if variable in group), (variable,))
-        return tuple(name for name in self.variables if name in group) if self.tied else group
+        if self.tied:
+            return tuple(name for name in self.variables if name in group)
+        return group
 
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.

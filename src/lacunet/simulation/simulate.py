@@ -323,7 +323,9 @@ def hide(
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(dataset, network)
     table = hide_cells(complete, missingness, for_hiding, network)
-    kept = table.numbers - 1 if SELECTION.variable in missingness.mechanisms else None
+    kept = None
+    if SELECTION.variable in missingness.mechanisms:
+        kept = table.numbers - 1
     complete = complete if kept is None else complete.take(kept)
     hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
     is_kept = {

@@ -454,4 +454,6 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
         if is_zero.any():
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
-    return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
+    if tables:
+        return network.with_tables({**(network.tables_of or {}), **tables})
+    return network
