@@ -8,7 +8,7 @@ from lacunet.show.plain_values import plain
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
-from lacunet.text_tables import TextTable, fitting
+from lacunet.text_tables import READABLE_WIDTH, TextTable, fitting, terminal_width
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 PRINTED_ARCS = 5  # of these
@@ -73,10 +73,18 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
-        lines.append(UNTOLD)
+        lines.append(fitting(UNTOLD))
     if learned.strengths:
-        lines += [*_left_out(learned), STRENGTHS]
+        lines += [*_left_out(learned), _strengths_in_words()]
     return "\n".join(lines)
+
+
+def _strengths_in_words() -> str:
+    """What strengths are, within the terminal."""
+    width = terminal_width()
+    if width is None or width >= READABLE_WIDTH:
+        return STRENGTHS
+    return fitting(STRENGTHS.replace("\n", " "), width)
 
 
 def _left_out(learned: LearnedStructure) -> list[str]:
@@ -92,7 +100,7 @@ def _left_out(learned: LearnedStructure) -> list[str]:
         for pair, share in sorted(notable.items(), key=lambda item: -item[1])
     ]
     words = f"not in the network, adjacent with probability: {first_of(named, PRINTED_ARCS)}"
-    return [words] if named else []
+    return [fitting(words)] if named else []
 
 
 def _why_none(learned: LearnedStructure) -> str:
