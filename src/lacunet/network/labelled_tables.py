@@ -65,7 +65,9 @@ class Labelled:
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
-            return "\n".join([fitting(self.title), probability(float(self.table)), *map(fitting, self.legend)])
+            return "\n".join(
+                [fitting(self.title), probability(float(self.table)), *map(fitting, self.legend)]
+            )
         table, most = self._printed(terminal_width() or READABLE_WIDTH)
         return "\n".join([fitting(self.title), str(table), *map(fitting, self._notes(most))])
 
