@@ -563,6 +563,7 @@
     if (job.status === "done" && job.kind === "learn") clear(byId("planned"));  // what was learned takes its place
     drawRuns();
     describe();
+    if (step() === "ask") showPage();  // where somebody was faster than this
     byId(JOB_PLACES[job.kind] ?? "job").scrollIntoView({ block: "nearest" });
   }
   // The plan of the project as it is: a change takes it off.
