@@ -160,7 +160,7 @@ def _of_em(em: EmSpreads, network: Network) -> Together | None:
 
 
 def _of_em_alone(em: EmSpreads, network: Network) -> Weights:
-    """As `EmSpreads.variances`, beside the covariance."""
+    """As EM has them, beside the covariance."""
     rows_of: dict[str, FloatArray] = {}
     pseudo_of: dict[str, FloatArray] = {}
     rows, pseudo = em.layout.tables(em.rows), em.layout.tables(em.pseudo)
@@ -219,7 +219,7 @@ def _of_rows_alone(
 def _of_replicates(
     covariance: Replicates, network: Network, spread_of: Mapping[str, Spread]
 ) -> Weights:
-    """As `Replicates.variances`, beside the answers of the replicates."""
+    """As replicates have them, beside their answers."""
     weight_of, rows_of, known_of = covariance.rows_and_known(spread_of)
     mine = {name: weight_of[name] for name in network.variables}
     brought = _brought(rows_of, in_rows(network, covariance.pseudo_of, rows_of, mine))

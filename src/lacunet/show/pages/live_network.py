@@ -105,7 +105,7 @@ def carried(
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
             "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
-            "sure": behind.sure,
+            "uncertainty": behind.uncertainty,
         }
     return data
 
@@ -347,7 +347,7 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             "now, grey: less.",
         ]
         if live["intervals"]:
-            when = "" if live["sure"] else ", without evidence"
+            when = "" if live["uncertainty"] else ", without evidence"
             lines.append(f'<span class="swatch whisker"></span> interval{when}.')
     if data.get("has_support"):
         lines.append(

@@ -34,14 +34,14 @@ class Behind:
 
     ``rows`` has the number of rows behind each parent configuration of each variable.
     ``intervals`` are those of the CPTs (their axes, then low and high), ``marginals`` those of
-    each variable alone (state, low and high). ``sure`` is what intervals need where something is
-    seen (`pack_portable`).
+    each variable alone (state, low and high). ``uncertainty`` is what intervals need where
+    something is seen (`pack_portable`).
     """
 
     rows: Mapping[str, FloatArray] | None = None
     intervals: Mapping[str, FloatArray] | None = None
     marginals: Mapping[str, FloatArray] | None = None
-    sure: Mapping[str, Any] | None = None
+    uncertainty: Mapping[str, Any] | None = None
 
 
 NOTHING_BEHIND = Behind()
@@ -108,8 +108,8 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
         parts += [_short(error), np.round(32767 * correlation).astype("<i2")]
     if (replicates := carried.replicates) is not None:
         parts.append(replicates.scales.astype("<f8"))
-        for one in replicates.networks:
-            cells = [np.ravel(one.cpt(name).table) for name in names]
+        for replicate in replicates.networks:
+            cells = [np.ravel(replicate.cpt(name).table) for name in names]
             parts.append(np.concatenate(cells).astype("<f4"))
     side = (1 + level) / 2
     z = float(ndtri(side))

@@ -155,6 +155,6 @@ def report_page(
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
     scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
-    if (data.get("live") or {}).get("sure"):
+    if (data.get("live") or {}).get("uncertainty"):
         scripts[len(SCRIPTS) : len(SCRIPTS)] = SURE
     return document(before + title, body, carried, scripts)

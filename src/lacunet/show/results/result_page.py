@@ -128,7 +128,7 @@ def _behind(result: Result, level: float | None) -> Behind:
     """What is behind the CPTs: rows, and intervals where the result has any."""
     names = result.network.variables
     rows = {name: rows_behind(result.families[name]) for name in names}
-    intervals = marginals = sure = None
+    intervals = marginals = uncertainty = None
     if level is not None and result.uncertainty is not None:
         intervals = {v: result.interval(v, level) for v in names}
         if cliques_size(result.network) <= MAX_CELLS_FOR_MARGINALS:
@@ -136,8 +136,8 @@ def _behind(result: Result, level: float | None) -> Behind:
             spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
             if (needed := portable(result.uncertainty, result.network)) is not None:
-                sure = pack_portable(needed, result.network, level)
-    return Behind(rows, intervals, marginals, sure)
+                uncertainty = pack_portable(needed, result.network, level)
+    return Behind(rows, intervals, marginals, uncertainty)
 
 
 def _pseudo_counts(result: Result) -> float | None:

@@ -517,7 +517,7 @@ page.network = (() => {
       engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
         parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
       live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
-      if (live.sure) intervalsOf = await page.intervals(live.sure, { sizes: vars.map(v => v.states.length), parents: vars.map(v => v.parents), cpts: held[0].cpts, bare: held[0].bare, order: live.orders[0] }, held[0].ends);
+      if (live.uncertainty) intervalsOf = await page.intervals(live.uncertainty, { sizes: vars.map(v => v.states.length), parents: vars.map(v => v.parents), cpts: held[0].cpts, bare: held[0].bare, order: live.orders[0] }, held[0].ends);
       const begin = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
       if (isLarge) requestAnimationFrame(() => setTimeout(begin)); else begin();
     }
