@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
+from lacunet.show.figures.shapes import Picture
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -24,7 +25,6 @@ import lacunet as lc
 from lacunet.counts.missing_values import missing_summary
 from lacunet.plots import cpt_forest, forest, learning_curves, missing_patterns, network_figure
 from lacunet.show.diagnosis_page import page as diagnosed_page
-from lacunet.show.figures.shapes import Picture
 from lacunet.show.network_page import pair_page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.pages.live_network import ShownNetwork
@@ -34,7 +34,7 @@ from lacunet.show.results.result_page import page
 from lacunet.show.studio.folder import Folder
 from lacunet.show.studio.project import Project
 from lacunet.show.studio.server import Server, Studio
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page as recovered_page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
@@ -76,7 +76,7 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     munin = Provenance("", "", network="munin1", data="emg.parquet")
     asia = lc.example("asia")
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
-    answers = [reported(verdict) for verdict in graph.recover_families().values()]
+    answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     source = Provenance("", "", network="asia")
     diagnosis = lc.diagnose(drawn.table, drawn.network)
     rows = lc.simulate(asia, 1_500, lc.MCAR(0.2, share=0.5), rng=3).table

@@ -17,7 +17,7 @@ from typing import Any
 _QUOTED = re.compile(
     r'((?:^|[,|=<>{~]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)}~]|:\s*[\d.]|in\s*\{))'
 )
-COMPARISON = re.compile(r"\s*(>=|<=|>|<)\s*([-+]?[\d.][-+.\deE]*)\s*")  # with a number
+COMPARISON = re.compile(r"\s*(?:>=|<=|>|<)\s*[-+]?[\d.][-+.\deEQ]*\s*")  # with a number or date
 _SIGNS_IN_BRACES = re.compile(r'[,|"{}:]|^\s|\s$')  # for which a state needs quotes
 
 
@@ -294,10 +294,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("age", ["Age", "Sex"]), did_you_mean("age", ["Sex"])
     ("did you mean 'Age'?", '')
     """
-    return question(close_to(name, known))
+    return meaning_question(close_to(name, known))
 
 
-def question(names: Iterable[str]) -> str:
+def meaning_question(names: Iterable[str]) -> str:
     """Whether one of these names was meant; nothing where there are none."""
     words = " or ".join(map(repr, names))
     return f"did you mean {words}?" if words else ""
@@ -329,7 +329,7 @@ def near_files(path: str) -> str:
         return ""
     stem = name.partition(".")[0]
     alike = [file for file in close_to(name, known) if close_to(stem, [file.partition(".")[0]])]
-    return question(os.path.join(folder, file) for file in alike)
+    return meaning_question(os.path.join(folder, file) for file in alike)
 
 
 def read_formula(formula: str) -> str:

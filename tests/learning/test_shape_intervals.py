@@ -16,7 +16,7 @@ from lacunet.inference.engine import engine_of
 from lacunet.learning.em.em_uncertainty import em_curvature, em_uncertainty
 from lacunet.learning.pseudo_counts import pseudo_tables
 from lacunet.learning.result import uncertainty_of
-from lacunet.learning.uncertainty.rate_matrix import information, parts_of
+from lacunet.learning.uncertainty.rate_matrix import information, parts_of_parameters
 from lacunet.learning.uncertainty.score_information import score_information
 from lacunet.learning.uncertainty.shape_parameters import shape_parameters
 from lacunet.network.network import FloatArray, Network
@@ -81,7 +81,7 @@ def test_the_score_tells_the_same_of_full_tables_as_the_rate_matrix(missing: flo
     network = noisy_or().with_shapes({})
     engine, cells, pseudo = learned_em(network, encoded(network, 300, missing, 1))
     curvature = em_curvature(engine, cells, pseudo)
-    parts = parts_of(engine.problems, curvature)
+    parts = parts_of_parameters(engine.problems, curvature)
     by_rates = information(curvature, parts, silent)
     by_score = score_information(curvature, parts, silent)
     np.testing.assert_allclose(by_score, by_rates, atol=1e-5 * np.abs(by_rates).max())

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 import lacunet as lc
 from lacunet.network.network import FloatArray, Network, NetworkError
 from lacunet.network.shapes.shape import Shaped
-from lacunet.network.shapes.shape_names import SHAPES, as_json, shape_from_json, shape_named
+from lacunet.network.shapes.shape_names import SHAPES, shape_as_json, shape_from_json, shape_named
 
 WORDS = {2: ("no", "yes"), 3: ("none", "some", "much"), 4: ("none", "some", "much", "most")}
 RNG = np.random.default_rng
@@ -347,7 +347,7 @@ def test_a_fixed_cpt_is_what_was_given() -> None:
     ids=repr,
 )
 def test_a_shape_is_kept_in_files(shape: Any, tmp_path: Path) -> None:
-    assert shape_from_json(json.loads(json.dumps(as_json(shape)))) == shape
+    assert shape_from_json(json.loads(json.dumps(shape_as_json(shape)))) == shape
     assert pickle.loads(pickle.dumps(shape)) == shape
     network = Network({"A": ["no", "yes"], "B": ["no", "yes"]}, {"B": ["A"]})
     network = network.with_shapes({"B": shape})

@@ -19,7 +19,7 @@ from lacunet.learning.result import Result
 from lacunet.network.network import Network
 from lacunet.show.diagnosis_page import page as diagnosed_page
 from lacunet.show.pages.kit import document, table, write_page
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page as recovered_page
 from lacunet.simulation.at_random import MAR
 from lacunet.simulation.simulate import simulate
@@ -96,7 +96,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("kinds")
     network, table = hostile()
     graph = lc.MissingnessGraph.parse("R[B]", network)
-    answers = [reported(verdict) for verdict in graph.recover_families().values()]
+    answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     texts = {
         "recovered": recovered_page(GraphReport(graph, answers), SOURCE),
         "diagnosed": diagnosed_page(

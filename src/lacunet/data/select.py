@@ -59,7 +59,8 @@ def _blank(match: re.Match[str]) -> str:
 
 def _top_words(bare: str) -> Iterator[str]:
     """The words of a statement that are not in parentheses, unless all of it is."""
-    depth, has_words = 0, False
+    depth = 0
+    has_words = False
     for match in re.finditer(r"[()]|\w+|[^\s\w]", bare):
         token = match.group()
         if token == "(":

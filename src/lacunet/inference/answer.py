@@ -15,7 +15,7 @@ from lacunet.inference.errors import QueryError
 from lacunet.network.labelled_tables import (
     Labelled,
     Library,
-    States,
+    StatesOfScope,
     columns_beside,
     interval_columns,
     interval_legend,
@@ -78,7 +78,7 @@ class AnswerBasis(NamedTuple):
 
     heading: str | Callable[[], str]  # what is asked as it is written, or what writes it
     scope: Scope
-    states: States
+    states: StatesOfScope
     share: Share = None  # without support, or what computes it, or that of each row
     level: float | None = None
     bounds: Bounds | None = None
@@ -174,7 +174,7 @@ class Answer:
         return self._basis.scope
 
     @property
-    def states(self) -> States:
+    def states(self) -> StatesOfScope:
         """The states along each axis."""
         return self._basis.states
 
@@ -355,7 +355,8 @@ def notes_of(answer: Answer) -> list[str]:
 
 def legend_of(answer: Answer) -> list[str]:
     """What the columns beside the probabilities are."""
-    basis, lines = basis_of(answer), []
+    basis = basis_of(answer)
+    lines = []
     if answer.level is not None:
         lines.append(interval_legend(answer.level, is_credible=basis.is_credible))
     if basis.lacks_intervals:
@@ -454,9 +455,12 @@ def _stated(heading: str, states: Mapping[str, str]) -> str:
     return heading
 
 
-def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:
+def answer_table(
+    answers: Sequence[Answer], title: str, scope: Scope, states: StatesOfScope
+) -> Answer:
     """Answers of one kind as one: a row for each configuration of the variables of ``scope``."""
-    first, shape = basis_of(answers[0]), tuple(map(len, states))
+    first = basis_of(answers[0])
+    shape = tuple(map(len, states))
 
     def stacked(rows: Iterable[Any]) -> FloatArray:
         cells = np.stack([np.asarray(row) for row in rows])

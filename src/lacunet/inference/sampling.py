@@ -66,7 +66,7 @@ def check_beta(shapes: tuple[float, float]) -> None:
 DRAWN_AT_A_TIME = 32_768
 
 
-def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
+def sample_codes(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
     """The codes of complete rows drawn from a network, its variables in their order.
 
     Raises
@@ -77,7 +77,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     Examples
     --------
     >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
-    >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
+    >>> sample_codes(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
     check_whole("the number of rows", rows, hint="give how many to draw, such as 1000.")

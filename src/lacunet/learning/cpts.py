@@ -40,7 +40,8 @@ class HighestPosterior:
 
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
-        child, parents = [notation.name(self.variable)], map(notation.name, self.parents)
+        child = [notation.name(self.variable)]
+        parents = map(notation.name, self.parents)
         probability = notation.probability(child, parents)
         return notation.block([notation.highest_posterior(probability)])
 
@@ -131,7 +132,7 @@ class JointEstimate(CptBasis):
     total: float  # the weight of all rows
 
 
-def made_cpts(
+def make_cpts(
     families: Mapping[str, FamilyPlan],
     estimate_of: Mapping[str, JointEstimate],
     statistics: Statistics,

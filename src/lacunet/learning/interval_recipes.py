@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import sqrt
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,8 @@ from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Statistics
 from lacunet.counts.observations import replicates
 from lacunet.data.scratch_rows import row_bytes
+from lacunet.inference.answer import DEFAULT_LEVEL
+from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.learning.family_reports import AT_PRIOR
 from lacunet.learning.plan import (
     CLUSTERS,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
     Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
 
-NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
@@ -69,7 +69,7 @@ FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uncertainty:
     """How sure the CPTs of a learned network are."""
 
@@ -83,6 +83,9 @@ class Uncertainty:
     # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()  # what else to know of the intervals
+
+    def __repr__(self) -> str:
+        return f"<Uncertainty: {self.words(DEFAULT_LEVEL)}>"
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -331,7 +334,9 @@ class Fitted:
 
     def uncertainty(self, recipe: str) -> Uncertainty:
         """How sure the CPTs are, by a recipe."""
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         ways = {
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
@@ -341,7 +346,8 @@ class Fitted:
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
         are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
-            family, report = plan.network.family(name), self.learned.families[name]
+            family = plan.network.family(name)
+            report = self.learned.families[name]
             is_table = name not in network.shaped_of
             is_own = is_table and len(network.tied_with(name)) == 1
             if are_counted and is_own and not set(family) & set(plan.partially):
@@ -366,13 +372,21 @@ class Fitted:
         has_doubts = recipe in (RATE_MATRIX, POSTERIOR)
         doubts = covariance.doubts if has_doubts else ()  # type: ignore[attr-defined]
         return Uncertainty(
-            network, spread_of, recipe, covariance, whole.total, others, weak, doubts
+            network=network,
+            spread_of=spread_of,
+            recipe=recipe,
+            covariance=covariance,
+            total=whole.total,
+            others=others,
+            weak_directions=weak,
+            doubts=doubts,
         )
 
     @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
-        learned, network = self.learned, self.plan.network
+        learned = self.learned
+        network = self.plan.network
         if learned.network is not None:  # EM's, but for what a later stage estimated
             network = learned.network
         return network.with_tables({**(network.tables_of or {}), **learned.tables})
@@ -383,7 +397,8 @@ class Fitted:
         return self.statistics.sample(0).pooled(self.plan.network)
 
     def _by_counts(self) -> Spreads:
-        network, counts = self.network, self.whole.complete or self.whole.counts
+        network = self.network
+        counts = self.whole.complete or self.whole.counts
         counts_of = {v: counts[network.family(v)] for v in network.variables}
         spread_of = {
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
@@ -395,7 +410,9 @@ class Fitted:
         """By what each row moves every entry by."""
         from lacunet.learning.closed_forms.influence import RowInfluence
 
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         rows = whole.distinct[network.variables].table.without_sets()
         pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
         influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
@@ -450,17 +467,19 @@ class Fitted:
         """The network and those of replicates, with what a unit of weight is worth."""
         from lacunet.learning.uncertainty.jackknife import Replicates
 
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         counted = [family for family in plan.network.families if family in whole.counts]
         weighed = counted if plan.is_unequal else []
         worth_of = {family[-1]: rows_per_weight(whole.counts[family]) for family in weighed}
         return Replicates(
-            network,
-            tuple(networks),
-            scales,
-            degrees,
-            whole.total,
-            pseudo_tables(self.setting.used_pseudo_counts, network),
+            network=network,
+            networks=tuple(networks),
+            scales=scales,
+            degrees=degrees,
+            total=whole.total,
+            pseudo_of=pseudo_tables(self.setting.used_pseudo_counts, network),
             by_design=plan.units is not None,
             worth_of=worth_of,
             row_weights=self.learned.row_weights,

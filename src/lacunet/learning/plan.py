@@ -172,12 +172,12 @@ class Setting:
 AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
 
 
-def agreed(starts: Sequence[float]) -> int:
+def count_agreeing_starts(starts: Sequence[float]) -> int:
     """How many starts ended at the posterior of the best.
 
     Examples
     --------
-    >>> agreed([-10.0, -12.5, -10.05])
+    >>> count_agreeing_starts([-10.0, -12.5, -10.05])
     2
     """
     return sum(start >= max(starts) - AGREEMENT for start in starts)
@@ -288,7 +288,9 @@ class Method(Protocol):
         ...
 
 
-def planned(method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts) -> Plan:
+def make_plan(
+    method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts
+) -> Plan:
     """All that a method will do with data that look so, with pseudo-counts.
 
     First of all, rows that contradict the missingness graph are refused, if there is one.

@@ -185,7 +185,8 @@ def _read(data: Any, structures: Sequence[Network]) -> Any:
         case "map":
             value = {key: read(part) for key, part in data["of"]}
         case "network":
-            tables, value = read(data["tables"]), structures[data["structure"]]
+            tables = read(data["tables"])
+            value = structures[data["structure"]]
             value = value if tables is None else value.with_tables(tables)
         case "layout":
             value = layout_of(read(data["network"]))

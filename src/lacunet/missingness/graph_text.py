@@ -33,7 +33,7 @@ from lacunet.network.nodes import (
     Token,
     Written,
     edges_in,
-    named,
+    node_text,
     variable_of,
 )
 from lacunet.network.waves import in_time, is_template
@@ -172,7 +172,8 @@ def _nodes(
     written: Written, variables: Collection[str], part: Sequence[Token], after: Token
 ) -> list[Node]:
     """The nodes of a list; R_X is a mechanism where only X is a variable."""
-    tokens, index = [*part, after], 0
+    tokens = [*part, after]
+    index = 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
         if tokens[index].kind == "open":
@@ -219,4 +220,4 @@ def write_statements(statements: list[Statement]) -> str:
 
 
 def _listed(nodes: tuple[Node, ...]) -> str:
-    return ", ".join(map(named, nodes))
+    return ", ".join(map(node_text, nodes))

@@ -29,7 +29,7 @@ MAX_PRINTED_ROWS = 40  # rows of a table that are printed; a frame has all of th
 MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
-States = tuple[tuple[str, ...], ...]
+StatesOfScope = tuple[tuple[str, ...], ...]
 Numbers = NDArray[np.float64]
 
 
@@ -56,7 +56,7 @@ class Labelled:
 
     title: str
     scope: tuple[str, ...]
-    states: States
+    states: StatesOfScope
     table: Numbers
     supported: NDArray[np.bool_] | None = None
     columns: Mapping[str, Numbers] = field(default_factory=dict)
@@ -99,7 +99,11 @@ class Labelled:
         return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(
-        self, header: list[str], states: States, numbers: Iterable[Sequence[float]], copies: int = 1
+        self,
+        header: list[str],
+        states: StatesOfScope,
+        numbers: Iterable[Sequence[float]],
+        copies: int = 1,
     ) -> tuple[list[str], list[list[str]]]:
         """Header and rows of states and numbers, with a mark in those without data."""
         named = zip(product(*states), numbers, strict=False)
@@ -117,7 +121,8 @@ class Labelled:
         table, most = self._printed(READABLE_WIDTH)
         lines = []
         for row in table.rows:
-            names, numbers = row[: table.left], row[table.left :]
+            names = row[: table.left]
+            numbers = row[table.left :]
             is_bare = row[-1] == NO_DATA_MARK
             line = [f'<th style="text-align:left">{escape(name)}</th>' for name in names]
             line += [_shaded(text, is_bare=is_bare) for text in numbers]
@@ -128,7 +133,8 @@ class Labelled:
     def _notes(self, most: int) -> list[str]:
         """What stands below the table, of which so many rows are shown."""
         left = prod(self.table.shape[:-1]) - most
-        more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
+        all_of_it = "to_frame() (--json) has all"
+        more = [f"... and {counted(left, 'row')} more; {all_of_it}."] if left > 0 else []
         return [*more, *self.legend]
 
     def frame(self, library: Library | None = None, *, tidy: bool) -> Any:

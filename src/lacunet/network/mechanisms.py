@@ -14,7 +14,9 @@ from graphlib import TopologicalSorter
 from lacunet.network.network import Cpt, FloatArray, Network, NetworkError, Scope
 from lacunet.network.nodes import SELECTION
 
-MISSING, SHOWN = "missing", "shown"
+MISSING = "missing"
+SHOWN = "shown"
+MECHANISM_STATES = (MISSING, SHOWN)
 
 
 @dataclass(frozen=True, eq=False)

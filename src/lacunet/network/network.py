@@ -41,7 +41,7 @@ from lacunet.text import (
     did_you_mean,
     first_of,
     in_quotes,
-    question,
+    meaning_question,
 )
 from lacunet.text_tables import TextTable, fitting, terminal_width
 
@@ -60,7 +60,9 @@ Tables = Mapping[str, FloatArray]  # of each variable one like its CPT
 # Rows that sum to one within this are kept to the bit; the sum of a few hundred
 # correctly rounded probabilities stays well below it.
 ROW_SUM_TOLERANCE = 1e-12
-MOST_LISTED, STATES_PER_LINE = 12, 60  # in the listing of a network: states, columns
+# in the listing of a network: states, columns
+MOST_LISTED = 12
+STATES_PER_LINE = 60
 _HEADER = ("variable", "parents", "states")
 
 
@@ -75,7 +77,7 @@ class NetworkError(LacunetError):
         known = list(states)
         return cls(
             f"variable {variable!r} has no state {state!r}, only {known}.",
-            question(
+            meaning_question(
                 close_to(str(state), known)
                 or beginning_with(str(state), known)
                 or beginnings_of(str(state), known)
@@ -155,13 +157,13 @@ class Cpt:
     @property
     def _labelled(self) -> Labelled:
         return Labelled(
-            self.title,
-            self.family,
-            self.states,
-            self.table,
-            self.supported,
-            columns_beside(self.family, interval_columns(self.interval)),
-            ()
+            title=self.title,
+            scope=self.family,
+            states=self.states,
+            table=self.table,
+            supported=self.supported,
+            columns=columns_beside(self.family, interval_columns(self.interval)),
+            legend=()
             if self.level is None
             else (interval_legend(self.level, is_credible=self.is_credible),),
         )
@@ -247,7 +249,7 @@ class Network(Askable):
     states
         The states of each variable, in order. The order of the keys is that of the variables.
     parents
-        The parents of each variable that has any.
+        The parents of each variable that has any; or edges as text: ``"Rain -> Wet"``.
     tables
         The CPT of every variable, axes parents... then child; or None for a bare structure.
     cuts
@@ -298,7 +300,7 @@ class Network(Askable):
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
-        parents: Mapping[str, Sequence[str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | str | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
         cuts: Mapping[str, Sequence[float]] | None = None,
         codes: Mapping[str, Mapping[Any, Any]] | None = None,
@@ -435,7 +437,13 @@ class Network(Askable):
             )
         states = tuple(self.states_of[name] for name in self.family(variable))
         supported = None if self.support is None else self.support.get(variable)
-        return Cpt(variable, self.parents_of[variable], self.tables_of[variable], states, supported)
+        return Cpt(
+            child=variable,
+            parents=self.parents_of[variable],
+            table=self.tables_of[variable],
+            states=states,
+            supported=supported,
+        )
 
     @property
     def cpts(self) -> tuple[Cpt, ...]:
@@ -510,7 +518,8 @@ class Network(Askable):
         >>> survey.possible("Now").tolist()
         [[False, False, True], [True, True, False]]
         """
-        family, rule = self.family(variable), self.not_asked_of.get(variable)
+        family = self.family(variable)
+        rule = self.not_asked_of.get(variable)
         possible = np.ones(1, dtype=bool)
         if rule is not None:
             possible = rule.can_occur(family, variable, self.states_of[variable])
@@ -672,7 +681,8 @@ class Network(Askable):
         >>> pair.with_reversible([("Wet", "Rain")]).reversible
         (('Rain', 'Wet'),)
         """
-        given, known = {(left, right) for left, right in edges}, {*self.edges}
+        given = {(left, right) for left, right in edges}
+        known = {*self.edges}
         if strangers := sorted(edge for edge in given if not {edge, edge[::-1]} & known):
             left, right = strangers[0]
             raise NetworkError(f"the network has no edge between {left!r} and {right!r}.")
@@ -945,9 +955,9 @@ class Network(Askable):
         >>> panel.with_ties([["H[1]", "H[2]"]]).unroll(5).variables
         ('H[0]', 'H[1]', 'H[2]', 'H[3]', 'H[4]')
         """
-        from lacunet.network.waves import unrolled
+        from lacunet.network.waves import unroll
 
-        return unrolled(self, waves)
+        return unroll(self, waves)
 
     def _with(self, **fields: object) -> Network:
         """A copy in which some fields, checked already, are others."""
@@ -1011,7 +1021,8 @@ class Network(Askable):
         """Each variable with its parents and states; of those that are tied the first."""
         rows = []
         for name in self.heads:
-            group, states = self.tied_with(name), self.states_of[name]
+            group = self.tied_with(name)
+            states = self.states_of[name]
             label = name if len(group) == 1 else f"{name} to {group[-1]}"
             listed = [", ".join(states)]
             if len(states) > MOST_LISTED and terminal_width():
@@ -1079,8 +1090,16 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     return checked
 
 
-def checked_parents(states_of: StatesOf, parents: Mapping[str, Sequence[str]]) -> dict[str, Scope]:
+def checked_parents(
+    states_of: StatesOf, parents: Mapping[str, Sequence[str]] | str
+) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
+    if isinstance(parents, str):
+        from lacunet.network.edges import edges_of
+
+        edges = edges_of(parents)
+        _refuse_strangers("edges are", edges.variables, states_of)
+        parents = edges.parents_of
     _refuse_strangers("parents are", parents, states_of)
     for name, listed in parents.items():
         if unknown := {parent for parent in listed if parent not in states_of}:

@@ -222,7 +222,7 @@ def untied(network: Network, tied: Mapping[str, bool]) -> Network:
     return network.with_ties(group for group in network.tied if in_time(group[0]).name not in free)
 
 
-def unrolled(network: Network, waves: int) -> Network:
+def unroll(network: Network, waves: int) -> Network:
     """The network over so many waves, of which later ones are as the last.
 
     Raises

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
@@ -60,31 +60,33 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
     for parent, child in learned.network.edges:
-        arc, is_compelled = (parent, child), (parent, child) in learned.cpdag.compelled
+        arc = (parent, child)
+        is_compelled = (parent, child) in learned.cpdag.compelled
         strength, other = (learned.strengths.get(way, NEVER_FOUND) for way in (arc, arc[::-1]))
         if not is_compelled and other.directed > strength.directed:  # the more probable way first
-            arc, strength = arc[::-1], other
+            arc = arc[::-1]
+            strength = other
         row = [arc[0], "->" if is_compelled else "--", arc[1]]
         if learned.strengths:
             row += [f"{strength.adjacent:.2f}", f"{strength.directed:.2f}"]
         rows.append(row)
     if not rows:
         return "\n".join([f"no edges: {_why_none(learned)}", *_left_out(learned)])
-    header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
+    header = ["from", "", "to"]
+    if learned.strengths:
+        header += ["adjacent", "directed"]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
         lines.append(fitting(UNTOLD))
     if learned.strengths:
-        lines += [*_left_out(learned), _strengths_in_words()]
+        lines += [*map(fitting, _left_out(learned)), _of_strengths()]
     return "\n".join(lines)
 
 
-def _strengths_in_words() -> str:
-    """What strengths are, within the terminal."""
-    width = terminal_width()
-    if width is None or width >= READABLE_WIDTH:
-        return STRENGTHS
-    return fitting(STRENGTHS.replace("\n", " "), width)
+def _of_strengths() -> str:
+    """What the columns mean: as it stands, or broken anew where the terminal is narrower."""
+    width = terminal_width() or READABLE_WIDTH
+    return STRENGTHS if width >= READABLE_WIDTH else fitting(STRENGTHS.replace("\n", " "), width)
 
 
 def _left_out(learned: LearnedStructure) -> list[str]:
@@ -100,7 +102,7 @@ def _left_out(learned: LearnedStructure) -> list[str]:
         for pair, share in sorted(notable.items(), key=lambda item: -item[1])
     ]
     words = f"not in the network, adjacent with probability: {first_of(named, PRINTED_ARCS)}"
-    return [fitting(words)] if named else []
+    return [words] if named else []
 
 
 def _why_none(learned: LearnedStructure) -> str:
@@ -121,14 +123,14 @@ def structure_as_data(learned: LearnedStructure) -> dict[str, Any]:
         "compelled": sorted(map(list, learned.cpdag.compelled)),
         "reversible": sorted(map(list, learned.cpdag.reversible)),
         "strengths": [
-            {"from": a, "to": b, **plain(strength, "adjacent directed")}
+            {"from": a, "to": b, **plain_attributes(strength, "adjacent directed")}
             for (a, b), strength in learned.strengths.items()
         ],
         "missingness": None if learned.missingness is None else str(learned.missingness),
         "score": finite(learned.score),
         "trace": [
-            {**plain(step, "what score edges seconds"), "accepted": step.is_accepted}
+            {**plain_attributes(step, "what score edges seconds"), "accepted": step.is_accepted}
             for step in learned.trace
         ],
-        **plain(learned, "ended rows seconds notes why"),
+        **plain_attributes(learned, "ended rows seconds notes why"),
     }

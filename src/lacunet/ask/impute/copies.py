@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from lacunet.data.data import Data
 from lacunet.data.encode import first_wrong, number_column
 from lacunet.data.errors import DataError
-from lacunet.data.original_tables import repeated
+from lacunet.data.original_tables import repeat_rows
 from lacunet.data.source_parts import DataSource
 from lacunet.limits import Memory, gibibytes, memory_budget
 
 BYTES_PER_COMPLETED_CELL = 16  # a code and a cell, both of which are held twice
 COPIES_AT_ONCE = 65_536  # copies that are made at a time
 
-Rows = NDArray[np.int64]
+RowIndices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class CountedRows:
         """The column of counts, which becomes one of ones; "" if there is none."""
         return self.counts if isinstance(self.counts, str) else ""
 
-    def whole(self, source: DataSource) -> Rows:
+    def whole(self, source: DataSource) -> RowIndices:
         """How many rows each row of data in memory stands for."""
         columns = [self.column] if self.column else [*source.columns][:1]
-        parts: list[Rows] = [np.zeros(0, np.int64)]
+        parts: list[RowIndices] = [np.zeros(0, np.int64)]
         first = 0
         for part in source.parts:
             for piece in part.read(columns):
@@ -57,7 +57,7 @@ class CountedRows:
                 first += piece.rows
         return np.concatenate(parts)
 
-    def numbers(self, columns: Any, first: int, rows: int) -> Rows:
+    def numbers(self, columns: Any, first: int, rows: int) -> RowIndices:
         """How many rows each of some rows stands for, of which the ``first`` has that number."""
         if isinstance(self.counts, str):
             column = columns[self.counts]
@@ -73,7 +73,7 @@ class CountedRows:
             raise DataError(
                 f"row {first + wrong + 1} stands for {numbers[wrong]:g} rows: one draw is made "
                 "for each row, so that counts have to be whole numbers.",
-                "leave draws out for the most probable completion of each row.",
+                "how='most probable' (--most-probable) completes each row once.",
             )
         return np.asarray(numbers, np.int64)
 
@@ -85,7 +85,8 @@ class CountedRows:
         DataError
             The completed tables would need more than the memory budget.
         """
-        copies, budget = self.whole(source), memory_budget(memory)
+        copies = self.whole(source)
+        budget = memory_budget(memory)
         rows = int(copies.sum())
         needed = float(rows) * len(source.columns) * (draws + 1) * BYTES_PER_COMPLETED_CELL
         if needed > budget:
@@ -95,10 +96,10 @@ class CountedRows:
                 "raise memory=... (--memory), or write files, which takes some rows at a time: "
                 "lacunet impute result.json DATA --draws M -o OUT.",
             )
-        return repeated(frame, np.repeat(np.arange(len(copies)), copies), self.column)
+        return repeat_rows(frame, np.repeat(np.arange(len(copies)), copies), self.column)
 
 
-def copies_in_parts(copies: Rows) -> Iterator[Rows]:
+def copies_in_parts(copies: RowIndices) -> Iterator[RowIndices]:
     """The place of the row behind each copy, some copies at a time.
 
     Examples

@@ -53,7 +53,7 @@ from lacunet.inference.query import after_doing, query
 from lacunet.learning.em.iterations import Climb, Climbing, Limits
 from lacunet.learning.em.start import CptRows, maximise
 from lacunet.learning.plan import PerCell
-from lacunet.missingness.augmented_network import augmented, looks_at_hidden
+from lacunet.missingness.augmented_network import augment, looks_at_hidden
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Cpt, FloatArray, Network, Scope
 
@@ -127,7 +127,13 @@ class TiltedRows:
             return after
 
         limits = Limits(tolerance, max_iterations)
-        climbing = Climbing(self.engine, rows, pseudo_counts, maximised, limits)
+        climbing = Climbing(
+            engine=self.engine,
+            rows=rows,
+            pseudo_counts=pseudo_counts,
+            maximised=maximised,
+            limits=limits,
+        )
 
         def climbed(start: FloatArray) -> Climb:
             *_, end = climbing.iterates(start)
@@ -234,7 +240,7 @@ def tilted_model_on_graph(
     causes: they stay since others look at them.
     """
     variable = question.mechanism
-    augmentation = augmented(graph, partially, kept=(variable,))
+    augmentation = augment(graph, partially, kept=(variable,))
     whole = augmentation.network
     node = augmentation.name_of[variable]
     parents = dict(whole.parents_of)

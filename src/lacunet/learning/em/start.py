@@ -19,7 +19,7 @@ from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.ragged import Integers
 from lacunet.learning.closed_forms.forms import DELETIONS, Deletion
 from lacunet.learning.plan import MethodError, PerCell
-from lacunet.network.alignment import ComparisonError, matched
+from lacunet.network.alignment import ComparisonError, match_network
 from lacunet.network.network import FloatArray, Network, Scope, Tables
 from lacunet.network.shapes.shape import Shaped
 
@@ -203,7 +203,7 @@ def starting_form(start: str | Network) -> Deletion:
 def tables_of(start: Network, network: Network) -> Tables:
     """The CPTs of another network over the same variables, states and edges, in any order."""
     try:
-        reordered = matched(network, start) if start.has_cpts else None
+        reordered = match_network(network, start) if start.has_cpts else None
     except ComparisonError:
         reordered = None
     if reordered is None or reordered.parents_of != network.parents_of:

@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import quotient
 from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, posed, relevant
+from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, pose_question, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
@@ -164,7 +164,8 @@ def query_spread(
     total
         The weight of all rows: how many know an answer that nothing moves.
     """
-    answer, rates_of = asked.answer, {name: spread.rates for name, spread in cpt_spread_of.items()}
+    answer = asked.answer
+    rates_of = {name: spread.rates for name, spread in cpt_spread_of.items()}
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
@@ -173,7 +174,9 @@ def query_spread(
     is_near = np.minimum(rates, 1 - rates) < SIZE_FAR_FROM_ZERO / np.maximum(sizes, 1.0)
     shown = _by_shown(asked, cpt_spread_of) if is_near.any() else None
     ends = False if shown is None else np.stack([shown == 0, shown == shown.sum()], axis=-1)
-    spread = Spread(answer, rates, sizes, covariance.degrees, ends)
+    spread = Spread(
+        table=answer, rates=rates, sizes=sizes, degrees=covariance.degrees, open_ends=ends
+    )
     entry_of = {}
     for index, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, index)) is not None:
@@ -232,7 +235,7 @@ def bounded_spread(
         The spread of any answer.
     """
     spread = spread_of(asked)
-    question = posed(asked.network, [asked.scope], asked.evidence)
+    question = pose_question(asked.network, [asked.scope], asked.evidence)
     if (question.shares[0] or 0.0) < NOTED_SHARE:
         return spread
     extremes = extreme_rows(question)
@@ -364,7 +367,8 @@ def lacking(network: Network, pseudo_of: Tables, rows_of: Tables) -> dict[str, F
     """What lacks to half a row, for each cell that is no structural zero."""
     lacks_of = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
-        table, possible = network.cpt(name).table, network.possible(name)
+        table = network.cpt(name).table
+        possible = network.possible(name)
         is_sure = np.isinf(rows_of[name])
         rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
         lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS_PSEUDO_COUNT - table * rows, 0.0))
@@ -442,7 +446,8 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
     """The network with a hair for each zero of some CPTs, but structural ones and known rows."""
     tables = {}
     for name in names:
-        table, possible = network.cpt(name).table, network.possible(name)
+        table = network.cpt(name).table
+        possible = network.possible(name)
         is_zero = (table == 0) & possible
         if name in known:
             is_zero &= ~known[name][..., None]

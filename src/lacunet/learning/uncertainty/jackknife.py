@@ -21,7 +21,7 @@ import numpy as np
 
 from lacunet.counts.counts import quotient
 from lacunet.inference.joint import family_marginals
-from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
 from lacunet.learning.uncertainty.delta import (
     AnsweredQuery,
     in_rows,
@@ -84,10 +84,11 @@ class Replicates:
         """
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
-        pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
+        pseudo = self.pseudo_of[variable]
+        weight = self.row_weights.get(variable, expected)
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
-        rates = settled(rates, PRIOR_ROUNDING)
+        rates = round_to_ends(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
             return Spread.of_variance(table, table, variance)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
@@ -130,12 +131,16 @@ class Replicates:
         self, spread_of: Mapping[str, Spread]
     ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
         """The weight of each CPT row, its effective rows, and how many of them its spread knows."""
-        weight_of, rows_of, known_of = {}, {}, {}
+        weight_of = {}
+        rows_of = {}
+        known_of = {}
         for name, expected in self._expected_rows().items():
             weight = self.row_weights.get(name, expected)
             worth = self.worth_of.get(name, np.ones(1)).min(axis=-1, keepdims=True)
-            spread, rows = spread_of[name], weight * worth
+            spread = spread_of[name]
+            rows = weight * worth
             known = np.minimum(spread.row_sizes[..., None], rows)
-            weight_of[name], known_of[name] = weight, known
+            weight_of[name] = weight
+            known_of[name] = known
             rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
         return weight_of, rows_of, known_of

@@ -130,7 +130,8 @@ def _variances(network: Network, variable: str, covariance: Covariance) -> Float
         return covariance.variance(parameters_of)
     if not isinstance(covariance, EmSpreads | EmPosterior):
         return None
-    free, head = covariance.free, network.head_of[variable]
+    free = covariance.free
+    head = network.head_of[variable]
     variances = np.full(len(shaped.parameter_names), np.inf)
     for shape, part in zip(free.shapes, free.parts, strict=True):
         if shape.variable == head:

@@ -13,7 +13,9 @@ from html import escape
 from lacunet.network.nodes import Mechanism, quoted
 
 LONG_LIST = 6  # variables after the bar or under a sum; of more only the number is told
-LONG_IN_PAGES, KEPT_IN_PAGES = 8, 3  # of a longer list a page shows so many
+# of a longer list a page shows so many
+LONG_IN_PAGES = 8
+KEPT_IN_PAGES = 3
 _GREEK = {"pi": "π", "theta": "θ"}
 SIGNS_IN_TEXT = {  # what LaTeX takes for commands, and what its usual fonts do not have in place
     **{sign: f"\\{sign}" for sign in "#$%&_{}"},
@@ -179,7 +181,8 @@ class _MathMl(Notation):
     bar = "<mo>∣</mo>"
     law, intervention = "<mi>P</mi>", "<mi>do</mi>"
     prime = "<mo>′</mo>"
-    pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
+    pattern = "<mi>T</mi>"
+    smaller_pattern = "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:
         text = f"<mtext>{_kept(variable)}</mtext>"

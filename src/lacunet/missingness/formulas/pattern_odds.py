@@ -249,7 +249,9 @@ class FullLaw(Term):
             law[pattern] = complete * factor
         table = Table(self.target, law / law.sum())
         basis = Basis.of(sample.among(run.rows.shows(odds.free)))
-        return Conditional(self.target, (), table, Table((), np.ones(())), basis)
+        return Conditional(
+            target=self.target, given=(), table=table, mass=Table((), np.ones(())), basis=basis
+        )
 
 
 def nonempty_subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:

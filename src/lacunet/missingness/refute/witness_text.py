@@ -20,7 +20,8 @@ def two_models(witness: Witness, network: Network) -> Rows:
     Of two states only the second is listed. States have their names where the model has as many of
     them as the network.
     """
-    asked, (left, right) = witness.asked, witness.answers
+    asked = witness.asked
+    left, right = witness.answers
     apart = np.abs(left - right)
     cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
     if left.shape[-1] == 2:

@@ -58,7 +58,8 @@ def _variable(node: BracedBlock) -> Declared:
 
 
 def _family(node: BracedBlock, variables: Variables) -> Family:
-    value, definition = node.value("PARENTS"), _definition(node)
+    value = node.value("PARENTS")
+    definition = _definition(node)
     parents = value.entries("parents") if value else []
     members = family(variables, node.name, parents, node.location)
     numbers, results = (definition.value(key) for key in ("PROBABILITIES", "RESULTINGSTATES"))

@@ -67,7 +67,8 @@ class VariableEntry:
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     document = _document(source)
-    entries, hiding = document.get("variables", []), document.get("mechanisms", [])
+    entries = document.get("variables", [])
+    hiding = document.get("mechanisms", [])
     nodes = declare(source, [*map(_variable, entries), *map(_mechanism, hiding)])
     whole = assemble(nodes, (_family(entry, nodes) for entry in (*entries, *hiding)))
     dictionary = {
@@ -90,7 +91,8 @@ def parse(source: Source) -> Network:
             if (variable := entry.content["variable"]) in cpt_of:
                 raise FormatError(f"{entry.location}: a second mechanism of {variable!r}.")
             cpt_of[variable] = whole.cpt(entry.content["name"])
-        graph, latent = document.get("missingness", ""), document.get("latent", ())
+        graph = document.get("missingness", "")
+        latent = document.get("latent", ())
         return network.with_mechanisms(Mechanisms(graph, cpt_of, latent))
     except (DictionaryError, NetworkError) as error:
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
@@ -338,9 +340,11 @@ def render(network: Network, learned: str | None = None) -> str:
     if network.tied:
         parts["tied"] = _written(network.tied)
     if network.shapes_of:
-        from lacunet.network.shapes.shape_names import as_json
+        from lacunet.network.shapes.shape_names import shape_as_json
 
-        parts["shapes"] = _written({v: as_json(shape) for v, shape in network.shapes_of.items()})
+        parts["shapes"] = _written(
+            {v: shape_as_json(shape) for v, shape in network.shapes_of.items()}
+        )
     if network.bootstrap is not None:
         members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
         parts["bootstrap"] = _lines(members)

@@ -47,7 +47,8 @@ def read_noisy_max(node: Element, members: Family) -> tuple[Family, NoisyMax | N
         There are too few or too many numbers, or strengths that are not of the parents' states.
     """
     members.check_size()
-    sizes, levels = members.shape[:-1], members.shape[-1]
+    sizes = members.shape[:-1]
+    levels = members.shape[-1]
     parameters = node.only("parameters")
     numbers = read_numbers(parameters.text, parameters.location, members.child)
     expected = (sum(sizes) + 1) * levels

@@ -16,9 +16,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.network.network import FloatArray, Mask
-from lacunet.network.shapes.shape import Shaped, StatesOfAxes
-
-LARGEST_LOG_ODDS = 30.0  # a log odds
+from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
 
 @dataclass(frozen=True)

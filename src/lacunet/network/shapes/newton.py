@@ -60,7 +60,8 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     >>> maximum(parabola, np.zeros(2), np.zeros(2), np.array([1.0, 5.0])).round(6).tolist()
     [1.0, 3.0]
     """
-    point, here = start, function(start)
+    point = start
+    here = function(start)
     for _ in range(MAX_NEWTON_STEPS):
         step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
@@ -78,7 +79,8 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
             promise = promise / 2
         else:
             return point
-        point, here = aim, there
+        point = aim
+        here = there
     return point
 
 
@@ -104,7 +106,8 @@ def newton_step(slope: Slope, point: FloatArray, low: FloatArray, high: FloatArr
         stays_high = (at_high & (push >= 0)) | (free & (step > highest))
         if (stays_low == at_low).all() and (stays_high == at_high).all():
             break
-        at_low, at_high = stays_low, stays_high
+        at_low = stays_low
+        at_high = stays_high
     step = np.clip(step, lowest, highest)
     if gradient @ step <= 0:  # pivoting went round in circles: each parameter by itself
         step = np.clip(gradient / np.diag(curvature), lowest, highest)

@@ -38,7 +38,7 @@ from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
 from lacunet.network.shapes.newton import Slope, maximum
@@ -48,7 +48,8 @@ INCREMENT_OF_CERTAINTY = 30.0  # an increment: what is more is a probability of 
 ONE_CAUSE = 0.5  # pseudo-counts of each state where there is one cause
 NO_CAUSE = 0.1  # the same where there is none
 ROUNDING_OF_INCREMENT = 1e-13  # an increment that a table shows: what is less is none
-SMALLEST_START, LARGEST_START = 1e-3, 2.0
+SMALLEST_START = 1e-3
+LARGEST_START = 2.0
 
 
 @clear_arguments
@@ -83,7 +84,7 @@ class NoisyMax:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         child = absent_index("NoisyMax", variable, states[-1], self.absent, variable)
         if child not in (0, len(states[-1]) - 1):
             raise NetworkError(
@@ -91,7 +92,14 @@ class NoisyMax:
                 f" of no effect is between others: {list(states[-1])}.",
                 "order its states from none to most, or from most to none.",
             )
-        return independent_causes("NoisyMax", self.absent, variable, parents, states, child)
+        return independent_causes(
+            name="NoisyMax",
+            absent=self.absent,
+            variable=variable,
+            parents=parents,
+            states=states,
+            child=child,
+        )
 
     def __str__(self) -> str:
         return self.name

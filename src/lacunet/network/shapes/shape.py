@@ -12,6 +12,8 @@ from typing import Protocol
 from lacunet.network.network import FloatArray, Mask
 
 StatesOfAxes = tuple[tuple[str, ...], ...]  # of the parents, then of the child
+# Of a log odds, or a log odds ratio: e^-30 is below what any rows can tell from zero.
+LARGEST_LOG_ODDS = 30.0
 
 
 class Shape(Protocol):

@@ -53,7 +53,7 @@ def rows_behind(report: FamilyReport) -> FloatArray:
     return np.asarray(np.where(report.support > 0, rows, 0.0))
 
 
-def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
+def pack_numbers(network: Network, behind: Behind, digits: int | None, names: Scope) -> str:
     """All CPTs; then, as far as known, which of their rows have data, how many, and intervals.
 
     Parameters
@@ -64,7 +64,9 @@ def pack(network: Network, behind: Behind, digits: int | None, names: Scope) -> 
         The variables of the network, in the order in which they are carried.
     """
     shape_of = {name: network.shape(network.parents(name)) for name in names}
-    tables, rows, intervals = network.tables_of, behind.rows, behind.intervals
+    tables = network.tables_of
+    rows = behind.rows
+    intervals = behind.intervals
     parts: list[list[NDArray[Any]]] = [[]]
     if tables and digits is None:
         parts = [[tables[name].astype("<f8") for name in names]]
@@ -200,7 +202,9 @@ def largest_moves(
             if gaps[cell] < 0:
                 break
             states = tuple(names[index] for names, index in zip(cpt.states, cell, strict=True))
-            share, learned, number = shares[cell], cpt.table[cell], rows[cell[:-1]]
+            share = shares[cell]
+            learned = cpt.table[cell]
+            number = rows[cell[:-1]]
             # A move is measured in standard errors of the share, if the learned entry were the
             # truth. Near 0 and 1 that error is taken of the share with two rows more of either
             # kind (Agresti and Coull): no share is ever known without error.

@@ -148,7 +148,9 @@ def _reading(network: Network) -> list[str]:
         f"{name} was not asked where {rule.when}, and has the state {rule.state!r} there"
         for name, rule in network.not_asked_of.items()
     ]
-    return [*sentences, *(["; ".join(rules) + "."] if rules else [])]
+    if rules:
+        sentences.append("; ".join(rules) + ".")
+    return sentences
 
 
 def _codes(codes: Mapping[str, Meaning]) -> str:

@@ -18,9 +18,9 @@ from lacunet.show.pages.kit import (
     Markup,
     Tile,
     bullets,
-    folded,
+    disclosure,
+    isolated,
     missing_tile,
-    named,
     panel_link,
     paragraph,
     save_bar,
@@ -29,15 +29,15 @@ from lacunet.show.pages.kit import (
     tiles,
 )
 from lacunet.show.pages.live_network import (
-    carried,
     cliques_size,
     network_section,
+    page_content,
     variables_as_data,
     why_not_live,
 )
 from lacunet.show.pages.numbers import Behind, pack_portable, pack_texts, rows_behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.show.results.page_sections import (
     alternatives_section,
     complete_section,
@@ -80,14 +80,14 @@ def page(
     order = _trouble(result)
     facts = _facts(result)
     data = {
-        **plain(result, "method why rows notes"),
+        **plain_attributes(result, "method why rows notes"),
         "weight": result.total,
         "pseudo_counts": _pseudo_counts(result),
         "ended": None if result.ended is None else asdict(result.ended),
         "opens_on": order[0],
         "variables": facts,
         "level": level,
-        **carried(
+        **page_content(
             network,
             _behind(result, level),
             graph=missingness,
@@ -174,7 +174,7 @@ def _facts(result: Result) -> list[dict[str, Any]]:
             "unsupported": report.unsupported,
             "configurations": report.support.size,
         }
-        known = plain(report, "rows_shown fallback_mass fallback warnings")
+        known = plain_attributes(report, "rows_shown fallback_mass fallback warnings")
         fact.update(known, effective=report.effective_size)
     return facts
 
@@ -219,7 +219,7 @@ def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
     name = result.network.variables[weakest]
-    link = panel_link(weakest, named(name))
+    link = panel_link(weakest, isolated(name))
     facts.append(Tile("weakest CPT", link, _weakness(result.families[name])))
     listed = Tile("warnings", f"{len(result.warnings):,}", "listed below")
     return [*facts, listed if result.warnings else Tile("warnings", "none")]
@@ -242,13 +242,13 @@ def _warnings(result: Result) -> str:
         return ""
     items = _remarks(result)
     words = counted(len(items), "warning or note", "warnings and notes")
-    return folded(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
+    return disclosure(words, bullets(items), is_open=len(items) <= SHOWN_WARNINGS)
 
 
 def _remarks(result: Result) -> list[str]:
     """Notes on the whole, then the warnings of each CPT, as markup."""
-    return [named(text) for text in result.notes] + [
-        f"{panel_link(result.network.variables.index(name), named(name))}: {named(text)}"
+    return [isolated(text) for text in result.notes] + [
+        f"{panel_link(result.network.variables.index(name), isolated(name))}: {isolated(text)}"
         for name in result.network.heads
         for text in result.families[name].warnings
     ]
@@ -291,7 +291,7 @@ def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
 def _of_group(fact: Mapping[str, Any]) -> str:
     """A variable, and the last of those that share its CPT."""
     tied = fact.get("tied")
-    return named(fact["name"]) + (f" to {named(tied['last'])}" if tied else "")
+    return isolated(fact["name"]) + (f" to {isolated(tied['last'])}" if tied else "")
 
 
 def _ending(data: Mapping[str, Any]) -> list[str]:

@@ -15,9 +15,9 @@ from lacunet.learning.family_reports import FamilyReport
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
-from lacunet.network.mechanisms import MISSING, SHOWN
+from lacunet.network.mechanisms import MECHANISM_STATES
 from lacunet.network.network import Cpt, Network
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting
 
@@ -25,7 +25,6 @@ ROWS_SHOWN_WHOLE = 8  # CPT rows: a terminal shows smaller CPTs whole
 FEW_VARIABLES_SHOWN = 12  # variables
 FAMILIES = 20  # lines of a table; of larger networks the CPTs that rest on the fewest rows
 WIDEST = 5  # intervals
-MECHANISM_STATES = (MISSING, SHOWN)
 OF_ROWS = (
     "Intervals are made from the rows alone, estimates also from the pseudo-counts: an "
     "estimate may lie near an end of its interval."
@@ -151,7 +150,8 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     for cpt in shown:
         lines += ["", str(cpt)]
         others = network.tied_with(cpt.child)[1:]
-        lines += [f"the same: {first_of(others, 5)}"] if others else []
+        if others:
+            lines.append(f"the same: {first_of(others, 5)}")
     for name in [name for name in network.heads if name in network.shapes_of][:FEW_VARIABLES_SHOWN]:
         lines += ["", str(result.parameters(name))]
     are_shown = {cpt.child for cpt in shown}
@@ -264,7 +264,7 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
     ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
     pseudo_counts, alternatives = result.pseudo_counts, result.alternatives
     return {
-        **plain(result, "method why assumption rows"),
+        **plain_attributes(result, "method why assumption rows"),
         "weight": result.total,
         "pseudo_counts": pseudo_counts.as_json()
         if isinstance(pseudo_counts, PseudoCounts)
@@ -273,14 +273,18 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),
         "alternatives": None if alternatives is None else alternatives.as_data(),
-        "families": {name: plain(report, REPORTED) for name, report in result.families.items()},
+        "families": {
+            name: plain_attributes(report, REPORTED) for name, report in result.families.items()
+        },
         "states": {name: list(states) for name, states in result.network.states_of.items()},
         "parameters": {
             name: result.parameters(name, level or DEFAULT_LEVEL).as_data()
             for name in result.network.shapes_of
         },
-        "cpts": {cpt.child: plain(cpt, "parents table") for cpt in result.network.cpts},
-        "mechanisms": {v: plain(cpt, "parents table") for v, cpt in result.mechanisms.items()},
+        "cpts": {cpt.child: plain_attributes(cpt, "parents table") for cpt in result.network.cpts},
+        "mechanisms": {
+            v: plain_attributes(cpt, "parents table") for v, cpt in result.mechanisms.items()
+        },
         "level": level,
         "intervals": {name: interval.tolist() for name, interval in ends.items()},
         "intervals_are_credible": result.uncertainty is not None and result.uncertainty.is_credible,

@@ -42,7 +42,8 @@ def write_report(
     from lacunet.counts.observations import missing_in_data
 
     check_page_name(path)
-    network, seen = result.network, None
+    network = result.network
+    seen = None
     if data is not None:
         seen = missing_in_data(as_data(data).weighed_as(result), network, network.families)
     text = page(

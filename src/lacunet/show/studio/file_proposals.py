@@ -25,7 +25,8 @@ def proposed_reading(path: Path) -> dict[str, str]:
     encoding = encoding_of(start)
     lines = [line for line in start.decode(encoding, "ignore").splitlines() if line.strip()]
     lines = lines[:MOST_LINES] if len(lines) < 2 else lines[:-1][:MOST_LINES]
-    delimiter, decimal = delimiter_of(lines, usual), "."
+    delimiter = delimiter_of(lines, usual)
+    decimal = "."
     if delimiter != ",":
         decimal = decimal_of(lines, delimiter)
     return {

@@ -23,7 +23,9 @@ def summary_of(learned: Result | Network, level: float) -> dict[str, Any]:
 
     Variables that are tied are named with their CPT, and so are shapes.
     """
-    network, facts, warnings = as_network(learned), [], list[str]()
+    network = as_network(learned)
+    facts = []
+    warnings = list[str]()
     if isinstance(learned, Result):
         facts = _facts(learned)
         warnings = list(learned.warnings_by_kind)
@@ -34,7 +36,8 @@ def summary_of(learned: Result | Network, level: float) -> dict[str, Any]:
 
 
 def _facts(result: Result) -> list[list[str]]:
-    gaps, cells = sum(result.missing.values()), result.rows * len(result.missing)
+    gaps = sum(result.missing.values())
+    cells = result.rows * len(result.missing)
     facts = [
         ["CPTs", str(len(result.network.heads))],
         ["method", result.method],
@@ -48,7 +51,8 @@ def _facts(result: Result) -> list[list[str]]:
 
 def _cpt(learned: Result | Network, name: str, level: float) -> dict[str, Any]:
     network = as_network(learned)
-    cpt, shape = network.cpt(name), network.shapes_of.get(name)
+    cpt = network.cpt(name)
+    shape = network.shapes_of.get(name)
     ends = _intervals(learned, name, level)
     report = learned.families[name] if isinstance(learned, Result) else None
     number = cpt.table[..., 0].size

@@ -293,8 +293,10 @@ def _element(shape: Shape, *, in_page: bool) -> str:
 
 def _text(shape: Words, *, in_page: bool) -> str:
     parts = [f'x="{shape.x:.1f}" y="{shape.y:.1f}"']
-    parts += [f'text-anchor="{shape.anchor}"'] if shape.anchor != "start" else []
-    parts += ['font-weight="bold"'] if shape.is_bold else []
+    if shape.anchor != "start":
+        parts.append(f'text-anchor="{shape.anchor}"')
+    if shape.is_bold:
+        parts.append('font-weight="bold"')
     if not in_page:
         parts += [f'font-size="{shape.size:g}" fill="{COLOURS["ink"]}"']
     return f"<text {' '.join(parts)}>{escape(shape.text)}</text>"
