@@ -68,10 +68,8 @@ class OpenRows:
         if not shapes and not tied and not isinstance(tied, bool):
             return self
         # "fixed" is to what was brought: the network of the rows has no CPTs.
-        asked = {
-            **shapes_in_waves(shapes, self.brought),
-            **with_ties_and_shapes(self.brought, (), shapes).shapes_of,
-        }
+        known = with_ties_and_shapes(self.brought, (), shapes).shapes_of
+        asked = {**shapes_in_waves(shapes, self.brought), **known}
         network = with_ties_and_shapes(self.network, tied, asked)
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 

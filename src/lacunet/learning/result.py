@@ -171,7 +171,8 @@ class Result(Askable):
         variable
             One with a shape, as `learn`'s ``shapes=`` names it.
         level
-            That of the intervals, which are there if the result has any.
+            That of the intervals, which are there if the result has any, and with them how the BIC
+            of a full table compares.
 
         Examples
         --------
@@ -184,13 +185,15 @@ class Result(Askable):
         """
         from lacunet.learning.uncertainty.shape_parameters import shape_parameters
 
-        if self.network.known(variable) not in self.network.shapes_of:
+        if self.network.known(variable) not in self.network.shaped_of:
             raise MethodError(
                 f"the CPT of {variable!r} is a full table, whose parameters are its entries.",
                 "result.cpt(variable) has them; learn(..., shapes={...}) gives a CPT a shape.",
             )
-        covariance = None if self.uncertainty is None else self.uncertainty.covariance
-        return shape_parameters(self.network, variable, covariance, level)
+        if self.uncertainty is None:
+            return shape_parameters(self.network, variable, None, level)
+        gain = self.uncertainty.bic_gains.get(variable)
+        return shape_parameters(self.network, variable, self.uncertainty.covariance, level, gain)
 
     def unroll(self, waves: int) -> Network:
         """The network of a panel over so many waves, to forecast: `Network.unroll`.

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -454,7 +454,10 @@ class Network(Askable):
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
             names = f"its variables are {first_of(self.variables, 10)}."
-            hint = did_you_mean(variable, self.variables) or names
+            from lacunet.network.waves import waves_in_words
+
+            waves = waves_in_words(variable, self)
+            hint = waves or did_you_mean(variable, self.variables) or names
             raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 
@@ -793,6 +796,7 @@ class Network(Askable):
         """
         if not shapes:
             return self._with(shapes_of={})
+        from lacunet.network.shapes.absent import check_absent_variables
         from lacunet.network.shapes.fixed import Fixed
         from lacunet.network.shapes.shape_names import shape_named
 
@@ -812,6 +816,11 @@ class Network(Askable):
             raise NetworkError(
                 f"the CPT of {name!r} is to be {asked[name].name!r}, but a rule has a say in it.",
                 "leave the rule or the shape out.",
+            )
+        for name, shape in asked.items():
+            families = map(self.family, self.tied_with(name))
+            check_absent_variables(
+                name, getattr(shape, "absent", {}), list(dict.fromkeys(chain(*families)))
             )
         network = self._with(shapes_of={v: s for v, s in asked.items() if s.name != "table"})
         _ = network.shaped_of  # refuses what a CPT cannot have

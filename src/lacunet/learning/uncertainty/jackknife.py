@@ -15,7 +15,7 @@ independent values, so intervals use the t distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Replicates:
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
         rates = round_to_ends(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
-            return Spread.of_variance(table, table, variance)
+            return replace(Spread.of_variance(table, table, variance), degrees=self.degrees)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)

@@ -21,7 +21,7 @@ from lacunet.inference.elimination.elimination_order import (
     join_scopes,
     number_nodes,
 )
-from lacunet.learning.uncertainty.shape_parameters import shape_parameters
+from lacunet.learning.uncertainty.shape_parameters import ShapeParameters, shape_parameters
 from lacunet.missingness.graph import MissingnessGraph, graph_of_network
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
@@ -402,11 +402,24 @@ def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str,
 
 
 def _shaped(network: Network, name: str) -> dict[str, Any]:
-    if name not in network.shapes_of or not network.has_cpts:
+    if name not in network.shaped_of or not network.has_cpts:
         return {}
-    shaped = shape_parameters(network, name, None)
-    parameters = [[each.name, f"{each.value:.3g}"] for each in shaped.parameters]
-    return {"shape": {"name": shaped.shape, "scale": shaped.kind, "parameters": parameters}}
+    return {"shape": shape_as_data(shape_parameters(network, name, None))}
+
+
+def shape_as_data(shaped: ShapeParameters) -> dict[str, Any]:
+    """The shape of a CPT, its parameters in words, and what a full table would be beside it."""
+    parameters = []
+    for each in shaped.parameters:
+        ends = "" if each.interval is None else " ({:.3g} to {:.3g})".format(*each.interval)
+        parameters.append([each.name, f"{each.value:.3g}{ends}"])
+    return {
+        "name": shaped.shape,
+        "scale": shaped.kind if parameters else "",
+        "parameters": parameters,
+        "legend": shaped.legend,
+        "beside": shaped.beside_table,
+    }
 
 
 def _ruled(network: Network, name: str) -> dict[str, Any]:

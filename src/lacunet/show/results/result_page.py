@@ -32,6 +32,7 @@ from lacunet.show.pages.live_network import (
     cliques_size,
     network_section,
     page_content,
+    shape_as_data,
     variables_as_data,
     why_not_live,
 )
@@ -78,7 +79,7 @@ def page(
     """
     network = result.network
     order = _trouble(result)
-    facts = _facts(result)
+    facts = _facts(result, level)
     data = {
         **plain_attributes(result, "method why rows notes"),
         "weight": result.total,
@@ -164,7 +165,7 @@ def _trouble(result: Result) -> list[int]:
     return sorted((k for k, name in enumerate(names) if name in heads), key=trouble)
 
 
-def _facts(result: Result) -> list[dict[str, Any]]:
+def _facts(result: Result, level: float | None) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
     facts = variables_as_data(result.network)
     for fact in facts:
@@ -176,6 +177,8 @@ def _facts(result: Result) -> list[dict[str, Any]]:
         }
         known = plain_attributes(report, "rows_shown fallback_mass fallback warnings")
         fact.update(known, effective=report.effective_size)
+        if level and fact["name"] in result.network.shaped_of:
+            fact["shape"] = shape_as_data(result.parameters(fact["name"], level))
     return facts
 
 
