@@ -77,7 +77,7 @@ def _edges_in_table(learned: LearnedStructure) -> str:
         header += ["adjacent", "directed"]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
-        lines.append(UNTOLD)
+        lines.append(fitting(UNTOLD))
     if learned.strengths:
         lines += [*map(fitting, _left_out(learned)), _of_strengths()]
     return "\n".join(lines)

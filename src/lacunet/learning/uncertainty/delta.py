@@ -194,12 +194,13 @@ def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | No
     """
     entries = []
     for name, gradient in asked.gradients[index].items():
-        cpt = asked.network.cpt(name).table
+        cpt, possible = asked.network.cpt(name).table, asked.network.possible(name)
         rounding = np.where(cpt > DERIVATIVE_ROUNDING, DERIVATIVE_ROUNDING, ROUNDING_BY_A_HAIR)
         apart = centred(gradient, cpt)
         for row in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
             by_state = np.eye(cpt.shape[-1]) - cpt[row][:, None]
-            is_entry = (np.abs(by_state - apart[row]) <= rounding[row]).all(axis=-1)
+            is_like = np.abs(by_state - apart[row]) <= rounding[row]
+            is_entry = (is_like | ~possible[row]).all(axis=-1)  # nothing moves structural zeros
             is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= DERIVATIVE_ROUNDING
             entries.append((name, (*row, int(is_entry.argmax()))) if is_entry.any() else None)
             if len(entries) > 1:

@@ -133,6 +133,8 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
     variables = declare(
         source, [Declared(v, network.states(v), location) for v in network.variables]
     )
+    # Rules are the network's alone, so a state for those who were not asked is no interval here.
+    cuts = {v: points for v, points in network.cuts_of.items() if v not in network.not_asked_of}
     for content in _of_kind(contents, list, location, "a list of networks"):
         families = []
         for member in _of_kind(content, list, location, "a list of variables"):
@@ -144,7 +146,7 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
             network.states_of,
             replicate.parents_of,
             replicate.tables_of,
-            cuts=network.cuts_of,
+            cuts=cuts,
             codes=network.codes_of,
         )
 

@@ -21,6 +21,7 @@ MAX_FILES_IN_TITLE = 3
 SCRIPTS = ("sorting.js", "page.js")
 DRAWN = ("network.js", "picture.js", "drawing.js")  # of a network without CPTs
 LIVE = ("beliefs.js", "network.js", "picture.js", "cpts.js")
+SURE = ("intervals.js",)  # where the page carries what intervals given evidence need
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"
@@ -158,4 +159,6 @@ def report_page(
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
     scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    if (data.get("live") or {}).get("uncertainty"):
+        scripts[len(SCRIPTS) : len(SCRIPTS)] = SURE
     return document(before + title, body, carried, scripts)
