@@ -41,8 +41,8 @@ from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
 from lacunet.network import network as network_module
+from lacunet.network.cpt import Cpt
 from lacunet.network.named_axes import Table
-from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
 from lacunet.network.shapes.shape import Shaped
 from lacunet.show.figures.picture import Picture

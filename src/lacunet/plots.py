@@ -20,8 +20,9 @@ from lacunet.inference.answer import Answer
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_learned, as_network
-from lacunet.network.network import Cpt, FloatArray
+from lacunet.network.network import FloatArray
 from lacunet.show.figures import charts
 from lacunet.show.figures.charts import Estimate, Series
 from lacunet.show.figures.network_figure import network_picture

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import lacunet as lc
 from enumeration import joint
 from lacunet.inference.sampling import sample_codes
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 
 METHODS = ("em", "direct-mcar", "direct-mar", "factored-mcar", "factored-mar", "listwise", "auto")
 RULES = ("Smoked=no", "Smoked=no or Age=young", "not (Age=old and Smoked=yes)", "Age!=middle")

@@ -10,10 +10,11 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats import lacunet_json
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 
 SHARES = {name: [1 / RAIN.cardinality(name)] * RAIN.cardinality(name) for name in RAIN.variables}
 EMPTY = Network(RAIN.states_of, {}, SHARES)

@@ -152,7 +152,9 @@ class Statistics:
     def counts_in_sample(self, family: Scope, number: int) -> Counts:
         """The counts of one family in one sample: 0 for all rows."""
         counts = self.counts[family]
-        return counts if self.folds is None else counts.sampled(self.folds.samples[number])
+        if self.folds is None:
+            return counts
+        return counts.sampled(self.folds.samples[number])
 
     def sample(self, number: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
@@ -420,7 +422,9 @@ def _in_groups(
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             return reduced, grouped
         groups, group = group_rows(table, together[0].given)
-        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        mass = None
+        if fold:
+            mass = count_in_groups(table, groups, group, fold, whole=True)
         for (_, hidden, whole), families in groupby(together, key=hidden_part):
             if gathering.deadline.left < least:
                 break

@@ -241,7 +241,9 @@ def _as_counted(ignored: Sequence[str]) -> str:
     python = ", ".join(f"{option}={name!r}" for option, name in named.items())
     shell = {option: name for option, name in named.items() if option != "squared_weight"}
     options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
-    remark = "" if shell == named else "; the command line has none for squared weights"
+    remark = "; the command line has none for squared weights"
+    if shell == named:
+        remark = ""
     return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 

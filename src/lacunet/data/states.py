@@ -188,7 +188,9 @@ class Seen:
         # A column of a numeric type has its points, whatever the decimal character of texts.
         decimal = self.decimal if self.has_texts else "."
         numbers = [number_of(with_points(text, decimal)) for text in self.cells]
-        return [number for number in numbers if number is not None] if None not in numbers else []
+        if None not in numbers:
+            return [number for number in numbers if number is not None]
+        return []
 
     @property
     def are_numbers(self) -> bool:
@@ -478,7 +480,9 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
     key = keyed(name, "=")
     give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
-        held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
+        held = "holds no value"
+        if states:
+            held = f"is constant: it holds nothing but {states[0]!r}"
         raise StatesError(
             f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",

@@ -102,7 +102,9 @@ def estimated_cpt(
         added = pseudo_table(pseudo_counts, network, variable)
         return posterior_mode(joint, total, added, shaped=shaped)
     added_to_each = per_cell(pseudo_counts, variable)
-    possible = network.possible(variable) if variable in network.not_asked_of else None
+    possible = None
+    if variable in network.not_asked_of:
+        possible = network.possible(variable)
     return posterior_mode(joint, total, added_to_each, possible)
 
 

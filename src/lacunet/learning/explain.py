@@ -116,7 +116,9 @@ class Explanation(Displayed):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
-        return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
+        if self.plan.refusal:
+            return ()
+        return tuple(stage.name for stage in self.plan.stages)
 
     @property
     def refusal(self) -> str | None:

@@ -33,7 +33,8 @@ from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL
 from lacunet.missingness.augmented_network import Augmented, augment
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.text import listed
 
@@ -53,7 +54,9 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
         augmentation = augment(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if augmentation.name_of else mechanism_stages(graph, partially, augmentation)
+    if augmentation.name_of:
+        return ()
+    return mechanism_stages(graph, partially, augmentation)
 
 
 def mechanism_stages(

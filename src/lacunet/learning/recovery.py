@@ -43,7 +43,9 @@ class ByVerdict:
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
         term = self.verdict.term if self.chosen is None else self.chosen.term
-        return notation.words(self.otherwise) if term is None else term.equation(notation)
+        if term is None:
+            return notation.words(self.otherwise)
+        return term.equation(notation)
 
 
 RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
@@ -148,7 +150,9 @@ class Recovery:
             return None, error.message
         except NotRecoverableError:
             return None, f"{verdict.standing}: {verdict.why}"
-        return (estimation, "") if estimation.is_founded else (None, estimation.warnings[0])
+        if estimation.is_founded:
+            return (estimation, "")
+        return (None, estimation.warnings[0])
 
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What no other stage has estimated holds the prior alone, marked as such."""

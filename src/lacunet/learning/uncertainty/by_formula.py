@@ -242,7 +242,9 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
                 by_design=False,
                 words="leaving out each row in turn",
             )
-    what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
+    what = "clusters"
+    if units is None or units.clusters != len(scales):
+        what = "groups of rows"
     words = f"leaving out each of {len(scales)} {what} in turn"
     if units is not None and units.factors is not None:
         words = f"{len(scales)} replicate weights"

@@ -42,7 +42,8 @@ from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, pose_question,
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
-from lacunet.network.network import Cpt, FloatArray, Mask, Network, Scope, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Mask, Network, Scope, Tables
 
 JEFFREYS_PSEUDO_COUNT = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
@@ -454,4 +455,6 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
         if is_zero.any():
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
-    return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
+    if tables:
+        return network.with_tables({**(network.tables_of or {}), **tables})
+    return network

@@ -407,7 +407,8 @@ def _end(
         if trial is not None and is_moved:
             now = trial
             value = value_of(trial)
-            trusted = min(2 * trusted, LARGEST_REGION) if gained > 0.7 * promised else trusted
+            if gained > 0.7 * promised:
+                trusted = min(2 * trusted, LARGEST_REGION)
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4
     return value, slope

@@ -25,7 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lacunet.network.cpt import Cpt
 from lacunet.network.dictionary import DictionaryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import (
     Declared,
     Family,
@@ -40,7 +42,7 @@ from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Cursor, Source
 from lacunet.network.interval_names import cuts_from_json, cuts_to_json
 from lacunet.network.mechanisms import MISSING, SHOWN, Mechanisms
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.network.network import Network
 
 FORMAT = "lacunet network"
 NETWORK_VERSION = 1

@@ -224,7 +224,9 @@ def _rank(layers: list[list[_Box]]) -> None:
 
 def _mean_rank(box: _Box, beside: Sequence[_Box]) -> float:
     """That of its neighbours; a box without any keeps its place."""
-    return sum(other.rank for other in beside) / len(beside) if beside else box.rank
+    if beside:
+        return sum(other.rank for other in beside) / len(beside)
+    return box.rank
 
 
 def _cost(left: _Box, right: _Box) -> int:

@@ -178,7 +178,9 @@ def section(identifier: str, title: str, *parts: str) -> str:
 
 def paragraph(text: str, kind: str = "") -> str:
     """Plain text, or markup, as a paragraph, if there is any."""
-    return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>" if text else ""
+    if text:
+        return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>"
+    return ""
 
 
 def bullets(items: Iterable[str]) -> str:

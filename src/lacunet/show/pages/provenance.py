@@ -143,7 +143,9 @@ def report_page(
     """
     about = source.subject if about is None else about
     before = f"{about}: " if about else ""
-    skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
+    skip = ""
+    if "packed" in data:
+        skip = '<a class="skip" href="#panel">to the chosen variable</a>'
     body = [
         f"{skip}<header>",
         f"<h1>{isolated(before) if before else ''}{isolated(title)}</h1>",

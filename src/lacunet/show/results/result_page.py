@@ -236,7 +236,9 @@ def _weakness(report: FamilyReport) -> str:
     if report.fallback_mass > 0:
         return f"{report.fallback_mass:.0%} of the rows fell back"
     shown = report.effective_size or report.rows_shown
-    kind = "an effective size of" if report.effective_size else "rows that show its family:"
+    kind = "rows that show its family:"
+    if report.effective_size:
+        kind = "an effective size of"
     return f"{kind} {shown:,.0f}"
 
 

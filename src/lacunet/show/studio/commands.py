@@ -157,7 +157,9 @@ def learning_text(project: Project) -> str:
     size = f"{counted(len(sketch.variables), 'variable')}, {counted(len(sketch.edges), 'arrow')}"
     level = f", {intervals_in_words(project.level)}" if project.level else ""
     method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
-    added = "learned pseudo-counts" if project.pseudo_counts else "usual pseudo-counts"
+    added = "usual pseudo-counts"
+    if project.pseudo_counts:
+        added = "learned pseudo-counts"
     if isinstance(project.pseudo_counts, int | float):
         added = f"pseudo-counts {project.pseudo_counts:g}"
     settings = f"{method}, {added}{level}, seed {project.seed}"
