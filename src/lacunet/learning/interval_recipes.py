@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -45,9 +45,9 @@ from lacunet.learning.plan import (
 from lacunet.learning.pseudo_counts import pseudo_tables
 from lacunet.learning.uncertainty.cpt_intervals import Spread, SpreadOverOptima
 from lacunet.learning.uncertainty.frequencies import Uncorrelated, counted_spread, rows_per_weight
-from lacunet.limits import NEVER
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Mask, Network
-from lacunet.progress import silent
+from lacunet.progress import TimedProgress, silent
 from lacunet.text import first_of, intervals_in_words
 
 if TYPE_CHECKING:
@@ -299,16 +299,14 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
     return "; ".join(parts)
 
 
-def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:
-    """About how long the intervals of a fit by EM will take at most, by how long the fit took."""
+def seconds_of_part(recipe: str, learned: Learned) -> float:
+    """About how long the intervals of a fit by EM take until they first report: by that fit."""
     ended = learned.ended
     if ended is None or not ended.iterations:
         return 0.0
-    if recipe == RATE_MATRIX or (recipe == POSTERIOR and plan.recipe == RATE_MATRIX):
-        steps = ended.iterations * max(len(ended.starts), 1)
-        return 2 * _free(plan) * ended.seconds / steps
-    folds = plan.needs(recipe).folds
-    return 0.0 if folds is None else len(folds.scales) * ended.seconds
+    if recipe in (RATE_MATRIX, POSTERIOR):  # a step there, and one back
+        return 2 * ended.seconds / (ended.iterations * max(len(ended.starts), 1))
+    return 0.0 if recipe == COUNTS else ended.seconds
 
 
 def _free(plan: Plan) -> int:
@@ -329,8 +327,14 @@ class Fitted:
     # Counts what the plan needs with the weights of a replicate, by its number.
     replicate: Callable[[int], Statistics]
 
-    def uncertainty(self, recipe: str) -> Uncertainty:
-        """How sure the CPTs are, by a recipe."""
+    def uncertainty(self, recipe: str, limit: Deadline = NEVER) -> Uncertainty:
+        """How sure the CPTs are, by a recipe, within a limit that ends the reports of progress too.
+
+        Raises
+        ------
+        OutOfTimeError
+            The limit leaves too little time.
+        """
         plan, network, whole = self.plan, self.network, self.whole
         ways = {
             COUNTS: self._by_counts,
@@ -338,7 +342,8 @@ class Fitted:
             RATE_MATRIX: self._by_rate_matrix,
             POSTERIOR: self._by_posterior,
         }
-        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
+        by_replicates = partial(self._by_replicates, limit)
+        spread_of, covariance, weak = ways.get(recipe, by_replicates)()
         are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
             family, report = plan.network.family(name), self.learned.families[name]
@@ -431,18 +436,19 @@ class Fitted:
         posterior = DirichletPosterior(pseudo_of, counts_of)
         return posterior.spreads(tables), posterior, ()
 
-    def _by_replicates(self) -> Spreads:
+    def _by_replicates(self, limit: Deadline) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
         plan, setting = self.plan, self.setting
         samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
-        quietly = replace(setting, progress=silent, deadline=NEVER, whole=self.learned)
+        unseen = TimedProgress(silent, limit, paced="")
+        quietly = replace(setting, progress=unseen, deadline=NEVER, whole=self.learned)
         networks = []
         for index, sample in enumerate(samples):
             setting.progress("intervals", index, len(scales), "fits")
             networks.append(replace(self, learned=run(plan, sample, quietly)).network)
         setting.progress("intervals", len(scales), len(scales), "fits")
         covariance = self._replicates(networks, scales, degrees)
-        return covariance.spreads(), covariance, ()
+        return covariance.spreads(limit), covariance, ()
 
     def _replicates(
         self, networks: Iterable[Network], scales: FloatArray, degrees: float

@@ -282,18 +282,31 @@ class Method(Protocol):
         ...
 
     def plan(
-        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,
+        deadline: Deadline = NEVER,
     ) -> Plan:
-        """All that will be done with data that look so, with pseudo-counts."""
+        """All that will be done with data that look so, with pseudo-counts.
+
+        What takes long to plan takes no more than a part of the time until the deadline.
+        """
         ...
 
 
-def planned(method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts) -> Plan:
+def planned(
+    method: Method,
+    network: Network,
+    look: Look,
+    pseudo_counts: AskedPseudoCounts,
+    deadline: Deadline = NEVER,
+) -> Plan:
     """All that a method will do with data that look so, with pseudo-counts.
 
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
-    plan = method.plan(network, look, pseudo_counts)
+    plan = method.plan(network, look, pseudo_counts, deadline)
     notes = plan.notes
     if plan.graph is not None and plan.graph.doubt:
         notes = (*notes, plan.graph.doubt)
