@@ -53,7 +53,7 @@ class EM:
         is cheap, one where it is not.
     time_limit
         Seconds after which the best parameters so far are returned, reading the rows included.
-        Intervals, if they are asked for, take their time after that.
+        Intervals that it leaves too little time for are left out, with a note.
     inference
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
