@@ -5,6 +5,7 @@
 | counts | listwise, direct-mcar; every family without missing values | nothing |
 | influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
 | rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
+| delete-a-row jackknife | mgraph, where there are few distinct rows | a fit for each of these |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
 | replicate weights | surveys that come with them | a count and a fit for each replicate |
@@ -18,14 +19,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from math import sqrt
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.counts.counts import quotient
+from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.errors import StatisticsError
-from lacunet.counts.folds import JACKKNIFE_GROUPS
-from lacunet.counts.gather import Statistics
-from lacunet.counts.observations import replicates
+from lacunet.counts.folds import FOLD, JACKKNIFE_GROUPS
+from lacunet.counts.gather import Gathering, Statistics, gather
+from lacunet.counts.observations import ReplicateSamples, replicates
 from lacunet.data.scratch_rows import row_bytes
 from lacunet.learning.family_reports import AT_PRIOR
 from lacunet.learning.plan import (
@@ -33,6 +36,7 @@ from lacunet.learning.plan import (
     COUNTS,
     INFLUENCE,
     JACKKNIFE,
+    JACKKNIFE_OF_ROWS,
     POSTERIOR,
     RATE_MATRIX,
     REPLICATE_WEIGHTS,
@@ -66,6 +70,7 @@ MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
 KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
 FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
+MOST_LEFT_OUT = 300  # distinct rows, of each of which one is left out in turn
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -195,8 +200,14 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
         kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
         return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
-        return plan.recipe
+        is_by_rows = plan.most_distinct <= MOST_LEFT_OUT and not _is_iterative(plan)
+        return JACKKNIFE_OF_ROWS if plan.recipe == JACKKNIFE and is_by_rows else plan.recipe
     return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+
+
+def _is_iterative(plan: Plan) -> bool:
+    """Whether EM has a part in it: what one row of many moves is too little for its tolerance."""
+    return plan.needs().problems is not None
 
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
@@ -290,6 +301,8 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
         cost = "nothing"
     elif recipe == INFLUENCE:
         cost = "a few fits"
+    elif recipe == JACKKNIFE_OF_ROWS:
+        cost = f"at most {plan.most_distinct:,.0f} fits"
     else:
         fits = 0 if folds is None else len(folds.scales)
         cost = f"{fits} fits"
@@ -336,15 +349,17 @@ class Fitted:
             The limit leaves too little time.
         """
         plan, network, whole = self.plan, self.network, self.whole
-        ways = {
+        ways: dict[str, Callable[[], Spreads]] = {
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
             RATE_MATRIX: self._by_rate_matrix,
             POSTERIOR: self._by_posterior,
+            JACKKNIFE_OF_ROWS: partial(self._by_rows, limit),
         }
         by_replicates = partial(self._by_replicates, limit)
         spread_of, covariance, weak = ways.get(recipe, by_replicates)()
-        are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
+        is_jackknife = recipe in (JACKKNIFE, JACKKNIFE_OF_ROWS)
+        are_counted = is_jackknife and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
             family, report = plan.network.family(name), self.learned.families[name]
             is_table = name not in network.shaped_of
@@ -438,8 +453,40 @@ class Fitted:
 
     def _by_replicates(self, limit: Deadline) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
+        return self._by_samples(replicates(self.plan.units, self.statistics, self.replicate), limit)
+
+    def _by_rows(self, limit: Deadline) -> Spreads:
+        """By the networks learned without one of the copies of each distinct row.
+
+        Nothing is drawn at random. Copies with weights count as the units that they are worth.
+        """
         plan, setting = self.plan, self.setting
-        samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
+        distinct = self.whole.distinct[plan.network.variables]
+        number, tally = len(distinct.weights), distinct.tally
+        numbers: Any = np.arange(number)
+        sizes = {**distinct.table.cardinality_of, FOLD: number}
+        columns = {**distinct.table.columns, FOLD: numbers}
+        numbered = Rows(distinct.table.with_columns(sizes, columns))
+        units = quotient(tally.weights**2, tally.squares)
+        total = float(units.sum())
+        gathering = Gathering(plan.needs(), plan.network, memory=setting.memory / 4)
+        weighty = np.flatnonzero(units)
+
+        def without_one(position: int) -> Statistics:
+            multiples = np.ones(number)
+            multiples[position] -= min(1 / units[position], 1.0)
+            return gather(gathering, [numbered.sampled(multiples).table])
+
+        samples = ReplicateSamples(
+            map(without_one, weighty.tolist()),
+            units[weighty] * (total - 1) / total,
+            max(total - 1, 1.0),
+        )
+        return self._by_samples(samples, limit)
+
+    def _by_samples(self, replicates: ReplicateSamples, limit: Deadline) -> Spreads:
+        plan, setting = self.plan, self.setting
+        samples, scales, degrees = replicates
         unseen = TimedProgress(silent, limit, paced="")
         quietly = replace(setting, progress=unseen, deadline=NEVER, whole=self.learned)
         networks = []

@@ -50,6 +50,7 @@ COUNTS = "counts"
 INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
 JACKKNIFE = "delete-a-group jackknife"
+JACKKNIFE_OF_ROWS = "delete-a-row jackknife"
 CLUSTERS = "delete-a-cluster jackknife"
 REPLICATE_WEIGHTS = "replicate weights"
 POSTERIOR = "posterior"
@@ -138,7 +139,7 @@ class Plan:
             for grouping in stage.needs.groupings
         ]
         rows = [columns for needs in asked for columns in needs.rows]
-        if recipe == INFLUENCE:
+        if recipe in (INFLUENCE, JACKKNIFE_OF_ROWS):
             rows.append(self.network.variables)
         return Needs(
             families=tuple(dict.fromkeys(family for needs in asked for family in needs.families)),

@@ -39,9 +39,12 @@ def replicate_variance(
 ) -> FloatArray:
     """The variance that replicates of a value give, by their distances from its centre.
 
-    The centre is their mean; for the replicates of a survey, the value by all rows.
+    The centre is their mean, in which each counts by its scale; for the replicates of a survey, the
+    value by all rows.
     """
-    apart = values - (values.mean(axis=0) if centre is None else centre)
+    if centre is None:
+        centre = np.average(values, axis=0, weights=scales)
+    apart = values - centre
     return np.asarray(np.tensordot(scales, np.square(apart), axes=1))
 
 
