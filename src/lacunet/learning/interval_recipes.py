@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from math import sqrt
+from math import prod, sqrt
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +70,7 @@ MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
 KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
 FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
-MOST_LEFT_OUT = 300  # distinct rows, of each of which one is left out in turn
+MOST_LEFT_OUT = 300  # distinct rows that there can be, of each of which one is left out in turn
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -200,9 +200,15 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
         kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
         return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
     if plan.recipe != RATE_MATRIX:
-        is_by_rows = plan.most_distinct <= MOST_LEFT_OUT and not _is_iterative(plan)
+        is_by_rows = _ways_to_be_a_row(plan) <= MOST_LEFT_OUT and not _is_iterative(plan)
         return JACKKNIFE_OF_ROWS if plan.recipe == JACKKNIFE and is_by_rows else plan.recipe
     return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+
+
+def _ways_to_be_a_row(plan: Plan) -> float:
+    """How many distinct rows there can be, however many rows there are: parts say what all say."""
+    sizes = plan.network.cardinality_of
+    return prod(float(sizes[name] + (name in plan.partially)) for name in plan.network.variables)
 
 
 def _is_iterative(plan: Plan) -> bool:
@@ -302,7 +308,7 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
     elif recipe == INFLUENCE:
         cost = "a few fits"
     elif recipe == JACKKNIFE_OF_ROWS:
-        cost = f"at most {plan.most_distinct:,.0f} fits"
+        cost = f"at most {min(plan.most_distinct, _ways_to_be_a_row(plan)):,.0f} fits"
     else:
         fits = 0 if folds is None else len(folds.scales)
         cost = f"{fits} fits"
