@@ -24,7 +24,7 @@ def silent(stage: str, done: float, total: float | None, note: str = "") -> None
 
 @dataclass
 class TimedProgress:
-    """Reports that end the work: `OutOfTimeError` once time is up.
+    """Reports that end the work once time is up, as `Deadline` does.
 
     Long work reports between its parts, which is where it can be ended. One stage is ended as soon
     as it is clear that it will take too long.

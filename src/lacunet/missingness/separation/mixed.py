@@ -449,7 +449,7 @@ class Meter:
     deadline: Deadline = NEVER
 
     def charge(self, work: float) -> None:
-        """Add to the work done; raise `OutOfWork` beyond the limit, `OutOfTimeError` past it."""
+        """Add to the work done; raise `OutOfWork` beyond the limit, and what a deadline raises."""
         self.spent += work
         if self.spent > self.limit:
             raise OutOfWork
