@@ -72,12 +72,12 @@ def work(variables: int, share: float, rows: int, seed: int, strengths: int | No
 
     import lacunet as lc
     from lacunet.data.table import EncodedTable
-    from lacunet.inference.sampling import sample
+    from lacunet.inference.sampling import sample_codes
     from studies.problems.generators import random_network
 
     rng = np.random.default_rng([variables, seed])
     truth = random_network(variables, rng, max_parents=3, states=(2, 4))
-    whole = sample(truth, rows, rng)
+    whole = sample_codes(truth, rows, rng)
     hidden = {
         name: np.where(rng.random(rows) < share, whole.cardinality_of[name], column)
         for name, column in whole.columns.items()

@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 import pytest
 
 import lacunet as lc
+from scripts.map_files import HEADING, ROOMS, file_map
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lacunet"
@@ -126,3 +127,10 @@ def test_scripts_that_are_named_are_there_and_do_something() -> None:
     assert "benchmarks/run.py" in named  # make bench
     dead = [name for name in named if not (ROOT / name).read_text(encoding="utf-8").strip()]
     assert dead == []
+
+
+def test_the_map_of_the_rooms_has_every_file() -> None:
+    """`python scripts/map_files.py` writes it."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert page.partition(HEADING)[2].strip() == file_map().strip()
+    assert {*ROOMS} == {path.parent.name for path in SOURCE.glob("*/__init__.py")}

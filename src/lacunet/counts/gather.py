@@ -152,7 +152,9 @@ class Statistics:
     def counts_in_sample(self, family: Scope, number: int) -> Counts:
         """The counts of one family in one sample: 0 for all rows."""
         counts = self.counts[family]
-        return counts if self.folds is None else counts.sampled(self.folds.samples[number])
+        if self.folds is None:
+            return counts
+        return counts.sampled(self.folds.samples[number])
 
     def sample(self, number: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
@@ -315,7 +317,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         gathering.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_nodes(with_sets, needs.problems),
+            with_node_columns(with_sets, needs.problems),
             memory=gathering.memory,
             deadline=gathering.deadline,
         )
@@ -326,9 +328,9 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         return replace(statistics, stopped_by="interrupted")
 
 
-def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
+def with_node_columns(table: EncodedTable, compiling: Compiling) -> EncodedTable:
     """The rows with a column for each node that is made from another column."""
-    table = with_mechanisms(table, compiling.mechanism_of, compiling.recorded)
+    table = with_mechanism_columns(table, compiling.mechanism_of, compiling.recorded)
     if not compiling.as_shown:
         return table
     columns = {**table.columns}
@@ -340,7 +342,7 @@ def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
     return table.with_columns(sizes, columns)
 
 
-def with_mechanisms(
+def with_mechanism_columns(
     table: EncodedTable, variable_of: Mapping[str, str], recorded: str = ""
 ) -> EncodedTable:
     """The rows with a column for each mechanism: 1 where a row shows its variable.
@@ -420,11 +422,15 @@ def _in_groups(
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             return reduced, grouped
         groups, group = group_rows(table, together[0].given)
-        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        mass = None
+        if fold:
+            mass = count_in_groups(table, groups, group, fold, whole=True)
         for (_, hidden, whole), families in groupby(together, key=hidden_part):
             if gathering.deadline.left < least:
                 break
-            counts = count_in_groups(table, groups, group, hidden, whole, fold)
+            counts = count_in_groups(
+                table=table, groups=groups, group=group, hidden=hidden, whole=whole, fold=fold
+            )
             cells = counts if mass is None else FoldedGroups(mass, counts)
             here = []
             for asked in families:

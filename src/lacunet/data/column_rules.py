@@ -93,7 +93,13 @@ def plan_reading(data: Data, network: Network) -> Reading:
     column_of, notes = _matched_columns(source, network, tuple(data.latent))
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
-    reading = Reading(with_data_codes(network, data), source, data, column_of, ())
+    reading = Reading(
+        network=with_data_codes(network, data),
+        source=source,
+        data=data,
+        column_of=column_of,
+        notes=(),
+    )
     replacements = _replaced(network, reading.network)
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
@@ -235,7 +241,9 @@ def _as_counted(ignored: Sequence[str]) -> str:
     python = ", ".join(f"{option}={name!r}" for option, name in named.items())
     shell = {option: name for option, name in named.items() if option != "squared_weight"}
     options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
-    remark = "" if shell == named else "; the command line has none for squared weights"
+    remark = "; the command line has none for squared weights"
+    if shell == named:
+        remark = ""
     return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 

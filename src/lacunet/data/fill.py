@@ -50,7 +50,8 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
     """What is filled in for each state of a column of an Arrow type, None if it is a list."""
     import pyarrow as pa
 
-    states, shown = network.states(name), seen.value_of[name]
+    states = network.states(name)
+    shown = seen.value_of[name]
     kind = pa.string() if kind is not None and pa.types.is_null(kind) else kind
     cuts = network.cuts_of.get(name, ())
     if cuts and (seen.counts_of[name].any() or not shown):

@@ -123,14 +123,16 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
     copies = np.ones(len(codes[names[0]])) if copies is None else copies[:ROWS_LOOKED_AT]
     if not copies.all():
         kept = np.flatnonzero(copies)
-        codes, copies = {name: column[kept] for name, column in codes.items()}, copies[kept]
+        codes = {name: column[kept] for name, column in codes.items()}
+        copies = copies[kept]
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
     total = copies @ hidden
     was_declared = np.array([name in network.not_asked_of for name in names])
     asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
-        column, size = codes[cause], network.cardinality(cause)
+        column = codes[cause]
+        size = network.cardinality(cause)
         states_of: dict[int, list[int]] = {}
         in_order = np.split(np.argsort(column, kind="stable"), np.cumsum(np.bincount(column))[:-1])
         for state, here in enumerate(in_order[:size]):

@@ -31,7 +31,7 @@ import numpy as np
 
 from lacunet.counts.counts import added_up
 from lacunet.counts.em_problems.compile import Problems
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, in_runs
+from lacunet.counts.em_problems.ragged import Integers, Ragged, group_equal_rows, in_runs
 from lacunet.inference.expectation.expect import Expectation, impossible
 from lacunet.inference.expectation.message_groups import cells_along
 from lacunet.inference.expectation.messages import slice_starts
@@ -96,7 +96,14 @@ def loopy_expect(
     expectation = Expectation(np.zeros_like(whole), np.zeros(len(parts)))
 
     def propagated(begin: tuple[FactorGraph, FloatArray | None]) -> Expectation:
-        return _propagate(plan.problems, begin[0], whole, parts, deadline, begin[1])
+        return _propagate(
+            problems=plan.problems,
+            graph=begin[0],
+            cells=whole,
+            parts=parts,
+            deadline=deadline,
+            first=begin[1],
+        )
 
     for part in in_threads(propagated, zip_longest(plan.graphs, messages)):
         expectation = expectation + part
@@ -249,7 +256,7 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     strides = slices.missing_stride[slices.missing.places(kind)]
     begins = np.cumsum(states) - states  # where the messages of each edge begin
     factors = []
-    alike, shape = distinct_rows(Ragged(edges.starts, states))
+    alike, shape = group_equal_rows(Ragged(edges.starts, states))
     for block in range(len(alike)):
         here = np.flatnonzero(shape == block)
         along = edges.places(here).reshape(len(here), -1)

@@ -46,7 +46,7 @@ def check_rules(graph: Drawing, data: Data) -> None:
         )
 
 
-def gathered_rows(
+def gather_rows(
     graph: Drawing,
     data: Data,
     columns: Scope,
@@ -92,7 +92,21 @@ def gathered_rows(
     if (division := statistics.folds) is not None:
         parts = partial(map, distinct.sampled, division.samples[1:])
         whole = distinct.sampled(division.samples[0])
-        return GatheredRows(distinct, whole, parts, division.scales, division.degrees, units)
+        return GatheredRows(
+            rows=distinct,
+            whole=whole,
+            parts=parts,
+            scales=division.scales,
+            degrees=division.degrees,
+            units=units,
+        )
     degrees = np.inf if units is None else units.degrees()
     again = [replicate.distinct[columns] for replicate in replicates]
-    return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)
+    return GatheredRows(
+        rows=distinct,
+        whole=distinct,
+        parts=lambda: again,
+        scales=np.asarray(factors),
+        degrees=degrees,
+        units=units,
+    )

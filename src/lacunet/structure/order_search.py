@@ -106,7 +106,8 @@ def search(
         order, score = _climb(scores, _kicked(scores, best, rng), rng)
         left = kicks if score > best_score + IMPROVEMENT else left - 1
         if score > best_score - IMPROVEMENT:
-            best, best_score = order, max(score, best_score)
+            best = order
+            best_score = max(score, best_score)
     return scores.read(best)
 
 
@@ -141,24 +142,30 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     The places are tried from the last to the first. On the way, each variable that is passed
     may take ``node`` as a parent, and ``node`` may no longer take it.
     """
-    here, best, bit, of_node = places[node], scores.best, scores.bit[node], scores.best[node]
+    here = places[node]
+    best = scores.best
+    bit = scores.bit[node]
+    of_node = scores.best[node]
     flags = scores.flag[node]
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
     behind = sum([places[other] > here for other in others])
     requiring = scores.requiring[node]
     left = len(requiring)  # a place behind one of them is not open
-    before, gain = sum(bit), 0.0
+    before = sum(bit)
+    gain = 0.0
     totals = []
     for other in others:
         totals.append(-inf if left else of_node[before] + gain)
         if other in requiring:
             left -= 1
         elif flag := flags[other]:
-            with_node, of_other = masks[other] | flag, best[other]
+            with_node = masks[other] | flag
+            of_other = best[other]
             gain += of_other[with_node] - of_other[with_node ^ flag]
         before -= bit[other]
     totals.append(-inf if left else of_node[before] + gain)
-    top, now = max(totals), totals[behind]
+    top = max(totals)
+    now = totals[behind]
     if not top > now + IMPROVEMENT:
         return ()
     to = totals.index(top)

@@ -126,14 +126,16 @@ def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
 
 def _pairs(summary: MissingSummary) -> tuple[Pair, ...]:
     """The pairs of variables with missing values that go missing together most, or least."""
-    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
+    together = summary.missing_together
+    expected = summary.expected_together
+    phi = summary.phi
     return tuple(
         Pair(
-            summary.variables[a],
-            summary.variables[b],
-            round(float(together[a, b])),
-            float(expected[a, b]),
-            float(phi[a, b]),
+            one=summary.variables[a],
+            two=summary.variables[b],
+            together=round(float(together[a, b])),
+            expected=float(expected[a, b]),
+            phi=float(phi[a, b]),
         )
         for a, b in summary.strongest_pairs(summary.missing_rows > 0, PAIRS)
     )

@@ -34,7 +34,7 @@ from lacunet.learning.ignorable_mechanisms import mechanism_stages
 from lacunet.learning.plan import JACKKNIFE, RATE_MATRIX, Learned, Plan, Setting, Stage
 from lacunet.learning.recovery import Recovery
 from lacunet.limits import NEVER, Deadline
-from lacunet.missingness.augmented_network import Augmented, augmented, mechanism_start
+from lacunet.missingness.augmented_network import Augmented, augment, mechanism_start
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.identified_sets import NARROW, best_fit, ends_of, lifted_near
@@ -104,7 +104,7 @@ def graph_plan(
     else:
         partially = look.partially
         notes = graph.check_partially(partially, network.variables)
-    augmentation = augmented(graph, partially)
+    augmentation = augment(graph, partially)
     half = deadline.partway(0.5)
     verdicts = recover_families(graph, deadline=half)
     doubts = _doubts(graph, augmentation, verdicts, half)
@@ -145,12 +145,12 @@ def graph_plan(
     stages += mechanism_stages(graph, partially, augmentation)
     is_smooth = not recorded and not by_formula
     return Plan(
-        em.name,
-        network,
-        partially,
-        tuple(stages),
-        form.bytes_per_cell,
-        RATE_MATRIX if is_smooth else JACKKNIFE,
+        method=em.name,
+        network=network,
+        partially=partially,
+        stages=tuple(stages),
+        bytes_per_cell=form.bytes_per_cell,
+        recipe=RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,

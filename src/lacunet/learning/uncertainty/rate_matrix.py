@@ -49,7 +49,7 @@ from lacunet.progress import Progress
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
 MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 
-Step = Callable[[FloatArray], FloatArray]
+EmStep = Callable[[FloatArray], FloatArray]
 RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 SMALLEST_ROOM = 1e-6  # for a parameter of a shape: less is at a bound
@@ -141,8 +141,8 @@ class Curvature:
     """Where EM has converged: the step, the cells, and what is expected of every row."""
 
     layout: Layout
-    step: Step
-    expect: Step  # the expected counts at some cells, without pseudo-counts
+    step: EmStep
+    expect: EmStep  # the expected counts at some cells, without pseudo-counts
     cells: FloatArray  # of all CPTs, end to end
     pseudo: FloatArray  # their pseudo-counts
     expected: FloatArray  # their expected counts, with these
@@ -286,7 +286,7 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
     return np.asarray((whole + whole.T) / 2)
 
 
-def parts_of(problems: Problems, curvature: Curvature) -> Integers:
+def parts_of_parameters(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
     from networkx.utils import UnionFind
 
@@ -386,15 +386,15 @@ def em_spreads(
         curvature, covariance, lost
     )
     return EmSpreads(
-        _spreads(curvature, covariance, lost),
-        covariance,
-        moves[:, ~known],
-        np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
-        curvature.free,
-        curvature.layout,
-        pseudo,
-        _weak_directions(curvature, observed, row_information),
-        is_at_maximum,
+        spread_of=_spreads(curvature, covariance, lost),
+        covariance=covariance,
+        lost=moves[:, ~known],
+        rows=np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
+        free=curvature.free,
+        layout=curvature.layout,
+        pseudo=pseudo,
+        weak_directions=_weak_directions(curvature, observed, row_information),
+        is_at_maximum=is_at_maximum,
     )
 
 
@@ -413,7 +413,8 @@ def _has_arrived(curvature: Curvature, covariance: FloatArray, lost: NDArray[np.
     else:
         slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
     number = len(free.cell)
-    theta, variance = cells[free.cell], np.diag(covariance)[:number]
+    theta = cells[free.cell]
+    variance = np.diag(covariance)[:number]
     surest = theta * (1 - theta) / (SURER * curvature.totals[free.cell])
     is_sure = (variance < surest)[~lost[:number]]
     return bool(slope @ covariance @ slope < ARRIVED**2 and not is_sure.any())
@@ -437,7 +438,9 @@ def _spreads(
 
     The variance of a row's reference is that of the sum of its other cells.
     """
-    theta, pseudo, free = curvature.cells, curvature.pseudo, curvature.free
+    theta = curvature.cells
+    pseudo = curvature.pseudo
+    free = curvature.free
     variance = np.zeros(len(theta))
     number = len(free.cell)
     variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))[:number]
@@ -476,7 +479,9 @@ def _weak_directions(
     curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
 ) -> tuple[Direction, ...]:
     """The directions about which the prior knows more than the rows, the weakest first."""
-    free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
+    free = curvature.free
+    pseudo = curvature.pseudo
+    layout = curvature.layout
     number = free.number
     if not number:
         return ()

@@ -109,7 +109,14 @@ def learn_missingness(
     if table.partially_observed and (few := from_few_rows(table.row_count)):
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
-        graph = learned_graph(network, table, given, deadline, data.latent, patterns)
+        graph = learned_graph(
+            network=network,
+            table=table,
+            given=given,
+            deadline=deadline,
+            latent=data.latent,
+            patterns=patterns,
+        )
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",

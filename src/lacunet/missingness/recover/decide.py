@@ -20,7 +20,7 @@ from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring
 from lacunet.missingness.formulas.pattern_shares import PatternShare
-from lacunet.missingness.formulas.samples import nested
+from lacunet.missingness.formulas.samples import parts_of_term
 from lacunet.missingness.formulas.terms import (
     Factor,
     InPopulation,
@@ -46,7 +46,7 @@ from lacunet.missingness.recover.chain import (
     with_choices,
 )
 from lacunet.missingness.recover.fix_and_select import too_large_in_words, too_large_term
-from lacunet.missingness.recover.monotone import find_monotone_term, holds, in_words
+from lacunet.missingness.recover.monotone import find_monotone_term, holds, monotone_in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
@@ -61,7 +61,7 @@ from lacunet.missingness.verdict import (
     Verdicts,
 )
 from lacunet.network.network import Scope
-from lacunet.network.nodes import Mechanism, named, quoted
+from lacunet.network.nodes import Mechanism, node_text, quoted
 
 
 class SearchStage(NamedTuple):
@@ -121,7 +121,9 @@ def recover(
 @lru_cache(maxsize=512)
 def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> Verdict:
     mixed = graph.mixed.metered(Meter())  # no other query changes how far this one gets
-    return _decide(graph, mixed, asked, known, effort, effort)
+    return _decide(
+        graph=graph, mixed=mixed, asked=asked, known=known, effort=effort, refuting=effort
+    )
 
 
 def recover_families(graph: Drawing, effort: float = 1.0, deadline: Deadline = NEVER) -> Verdicts:
@@ -147,7 +149,9 @@ def _families(graph: Drawing, effort: float, deadline: Deadline) -> tuple[Verdic
         asked = Asked((name,), network.parents(name))
         try:
             deadline.check()
-            verdict = _decide(graph, mixed, asked, (), effort, refuting)
+            verdict = _decide(
+                graph=graph, mixed=mixed, asked=asked, known=(), effort=effort, refuting=refuting
+            )
             if deadline != NEVER and verdict.term is None:
                 verdict.generic  # noqa: B018  found, and remembered, while there is time
         except OutOfTimeError:
@@ -183,7 +187,7 @@ def _decide(
                 mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
                 term = _by_mechanisms(search, query, asked)
         if term is not None:
-            why = _why_recoverable(term) + in_words(mixed, term)
+            why = _why_recoverable(term) + monotone_in_words(mixed, term)
             more = _finding_terms(graph, mixed, term, known, effort)
             return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
         effort_left = refuting * stage.refuting
@@ -384,7 +388,7 @@ def _plain_form(term: Term) -> str:
             f"taking {helpers} in and dividing it out again leaves two queries that are each "
             "recoverable"
         )
-    if any(isinstance(part, PatternShare) for part in nested(term)):
+    if any(isinstance(part, PatternShare) for part in parts_of_term(term)):
         return (
             "taking mechanisms as variables, which every row tells, leaves queries that are each "
             "recoverable"
@@ -449,7 +453,7 @@ def _colluders(graph: MixedGraph) -> list[str]:
     for mechanism in graph.mechanisms:
         for other in graph.sorted(graph.mechanism_parents[mechanism]):
             if isinstance(other, Mechanism) and other.variable in graph.parents[mechanism]:
-                path = f"{quoted(other.variable)} -> {named(mechanism)} <- {named(other)}"
+                path = f"{quoted(other.variable)} -> {node_text(mechanism)} <- {node_text(other)}"
                 colluders.append(path)
     return colluders
 

@@ -27,7 +27,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
 from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reached
+from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reachable
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Node, quoted, variable_of
@@ -81,7 +81,7 @@ def recover_full_law(graph: Drawing) -> Verdict:
 
 def _scope(graph: MixedGraph) -> Scope:
     """The partially observed variables and all that decides on mechanisms, hidden causes too."""
-    joined = reached(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
+    joined = reachable(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
     partial = (mechanism.variable for mechanism in graph.mechanisms)
     return graph.named([*joined, *graph.variable_parents(joined), *partial])
 
