@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.csv
-from lacunet.show.figures.shapes import Picture
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
@@ -25,6 +24,7 @@ import lacunet as lc
 from lacunet.counts.missing_values import missing_summary
 from lacunet.plots import cpt_forest, forest, learning_curves, missing_patterns, network_figure
 from lacunet.show.diagnosis_page import page as diagnosed_page
+from lacunet.show.figures.picture import Picture
 from lacunet.show.network_page import pair_page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.pages.live_network import ShownNetwork
@@ -128,7 +128,9 @@ def main(folder: Path) -> None:
             tab.goto(path.as_uri() + how.get("after", ""))
             if how.get("waits", True):
                 tab.wait_for_selector("html[data-ready=yes]")
-            tab.wait_for_timeout(2_000)
+            if name not in ("page-diagnose", "page-recover"):  # beliefs, and intervals
+                tab.wait_for_selector("html[data-hatched=yes]")
+            tab.wait_for_timeout(300)
             keep(tab, folder / f"{name}.png")
         pyarrow.csv.write_csv(lc.example_data("nhanes"), Path(place) / "nhanes.csv")
         studio = Studio(Folder(Path(place).resolve()))
@@ -205,7 +207,7 @@ def noisy_or() -> Picture:
     cpts = {name: [0.8, 0.2] for name in causes}
     table = np.reshape([[p, 1 - p] for p in quiet], (2, 2, 2, 2, 2))
     plant = lc.Network(states, {"Alarm": causes}, {**cpts, "Alarm": table})
-    rows = lc.simulate(plant, 1000, lc.MCAR(0.2, share=1.0), rng=1).frame()
+    rows = lc.simulate(plant, 1000, lc.MCAR(0.2, share=1.0), rng=1).to_frame()
     edges = "Pump, Valve, Sensor, Power -> Alarm"
     result = lc.learn(edges, rows, shapes={"Alarm": "noisy-or"}, intervals=True)
     truth = [leak, *link]

@@ -69,7 +69,7 @@ def test_the_policy_allows_only_what_the_page_itself_holds() -> None:
     assert "unsafe" not in text
 
 
-@pytest.mark.parametrize(("name", "limit"), [("alarm", 210_000), ("barley", 1_600_000)])
+@pytest.mark.parametrize(("name", "limit"), [("alarm", 215_000), ("barley", 1_600_000)])
 @pytest.mark.parametrize("rows", [1_000, 30_000])
 def test_pages_stay_within_their_budget_with_intervals_too(
     name: str, limit: int, rows: int
@@ -84,7 +84,7 @@ def test_scripts_stay_within_their_budget() -> None:
     # Beliefs, cards, CPTs and pictures, without any library: less than the 74 kB of the layout
     # library that pages once carried.
     assert sum(len(asset(name).encode()) for name in (*SCRIPTS, *LIVE)) <= 72_000
-    assert sum(len(asset(name).encode()) for name in SURE) <= 9_000  # intervals, where carried
+    assert sum(len(asset(name).encode()) for name in SURE) <= 12_500  # intervals, where carried
 
 
 def test_the_largest_move_is_where_the_complete_rows_mislead() -> None:

@@ -211,13 +211,13 @@ def compared_intervals(opened: Opened, result: lc.Result, evidence: dict[str, st
     for name in result.network.variables:
         if name not in evidence and low[name]:
             ends = np.stack([[*low[name].values()], [*high[name].values()]], -1)
-            # Those of CPT entries are carried in ten thousandths, rounded outwards.
             expected = result.query(name, evidence).interval
-            np.testing.assert_allclose(ends, expected, rtol=0, atol=1.01e-4)
+            np.testing.assert_allclose(ends, expected, rtol=0, atol=2e-5)
             number += 1
     return number
 
 
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
 @pytest.mark.parametrize(
     ("method", "missingness"),
     [("em", None), ("direct-mcar", None), ("factored-mar", None), ("mgraph", SHOWN)],
@@ -226,7 +226,7 @@ def test_intervals_given_evidence_are_those_of_query(
     browser: Any, tmp_path: Path, method: str, missingness: str | None
 ) -> None:
     network = lc.example("asia")
-    rows = lc.simulate(network, 600, lc.MAR(0.3), rng=3).table
+    rows = lc.simulate(network, 800, lc.MAR(0.3), rng=3).table
     options: dict[str, Any] = {} if missingness is None else {"missingness": missingness}
     result = lc.learn(network, rows, method, intervals=True, **options)
     write_page(tmp_path / "net.html", learned_page(result, level=0.95))
@@ -236,6 +236,7 @@ def test_intervals_given_evidence_are_those_of_query(
         assert opened.faults == []
 
 
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
 def test_intervals_given_evidence_allow_for_rules_and_for_cpt_rows_without_data(
     browser: Any, tmp_path: Path
 ) -> None:
@@ -260,9 +261,10 @@ def test_intervals_given_evidence_allow_for_rules_and_for_cpt_rows_without_data(
     with Opened(browser, tmp_path / "net.html") as opened:
         assert compared_intervals(opened, result, {"Ill": "True", "Age": "old"}) == 3
         assert compared_intervals(opened, result, {"Smokes": "yes", "Age": "old"}) == 3
-        # Nobody is young: what follows for the test rests on no row, and has no interval here.
-        assert compared_intervals(opened, result, {"Age": "young"}) == 3
-        assert '"Test|Age=young"' in opened.page.inner_text("#sure")
+        # Nobody is young: what follows for the test rests on no row.
+        assert compared_intervals(opened, result, {"Age": "young"}) == 4
+        assert compared_intervals(opened, result, {"Ill": "True"}) == 4
+        assert opened.page.locator("#sure").is_hidden()
         assert opened.faults == []
 
 

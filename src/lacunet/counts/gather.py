@@ -280,6 +280,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if gathering.replicate is not None:
         table = table.replicated(gathering.replicate)
     table = table.scaled(gathering.scale)
+
     if needs.folds is not None and needs.folds.is_to_deal:
         dealing = Dealing.of(network, table, needs.folds)
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
@@ -287,6 +288,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if needs.folds is not None:
         fold = (FOLD,)
         table = divide_rows(network, table, needs.folds)
+
     with_sets = table
     table = table.without_sets()  # what counts takes one of several states as missing
     reduced, grouped = _in_groups(gathering, table, progress)
@@ -313,6 +315,8 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     )
     if needs.problems is None:
         return statistics
+
+    # What is counted until then stands where there is no time to compile the rows for EM.
     try:
         gathering.deadline.check()
         problems = compile_problems(

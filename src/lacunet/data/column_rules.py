@@ -228,7 +228,9 @@ def _may_be_asked(network: Network, name: str, bins: Any) -> bool:
         return is_auto
     if not is_auto and not isinstance(bins, Integral | tuple):
         return [*cuts] == [*bins]
-    count = INTERVALS if is_auto else bins[1] if isinstance(bins, tuple) else bins
+    count = bins[1] if isinstance(bins, tuple) else bins
+    if is_auto:
+        count = INTERVALS
     return (cuts[0], cuts[-1], len(cuts)) == (-np.inf, np.inf, int(count) + 1)
 
 

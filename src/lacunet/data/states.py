@@ -477,6 +477,7 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
+    """Refuse a column that is no discrete variable: constant, or of too many different values."""
     key = keyed(name, "=")
     give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
@@ -500,14 +501,13 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
             remedy=remedy,
         )
     if seen.is_identifier:
-        measured = (
-            ""
-            if seen.is_serial or not seen.numbers
-            else (f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}.")
-        )
+        measured = ""
+        if seen.numbers and not seen.is_serial:
+            measured = f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}."
+        first = f"first {KEPT_VALUES:,} " if is_cut else ""
         raise IdentifierError(
-            f"column {name!r} looks like an identifier: none of "
-            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.{measured}"
+            f"column {name!r} looks like an identifier: none of its {first}values occurs "
+            f"twice.{measured}"
         )
     example = f"(for example {', '.join(states[:3])})"
     if not seen.are_numbers:

@@ -115,21 +115,25 @@ def _solved(
     added = float(asked) if isinstance(asked, float | int) else ONE_PER_CELL
     cpt_of = dict(learned.mechanisms)
     for name, causes in counted.items():
-        if name not in left:
-            family = network.family(whole.name_of[name])
-            variables, mechanisms = _split(causes)
-            rows = statistics.distinct[_columns(name, causes)]
-            shape = network.shape(family)
-            shown = rows.is_shown(variables)
-            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
-            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
-            table, _ = posterior_mode(np.asarray(counts), 1.0, added)
-            *parents, node = family
-            for later, earlier in graph.monotone:
-                if later == name:  # never shown where the earlier one is missing
-                    axis = parents.index(whole.name_of[earlier])
-                    np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
-            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+        if name in left:
+            continue
+        # Its frequencies among the rows that show its causes; every row tells mechanisms.
+        family = network.family(whole.name_of[name])
+        variables, mechanisms = _split(causes)
+        rows = statistics.distinct[_columns(name, causes)]
+        shape = network.shape(family)
+        shown = rows.is_shown(variables)
+        cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
+        counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
+        table, _ = posterior_mode(np.asarray(counts), 1.0, added)
+
+        *parents, node = family
+        for later, earlier in graph.monotone:
+            if later == name:  # never shown where the earlier one is missing
+                axis = parents.index(whole.name_of[earlier])
+                np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
+        cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+
     notes = learned.notes
     if left:
         notes += (

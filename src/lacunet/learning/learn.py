@@ -563,15 +563,15 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     }
     network = plan.network.with_tables(learned.tables).with_support(backing_of)
     result = Result(
-        network.with_mechanisms(mechanisms),
-        families,
-        plan.method,
-        statistics.rows,
-        statistics.total,
-        setting.used_pseudo_counts,
-        {name: statistics.missing_of[name] for name in plan.network.variables},
-        (*notes_on_rows(plan, statistics), *learned.notes),
-        learned.ended,
+        network=network.with_mechanisms(mechanisms),
+        families=families,
+        method=plan.method,
+        rows=statistics.rows,
+        total=statistics.total,
+        pseudo_counts=setting.used_pseudo_counts,
+        missing={name: statistics.missing_of[name] for name in plan.network.variables},
+        notes=(*notes_on_rows(plan, statistics), *learned.notes),
+        ended=learned.ended,
         mechanisms=learned.mechanisms,
     )
     return replace(result, why=_why(plan, learned, result.assumption))

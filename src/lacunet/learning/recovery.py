@@ -100,12 +100,14 @@ class Recovery:
         pseudo_counts = pseudo_counts_from(
             setting.pseudo_counts, network, statistics, weighs_up=False
         )
+
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
             estimation, why = self._estimated(name, statistics)
             if estimation is None:
                 left[name] = why
                 continue
+            # The estimate is of P(X | parents); times the share of each row of parents, a joint.
             shares = estimation.given_share[..., None]
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
@@ -117,8 +119,11 @@ class Recovery:
             )
             chosen_of[name] = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
         setting.progress("families", len(families), len(families))
+
         cpts = make_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
-        left = {name: why for name, why in left.items() if name not in cpts}
+        left = {
+            name: why for name, why in left.items() if name not in cpts
+        }  # tied to one that was not
         for group in network.tied:
             weights = [row_weights[name] for name in group if name in estimate_of]
             if weights:

@@ -42,7 +42,9 @@ def probability(value: float) -> str:
     if value in (0, 1):
         return f"{value:.0f}"
     shown = f"{value:.4f}"
-    return shown if 0 < float(shown) < 1 else f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
+    if 0 < float(shown) < 1:
+        return shown
+    return f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
 
 
 @dataclass(frozen=True, eq=False)

@@ -257,7 +257,15 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             ends[end, cell] = value
             ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     low, high, low_error, high_error = ends.reshape(4, *shape)
-    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, fit.scope)
+    return IdentifiedSet(
+        asked=asked,
+        low=low,
+        high=high,
+        low_error=low_error,
+        high_error=high_error,
+        is_outer=model.is_outer,
+        used=fit.scope,
+    )
 
 
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:

@@ -188,8 +188,15 @@ def _decide(
                 term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + monotone_in_words(mixed, term)
-            more = _finding_terms(graph, mixed, term, known, effort)
-            return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
+            return Verdict(
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=term,
+                find_terms=_finding_terms(graph, mixed, term, known, effort),
+                population=laws,
+            )
         effort_left = refuting * stage.refuting
         witness = first_witness(submodels, asked, effort_left, mixed.meter.deadline)
         if witness is not None:
@@ -202,7 +209,13 @@ def _decide(
         if large is not None:
             why = _why_recoverable(large) + too_large_in_words(large.odds)
             return Verdict(
-                graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=large,
+                is_computable=False,
+                population=laws,
             )
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 

@@ -269,7 +269,9 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
 
 def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
     """Where a box would best be, and how much it matters: bends most, long edges are straight."""
-    beside = [*box.above, *box.below] if both else box.above if downwards else box.below
+    beside = box.above if downwards else box.below
+    if both:
+        beside = [*box.above, *box.below]
     if not beside:
         return box.x, 0.1
     weights = [STRAIGHT[(box.node is None) + (other.node is None)] for other in beside]

@@ -97,10 +97,12 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
         np.concatenate([np.ravel(tables[name]) for name in names])
         for tables in (carried.brought, carried.known)
     ]
-    rates = np.concatenate([np.ravel(carried.spread_of[name].rates) for name in names])
-    shown = np.concatenate([np.ravel(carried.spread_of[name].rates_of_shown) for name in names])
-    parts: list[NDArray[Any]] = [_short(part) for part in (*weights, rates)]
-    parts.append((shown != rates).astype("u1"))
+    spreads = [carried.spread_of[name] for name in names]
+    rates = np.concatenate([np.ravel(spread.rates) for spread in spreads])
+    sizes = np.concatenate([np.ravel(spread.sizes) for spread in spreads])
+    ends = np.concatenate([spread.ends.reshape(-1, 2) for spread in spreads])
+    parts: list[NDArray[Any]] = [_short(part) for part in (*weights, rates, sizes)]
+    parts.append((ends @ [1, 2]).astype("u1"))
     if together is not None:
         error = np.sqrt(np.diag(together.covariance))
         row, column = np.tril_indices(len(error))
@@ -115,7 +117,11 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
             parts.append(np.concatenate(cells).astype("<f4"))
     side = (1 + level) / 2
     z = float(ndtri(side))
-    quantile = z if np.isinf(carried.degrees) else float(stdtrit(carried.degrees, side))
+
+    def shrink(degrees: float) -> float:
+        quantile = z if np.isinf(degrees) else float(stdtrit(degrees, side))
+        return (z / quantile) ** 2
+
     index_of = {name: index for index, name in enumerate(names)}
     rules = [
         [index_of[name], network.state_index(name, rule.state), fixed_rows(network, name)[0]]
@@ -129,7 +135,8 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
         "total": carried.total,
         "level": level,
         "z": z,
-        "shrink": (z / quantile) ** 2,
+        "shrink": shrink(carried.degrees),
+        "shrink_of": [shrink(float(np.min(spread.degrees))) for spread in spreads],
         "noted": NOTED_SHARE,
         "rules": rules,
     }

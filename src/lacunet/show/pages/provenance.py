@@ -158,7 +158,11 @@ def report_page(
         "</main>",
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
-    scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    scripts = [*SCRIPTS]
+    if "packed" in data:
+        scripts += LIVE
+    elif "drawn" in data:
+        scripts += DRAWN
     if (data.get("live") or {}).get("uncertainty"):
         scripts[len(SCRIPTS) : len(SCRIPTS)] = SURE
     return document(before + title, body, carried, scripts)

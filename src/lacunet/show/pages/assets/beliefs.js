@@ -277,5 +277,5 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     return parents[v].reduce((rows, u) => rows.flatMap(row =>
       Array.from({ length: sizes[u] }, (_, k) => (seen[u] < 0 || seen[u] === k) && (!among[u] || among[u][k] > 0) ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
   }
-  return { answer, others, explain, moves, unsupported, joints, relevant };
+  return { answer, others, explain, moves, unsupported, joints, relevant, bareCpts };
 };

@@ -1,8 +1,9 @@
 "use strict";
 // Intervals of beliefs given what is seen. The page carries how sure the CPTs are, in a form that depends on
 // no question (learning/portable_intervals.py); what is done with it is what lacunet's queries do
-// (learning/uncertainty/delta.py): the variance of a belief by its derivatives by all CPT entries.
-page.intervals = async (sure, network, ends) => {
+// (learning/uncertainty/delta.py): the variance of a belief by its derivatives by all CPT entries. What rests on
+// CPT rows without data stays within what these could make of it, as far as that can be tried.
+page.intervals = async (sure, network) => {
   const { sizes, parents, cpts } = network, all = sizes.map((_, v) => v);
   const buffer = await (await page.inflated(sure.packed)).arrayBuffer();
   let at = 0;
@@ -14,51 +15,63 @@ page.intervals = async (sure, network, ends) => {
   };
   const begins = [], total = cpts.reduce((sum, table, v) => { begins[v] = sum; return sum + table.length; }, 0), free = sure.free;
   const rowsOf = all.map(v => cpts[v].length / sizes[v]), firstRow = all.map((_, v) => rowsOf.slice(0, v).reduce((sum, own) => sum + own, 0));
-  const brought = take(Float32Array, total), known = take(Float32Array, rowsOf.reduce((sum, own) => sum + own, 0)), rates = take(Float32Array, total), isOpen = take(Uint8Array, total);
+  const brought = take(Float32Array, total), known = take(Float32Array, rowsOf.reduce((sum, own) => sum + own, 0)), rates = take(Float32Array, total), rowsBehind = take(Float32Array, total), openEnds = take(Uint8Array, total);
   const cell = take(Int32Array, free), reference = take(Int32Array, free), error = take(Float32Array, free), correlation = take(Int16Array, free * (free + 1) / 2);
   const scales = take(Float64Array, sure.replicates), drawn = Array.from(scales, () => take(Float32Array, total));
-  const tableOf = (flat, v) => flat.subarray(begins[v], begins[v] + cpts[v].length);
-  // Each row in proportion to weights; as it is in the CPT where these are zero.
-  const shares = (weights, v) => cpts[v].map((p, c) => {
-    const start = c - c % sizes[v];
-    let sum = 0;
-    for (let k = 0; k < sizes[v]; k++) sum += weights[start + k];
-    return sum > 0 ? weights[c] / sum : p;
-  });
+  // Each row in proportion to weights; as it is in a table where these are zero.
+  const shares = (table, v, weigh) => {
+    const weights = table.map((p, c) => weigh(c, p));
+    return table.map((p, c) => {
+      const start = c - c % sizes[v];
+      let sum = 0;
+      for (let k = 0; k < sizes[v]; k++) sum += weights[start + k];
+      return sum > 0 ? weights[c] / sum : p;
+    });
+  };
   const engine = tableFor => beliefs({ ...network, cpts: all.map(tableFor) });
-  // What a rule excludes stays excluded; other zeros are moved off by a hair.
   const rule = new Map(sure.rules.map(([v, state, fixed]) => [v, { state, fixed: new Set(fixed.flatMap(([from, to]) => Array.from({ length: to - from + 1 }, (_, k) => from + k))) }]));
-  const isPossible = (v, c) => !rule.has(v) || (rule.get(v).fixed.has(Math.floor(c / sizes[v])) ? cpts[v][c] > 0 : c % sizes[v] !== rule.get(v).state);
-  const offZero = all.map(v => shares(cpts[v].map((p, c) => p || (isPossible(v, c) ? 1e-12 : 0)), v)), near = engine(v => offZero[v]);
-  const byRows = engine(v => shares(tableOf(rates, v), v));
-  const byShown = isOpen.includes(1) ? engine(v => shares(tableOf(rates, v).map((p, c) => isOpen[begins[v] + c] ? 0 : p), v)) : null;
-  const even = rule.size ? engine(v => shares(cpts[v].map((_, c) => +isPossible(v, c)), v)) : null;
-  const replicates = drawn.map(flat => engine(v => tableOf(flat, v)));
+  const rowOf = (v, c) => Math.floor(c / sizes[v]);
+  const isPossible = (v, c) => !rule.has(v) || (rule.get(v).fixed.has(rowOf(v, c)) ? cpts[v][c] > 0 : c % sizes[v] !== rule.get(v).state);
+  const even = rule.size ? engine(v => shares(cpts[v], v, c => +isPossible(v, c))) : null;
+  // What the CPTs are, or would be with some rows taken as known: `chosen` says which state has all of them.
+  function variant(chosen) {
+    const isKnown = (v, c) => chosen.has(`${v} ${rowOf(v, c)}`);
+    const tables = chosen.size ? all.map(v => cpts[v].map((p, c) => isKnown(v, c) ? +(chosen.get(`${v} ${rowOf(v, c)}`) === c % sizes[v]) : p)) : cpts;
+    const withKnown = (v, weigh) => shares(tables[v], v, (c, p) => isKnown(v, c) ? p : weigh(c, p));
+    // What a rule excludes stays excluded; other zeros are moved off by a hair.
+    const offZero = all.map(v => withKnown(v, (c, p) => p || (isPossible(v, c) ? 1e-12 : 0)));
+    const rate = (v, c) => rates[begins[v] + c], hasOpen = openEnds.some((ends, c) => ends & 1 && rates[c] > 0);
+    return { tables, offZero, isKnown, exact: engine(v => tables[v]), near: engine(v => offZero[v]), byRows: engine(v => withKnown(v, c => rate(v, c))),
+      byShown: hasOpen ? engine(v => withKnown(v, c => openEnds[begins[v] + c] & 1 ? 0 : rate(v, c))) : null,
+      replicates: drawn.map(flat => engine(v => tables[v].map((p, c) => isKnown(v, c) ? p : flat[begins[v] + c]))) };
+  }
+  const asIs = variant(new Map());
 
   // The derivatives of a belief by all entries, its variance, and what pseudo-counts know of that; and the
   // CPT entry that it is, if nothing else moves it.
   const gradient = new Float64Array(total);
-  function moved(p, chance, after, before, members, k) {
+  function moved({ tables, offZero, isKnown }, p, chance, after, before, members) {
     let variance = 0, prior = 0;
     const entries = [];
     gradient.fill(0);
     for (const u of members) for (let start = 0; start < cpts[u].length; start += sizes[u]) {
+      if (isKnown(u, start)) continue;
       let mean = 0, isMoved = false;
       for (let c = start; c < start + sizes[u]; c++) {
         const slope = gradient[begins[u] + c] = offZero[u][c] ? chance * (after[u][c] - before[u][c]) / offZero[u][c] : 0;
-        mean += cpts[u][c] * slope;
+        mean += tables[u][c] * slope;
       }
-      const rounding = c => cpts[u][c] > 1e-9 ? 1e-9 : 1e-2;
+      const rounding = c => tables[u][c] > 1e-9 ? 1e-9 : 1e-2;
       for (let c = start; c < start + sizes[u]; c++) {
         const apart = gradient[begins[u] + c] - mean;
         variance += brought[begins[u] + c] * apart ** 2;
-        prior += known[firstRow[u] + start / sizes[u]] * cpts[u][c] * apart ** 2;
+        prior += known[firstRow[u] + start / sizes[u]] * tables[u][c] * apart ** 2;
         isMoved ||= Math.abs(apart) > rounding(c);
       }
       if (!isMoved) continue;
       const isEntry = x => {
-        for (let c = start; c < start + sizes[u]; c++) if (isPossible(u, c) && Math.abs(+(c === x) - cpts[u][x] - gradient[begins[u] + c] + mean) > rounding(c)) return false;
-        return Math.abs(cpts[u][x] - p) <= 1e-9;
+        for (let c = start; c < start + sizes[u]; c++) if (isPossible(u, c) && Math.abs(+(c === x) - tables[u][x] - gradient[begins[u] + c] + mean) > rounding(c)) return false;
+        return Math.abs(tables[u][x] - p) <= 1e-9;
       };
       const own = Array.from({ length: sizes[u] }, (_, x) => start + x).find(isEntry);
       entries.push(own === undefined ? null : [u, own]);
@@ -100,33 +113,92 @@ page.intervals = async (sure, network, ends) => {
     for (let step = 0; step < 50; step++) { const middle = (low + high) / 2; if (below(middle, a, b, logBeta) < share) low = middle; else high = middle; }
     return (low + high) / 2;
   }
-  function interval(p, rate, rows, atZero, atOne) {
-    const settled = rate < 1e-12 ? 0 : rate > 1 - 1e-12 ? 1 : rate, n = rows * sure.shrink, yes = n * settled, no = n * (1 - settled), far = sure.z ** 2;
+  function interval({ p, rate, rows, ends: [atZero, atOne], shrink = sure.shrink }) {
+    if (rows === Infinity) return [p, p];
+    const settled = rate < 1e-12 ? 0 : rate > 1 - 1e-12 ? 1 : rate, n = rows * shrink, yes = n * settled, no = n * (1 - settled), far = sure.z ** 2;
     const low = yes === 0 || atZero && yes < far * (1 - settled) ? 0 : quantile(yes + 0.5, no + 0.5, (1 - sure.level) / 2);
     const high = no === 0 || atOne && no < far * settled ? 1 : quantile(yes + 0.5, no + 0.5, (1 + sure.level) / 2);
     return [Math.min(low, p), Math.max(high, p)];
   }
-  // The intervals of the beliefs in all variables, one variable after the other; of what rests on CPT rows
-  // without data none, for there more than this would have to be known. `bare` says how much that is.
+  // All that a question has in one set of CPTs; null where it cannot be answered in each of them.
+  function posed(tables, question, most) {
+    const before = tables.near.joints(question), ask = other => other?.answer(question, most).found;
+    const [answer, rows, shown, evens] = [tables.exact, tables.byRows, tables.byShown, even].map(ask), others = tables.replicates.map(ask);
+    return !before || !answer || others.includes(undefined) ? null : { tables, question, before, answer, rows, shown, evens, others };
+  }
+  // How sure each belief in a variable is: what the rows say, and from how many they say it.
+  function spreads({ tables, question, before, answer, rows, shown, evens, others }, v) {
+    const members = tables.near.relevant(question, v), found = Array.from(answer[v], (p, k) => {
+      const isDecided = even && (p === 0 || p === 1) && (evens[v][k] === 0 || evens[v][k] === 1), chance = before.found[v][k];
+      if (isDecided || sizes[v] === 1) return { p, rate: p, rows: Infinity, ends: [false, false] };
+      const given = { seen: [...question.seen], cut: question.cut, among: question.among };
+      given.seen[v] = k;
+      const after = chance ? tables.near.joints(given) : null, by = after ? moved(tables, p, chance, after.tables, before.tables, members) : { variance: 0, prior: 0 };
+      if (by.entry) {
+        const [u, c] = by.entry, at = begins[u] + c;
+        return { p: cpts[u][c], rate: rates[at], rows: rowsBehind[at], ends: [Boolean(openEnds[at] & 1), Boolean(openEnds[at] & 2)], shrink: sure.shrink_of[u], isEntry: true };
+      }
+      const centre = sure.by_design ? p : others.reduce((sum, one) => sum + one[v][k], 0) / others.length;
+      const variance = others.reduce((sum, one, r) => sum + scales[r] * (one[v][k] - centre) ** 2, by.variance), left = variance > 0 ? 1 - Math.min(by.prior / variance, 1) : 1;
+      const isRest = shown && shown[v].every((q, x) => x === k || q === 0);
+      return { p, rate: rows ? rows[v][k] : p, rows: size(p, left > 0 ? variance / left : Infinity), ends: [Boolean(shown) && shown[v][k] === 0, Boolean(isRest)] };
+    });
+    const isNear = found.some(({ rate, rows, isEntry }) => !isEntry && Math.min(rate, 1 - rate) < 50 / Math.max(rows, 1));
+    return isNear ? found : found.map(one => one.isEntry ? one : { ...one, ends: [false, false] });
+  }
+  // The CPT rows without data that a belief can pass through, those with most weight first, and their states.
+  function bareRows(question, v) {
+    const weight = asIs.exact.joints(question), reach = engine(u => cpts[u].map((p, c) => network.bare[u]?.[rowOf(u, c)] ? +isPossible(u, c) : p)).joints(question), found = [];
+    const inRow = (table, u, row) => table.subarray(row * sizes[u], (row + 1) * sizes[u]).reduce((sum, p) => sum + p, 0);
+    for (const u of asIs.exact.bareCpts(v, question, all.map(u => network.bare[u] !== null))) for (let row = 0; row < rowsOf[u]; row++) if (network.bare[u][row] && reach && inRow(reach.tables[u], u, row) > 0)
+      found.push({ key: `${u} ${row}`, weight: inRow(weight.tables[u], u, row), states: Array.from({ length: sizes[u] }, (_, k) => k).filter(k => isPossible(u, row * sizes[u] + k)) });
+    return found.sort((a, b) => b.weight - a.weight);
+  }
+  const MOST_CHOICES = 4096;  // of states for these rows: more are not looked at
+  // The choices of states that make each belief lowest and highest, of all variables that pass through the same
+  // rows; null if there are too many.
+  function* extremes(question, v, most, tried) {
+    const rows = bareRows(question, v), number = rows.reduce((product, { states }) => product * states.length, 1), id = rows.map(({ key }) => key).join();
+    if (number > MOST_CHOICES) return null;
+    if (tried.has(id)) return tried.get(id)[v];
+    const ends = sizes.map(n => Array.from({ length: n }, () => ({ low: [Infinity], high: [-Infinity] })));
+    tried.set(id, ends);
+    for (let choice = 0; choice < number; choice++) {
+      if (choice % 8 === 7) yield null;
+      const chosen = new Map();
+      let rest = choice;
+      for (const { key, states } of [...rows].reverse()) { chosen.set(key, states[rest % states.length]); rest = Math.floor(rest / states.length); }
+      const tables = all.map(u => rows.some(({ key }) => key.startsWith(`${u} `)) ? cpts[u].map((p, c) => chosen.has(`${u} ${rowOf(u, c)}`) ? +(chosen.get(`${u} ${rowOf(u, c)}`) === c % sizes[u]) : p) : cpts[u]);
+      engine(u => tables[u]).answer(question, most).found?.forEach((belief, u) => belief?.forEach((p, k) => {
+        if (p < ends[u][k].low[0]) ends[u][k].low = [p, choice, chosen];
+        if (p > ends[u][k].high[0]) ends[u][k].high = [p, choice, chosen];
+      }));
+    }
+    return ends[v];
+  }
+  function* bounded(base, v, question, most, tried) {
+    const ends = yield* extremes(question, v, most, tried), made = new Map();
+    if (!ends) return base.map(interval);
+    const at = ([, choice, chosen], k) => {
+      if (!made.has(choice)) { const asked = posed(variant(chosen), question, most); made.set(choice, asked && spreads(asked, v)); }
+      return made.get(choice)?.[k];
+    };
+    const found = base.map((one, k) => {
+      const low = at(ends[k].low, k), high = at(ends[k].high, k);
+      if (!low || !high) return undefined;
+      const [least, most] = interval({ ...one, ends: [one.ends[0] || low.ends[0], one.ends[1] || high.ends[1]] });
+      return [Math.max(least, interval(low)[0]), Math.min(most, interval(high)[1])];
+    });
+    return found.includes(undefined) ? undefined : found;
+  }
+  // The intervals of the beliefs in all variables, one variable after the other, with nothing in between where
+  // there is more to try. `bare` says how much of a belief rests on CPT rows without data.
   return function* (question, answer, most, bare) {
-    const before = near.joints(question), ask = other => other?.answer(question, most).found;
-    const [rows, shown, evens] = [byRows, byShown, even].map(ask), others = replicates.map(ask);
-    if (!before || others.includes(undefined)) return;
-    for (const v of all) {
-      if (question.seen[v] >= 0 || question.among[v] || !answer.found[v] || bare(v) >= sure.noted) continue;
-      const members = near.relevant(question, v), found = Array.from(answer.found[v], (p, k) => {
-        const isDecided = even && (p === 0 || p === 1) && (evens[v][k] === 0 || evens[v][k] === 1), chance = before.found[v][k];
-        if (isDecided || sizes[v] === 1) return [p, p];
-        const given = { seen: [...question.seen], cut: question.cut, among: question.among };
-        given.seen[v] = k;
-        const after = chance ? near.joints(given) : null, by = after ? moved(p, chance, after.tables, before.tables, members, k) : { variance: 0, prior: 0 };
-        if (by.entry) { const [u, c] = by.entry; return [ends[u][2 * c] / 10000, ends[u][2 * c + 1] / 10000]; }
-        const centre = sure.by_design ? p : others.reduce((sum, one) => sum + one[v][k], 0) / others.length;
-        const variance = others.reduce((sum, one, r) => sum + scales[r] * (one[v][k] - centre) ** 2, by.variance), left = variance > 0 ? 1 - Math.min(by.prior / variance, 1) : 1;
-        const isRest = (own, k) => own.every((q, x) => x === k || q === 0);
-        return interval(p, rows ? rows[v][k] : p, size(p, left > 0 ? variance / left : Infinity), shown ? shown[v][k] === 0 : false, shown ? isRest(shown[v], k) : false);
-      });
-      yield [v, found];
+    const asked = posed(asIs, question, most), tried = new Map();
+    const open = all.filter(v => question.seen[v] < 0 && !question.among[v] && answer.found[v]), isBare = v => bare(v) >= sure.noted;
+    if (asked) for (const v of [...open.filter(v => !isBare(v)), ...open.filter(isBare)]) {
+      const base = spreads(asked, v), found = isBare(v) ? yield* bounded(base, v, question, most, tried) : base.map(interval);
+      if (found) yield [v, found];
     }
   };
 };

@@ -344,6 +344,7 @@ page.network = (() => {
         if (answer) answer.isDone = true;
         if (isLarger && !work.some(([left]) => left)) tell(answers, hasEvidence, false);
       }
+      if (intervalsOf) tellSure();
       document.documentElement.dataset.hatched = "yes";
       onBeliefs.forEach(act => act());
     };
@@ -367,12 +368,14 @@ page.network = (() => {
   }
   function* whisk(question) {
     const bare = i => rows[i].reduce((sum, row) => sum + Number(row.dataset.unsupported ?? 0), 0);
-    for (const [i, found] of intervalsOf(question, answers[0], live.most_cells, bare)) {
-      known.set(i, found);
-      rows[i].forEach((_, k) => whisker(i, k, found[k], true));
+    for (const made of intervalsOf(question, answers[0], live.most_cells, bare)) {
+      if (made) {
+        const [i, found] = made;
+        known.set(i, found);
+        rows[i].forEach((_, k) => whisker(i, k, found[k], true));
+      }
       yield;
     }
-    tellSure();
   }
   // Where an interval ends, as a mark on its bar and in words.
   function whisker(i, k, ends, hasEvidence) {
@@ -436,7 +439,7 @@ page.network = (() => {
     tellSure = () => {
       const lacks = open.find(i => !known.has(i));
       byId("sure").hidden = !hasEvidence || !live.intervals || lacks === undefined;
-      if (lacks !== undefined) byId("sure").textContent = `${intervalsOf ? "No interval stands where a belief rests on CPT rows without data" : "Intervals given what is seen are not known here"}: lacunet query ${live.file} "${vars[lacks].name}|${given}"`;
+      if (lacks !== undefined) byId("sure").textContent = `${intervalsOf ? "Not all intervals are known here" : "Intervals given what is seen are not known here"}: lacunet query ${live.file} "${vars[lacks].name}|${given}"`;
     };
     if (intervalsOf) byId("sure").hidden = true; else tellSure();
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
@@ -566,7 +569,7 @@ page.network = (() => {
       engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
         parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
       live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
-      if (live.uncertainty) intervalsOf = await page.intervals(live.uncertainty, { sizes: vars.map(v => v.states.length), parents: vars.map(v => v.parents), cpts: held[0].cpts, bare: held[0].bare, order: live.orders[0] }, held[0].ends);
+      if (live.uncertainty) intervalsOf = await page.intervals(live.uncertainty, { sizes: vars.map(v => v.states.length), parents: vars.map(v => v.parents), cpts: held[0].cpts, bare: held[0].bare, order: live.orders[0] });
       const begin = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
       if (isLarge) requestAnimationFrame(() => setTimeout(begin)); else begin();
     }
