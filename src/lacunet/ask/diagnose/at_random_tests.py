@@ -176,7 +176,7 @@ def mcar_tests(
     tests: list[_Unadjusted] = []
     for rows, partially in _tables_of(network, table):
         testing = _Testing(network, rows, among, rng)
-        counts_of = counted if partially == table.partially_observed else None
+        counts_of = counted if rows is table and partially == table.partially_observed else None
         counts_of = counts_of or mechanism_tables(rows, partially)
         for causes in _of_one_size(table, table.variables):
             pairs = [(missing, cause) for cause in causes for missing in partially]
