@@ -30,7 +30,7 @@ from lacunet.ask.evaluate import kl_divergence
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import to_arrow
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.text_tables import TextTable
 
 CASES = (("asia", 300), ("asia", 3_000), ("child", 1_000))
@@ -183,7 +183,7 @@ def queries() -> None:
         ways = _ways(network)
         took: dict[str, list[float]] = {"lacunet": [], "pyAgrum": [], "pgmpy": []}
         apart, rng = 0.0, np.random.default_rng(11)
-        row = sample(network, 1, rng)
+        row = sample_codes(network, 1, rng)
         for _ in range(QUERIES):
             target, *seen = map(str, rng.choice(network.variables, 3, replace=False))
             given = {v: network.states(v)[int(row.columns[v][0])] for v in seen}

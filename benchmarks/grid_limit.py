@@ -67,7 +67,7 @@ def steps(network: lc.Network, data: dict[str, list[str | None]]) -> dict[str, C
         "query": lambda: known.query(last, seen, memory=memory),
         "marginals": lambda: known.marginals({last: "0"}, memory=memory),
         "predict": lambda: known.predict(few, last, memory=memory),
-        "impute": lambda: known.impute(few, memory=memory),
+        "impute": lambda: known.impute(few, how="most probable", memory=memory),
         "draws": lambda: known.impute(few, draws=2, proper=False, memory=memory),
         "log-likelihood": lambda: known.log_likelihood(few, memory=memory),
         "simulate": lambda: lc.simulate(known, 1_000, lc.MAR(share=0.3, beta=(1.0, 0.5)), rng=SEED),

@@ -18,7 +18,7 @@ from lacunet.ask.evaluate import kl_divergence
 from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import engine_of
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 
 MEMORY = 2.0**33
 ONE_START = {"restarts": 1, "time_limit": 60.0}
@@ -37,7 +37,7 @@ def grid(side: int, rows: int, missing: float, seed: int) -> tuple[lc.Network, E
     rng = np.random.default_rng(seed)
     tables = {v: rng.dirichlet([1, 1], size=(2,) * len(above)) for v, above in parents.items()}
     network = lc.Network({name: ["0", "1"] for name in parents}, parents, tables)
-    columns = dict(sample(network, rows, rng).columns)
+    columns = dict(sample_codes(network, rows, rng).columns)
     for name, column in columns.items():
         columns[name] = np.where(rng.random(rows) < missing, 2, column).astype(np.uint8)
     return network, EncodedTable(network.cardinality_of, columns)

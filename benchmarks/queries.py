@@ -25,8 +25,8 @@ import numpy as np
 import pyagrum as gum
 
 import lacunet as lc
-from lacunet.inference.sampling import sample
-from lacunet.network.catalogue import names
+from lacunet.inference.sampling import sample_codes
+from lacunet.network.catalogue import bundled_names
 from lacunet.text_tables import TextTable
 
 ONE, SEVERAL, ALL = 20, 12, 8  # questions: kinds of evidence
@@ -37,13 +37,13 @@ SEED = 11
 
 def networks(paths: list[str]) -> Iterator[tuple[str, lc.Network, bool]]:
     """The name of each network, the network, and whether pyAgrum can give all its marginals."""
-    yield from ((name, lc.example(name), True) for name in names())
+    yield from ((name, lc.example(name), True) for name in bundled_names())
     for path in paths:
         yield Path(path).name.split(".")[0], lc.read_network(path), ends_in_time(path)
 
 
 def evidence_of(network: lc.Network, rng: np.random.Generator) -> dict[str, str]:
-    row = sample(network, 1, rng)
+    row = sample_codes(network, 1, rng)
     names = rng.choice(network.variables, max(1, len(network.variables) // 10), replace=False)
     return {str(name): network.states(name)[int(row.columns[name][0])] for name in names}
 

@@ -70,12 +70,12 @@ def drawn_into(folder: Path, variables: int, share: float, rows: int, seed: int)
 
     from lacunet.data.table import EncodedTable
     from lacunet.data.write import write_table
-    from lacunet.inference.sampling import sample
+    from lacunet.inference.sampling import sample_codes
     from studies.problems.generators import random_network
 
     rng = np.random.default_rng([variables, seed])
     truth = random_network(variables, rng, max_parents=3, states=(2, 4))
-    whole = sample(truth, rows, rng)
+    whole = sample_codes(truth, rows, rng)
     hidden = {
         name: np.where(rng.random(rows) < share, whole.cardinality_of[name], column)
         for name, column in whole.columns.items()

@@ -17,7 +17,7 @@ import numpy as np
 from damage import damaged
 from lacunet.errors import LacunetError
 from lacunet.network.catalogue import example
-from lacunet.network.formats.files import FORMATS, parsed
+from lacunet.network.formats.files import FORMATS, parse_content
 from lacunet.network.network import Network
 
 LIMIT = 2**22
@@ -81,7 +81,7 @@ def prepared(seed: int) -> Callable[[int], str]:
             name, content = f"{name}.gz", gzip.compress(content, mtime=0)
         content = damaged(content, rng)
         try:
-            network, _ = parsed(name, content, LIMIT)
+            network, _ = parse_content(name, content, LIMIT)
         except LacunetError as error:
             assert str(error).startswith(name), f"no place: {error}"
             assert not CONTROL & set(str(error)), f"control characters: {error!r}"
@@ -112,7 +112,7 @@ def _hold(network: Network, suffix: str, content: bytes) -> None:
         except LacunetError as error:
             assert "cannot carry" in str(error) and form != ".json", f"not written: {error}"
             continue
-        back, _ = parsed(f"back{form}", text, LIMIT)
+        back, _ = parse_content(f"back{form}", text, LIMIT)
         assert back == network, f"another network came back by {form}"
     is_plain = content and not (suffix == ".uai" and b"#" in content)  # pyAgrum's has comments
     if is_plain and suffix in READERS and network.tables_of is not None:

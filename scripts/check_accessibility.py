@@ -29,7 +29,7 @@ from lacunet.show.results.result_page import page as learned_page
 from lacunet.show.studio.folder import Folder
 from lacunet.show.studio.project import Project
 from lacunet.show.studio.server import Server, Studio
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page as recovered_page
 
 GRAVE = {"serious", "critical"}
@@ -46,7 +46,7 @@ def pages() -> dict[str, tuple[str, str]]:
     rows = lc.simulate(asia, 800, lc.MCAR(0.3, share=0.5), rng=3).table
     result = lc.learn(asia, rows, method="em", intervals=True)
     graph = lc.MissingnessGraph.parse("smoke -> R[lung]; R[lung] -> R[xray]; dysp -> R[dysp]", asia)
-    answers = [reported(verdict) for verdict in graph.recover_families().values()]
+    answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     summary = missing_summary(rows, asia.families)
     sides = [ShownNetwork(label, asia) for label in ("first", "second")]
     learned = learned_page(result, summary, SOURCE, level=0.95, missingness=graph)

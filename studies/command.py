@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add, add_shared
 from lacunet.cli.terminal import say
-from lacunet.cli.values import limit, names, natural, positive
+from lacunet.cli.values import limit, natural, parse_names, positive
 from lacunet.errors import LacunetError
 from lacunet.progress import Progress
 
@@ -90,9 +90,9 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--sizes 100,1000", "numbers of rows", type=numbers)
     every = "learning problems for each size; SIZE:NUMBER for a different number at one size"
     add(command, "--repetitions 8,1000000:2", every, type=repetitions)
-    add(command, "--methods A,B", "methods to compare", type=names)
-    add(command, "--networks A,B", "bundled names or files", type=names)
-    add(command, "--settings A,B", "only these settings", type=names)
+    add(command, "--methods A,B", "methods to compare", type=parse_names)
+    add(command, "--networks A,B", "bundled names or files", type=parse_names)
+    add(command, "--settings A,B", "only these settings", type=parse_names)
     add(command, "--limits 60,300", "time limits in seconds", type=seconds)
     add(command, "--test-rows N", "rows to test on", type=positive)
     add(command, "--grid FILE", "table-large: a file with the network Grid 90-20-1")
@@ -107,7 +107,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--report", "run nothing: report what is there", action="store_true")
     add(command, "--retry", "run the cells that crashed again", action="store_true")
     anew = "methods to run again where another revision of the program ran them"
-    add(command, "--anew A,B", anew, type=names, default=[])
+    add(command, "--anew A,B", anew, type=parse_names, default=[])
     add_shared(command, "--json")
 
 

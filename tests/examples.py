@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
 from lacunet.network.network import Network
 
@@ -58,7 +58,7 @@ TWINS = Network({name: ["0", "1"] for name in "HABC"}, {name: ["H"] for name in 
 
 def twins_with(shown: list[int]) -> EncodedTable:
     """Rows that show H only where A, B, C are 0, 1, 0, and there in this order."""
-    drawn = sample(TWINS, 400, np.random.default_rng(0)).columns
+    drawn = sample_codes(TWINS, 400, np.random.default_rng(0)).columns
     alike = (drawn["A"] == 0) & (drawn["B"] == 1) & (drawn["C"] == 0)
     columns = {**drawn, "H": np.full(400, 2, np.uint8)}
     columns["H"][np.flatnonzero(alike)[: len(shown)]] = shown

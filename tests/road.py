@@ -9,7 +9,7 @@ import numpy as np
 from lacunet.counts.observations import Held
 from lacunet.data.table import EncodedTable
 from lacunet.learning.learn import gathering
-from lacunet.learning.plan import Learned, Method, Setting, planned, run
+from lacunet.learning.plan import Learned, Method, Setting, make_plan, run
 from lacunet.limits import Deadline
 from lacunet.network.network import Network
 from lacunet.progress import Progress, silent
@@ -32,6 +32,6 @@ def learned_by(method: Method, task: Task) -> Learned:
     limit = Deadline.within(getattr(method, "time_limit", None))
     setting = Setting(task.pseudo_counts, task.rng, task.memory, task.progress, limit)
     rows = Held(task.table)
-    plan = planned(method, task.network, rows.look(), task.pseudo_counts)
+    plan = make_plan(method, task.network, rows.look(), task.pseudo_counts)
     statistics = rows.gather(gathering(plan, setting, None, 0), setting.progress)
     return run(plan, statistics, setting)

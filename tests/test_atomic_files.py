@@ -15,13 +15,15 @@ from examples import RAIN
 from lacunet.atomic_files import replacing
 from lacunet.data.write import write_table
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.formats.files import read_network, write_network
 
 Writer = Callable[[Path], None]
 WRITERS: dict[str, Writer] = {
     "out.bif": lambda path: write_network(RAIN, path),
-    "out.csv": lambda path: write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, path),
+    "out.csv": lambda path: write_table(
+        sample_codes(RAIN, 3, np.random.default_rng(0)), RAIN, path
+    ),
 }
 each_writer = pytest.mark.parametrize("name", WRITERS)
 

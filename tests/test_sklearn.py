@@ -92,7 +92,8 @@ def test_pipelines_cross_validation_and_calibration_work_with_missing_values() -
 
 def test_a_column_never_seen_missing_is_imputed_in_later_data() -> None:
     X = pd.DataFrame({"a": ["u", "v"] * 20, "b": ["p", "q"] * 20, "n": [1.0, 2.0] * 20})
-    imputer = BayesianNetworkImputer(method="direct-mcar").set_output(transform="pandas").fit(X)
+    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False)
+    imputer.set_output(transform="pandas").fit(X)
     new = pd.DataFrame({"a": [None, "v"], "b": ["q", None], "n": [np.nan, 2.0]})
     whole = imputer.transform(new)
     assert whole["a"].tolist() == ["v", "v"]
@@ -104,7 +105,7 @@ def test_numbers_are_imputed_by_the_mean_of_their_interval() -> None:
     rng = np.random.default_rng(3)
     low, high = rng.random(200), rng.random(200) + 10
     X = np.column_stack([np.r_[low, high], np.r_[low, high] * 2])
-    imputer = BayesianNetworkImputer(bins=2, method="direct-mcar").fit(X)
+    imputer = BayesianNetworkImputer(bins=2, method="direct-mcar", sample_posterior=False).fit(X)
     filled = imputer.transform([[10.5, np.nan], [np.nan, 0.5]])
     np.testing.assert_allclose(filled, [[10.5, 2 * high.mean()], [low.mean(), 0.5]], rtol=1e-12)
 
@@ -131,7 +132,7 @@ def test_every_kind_of_missing_value_is_taken(nothing: Any) -> None:
     np.testing.assert_array_equal(
         model.fit(X, y).predict_proba(X), model.fit(same, y).predict_proba(same)
     )
-    assert BayesianNetworkImputer(method="direct-mcar").fit(X).transform(X)[2, 0] == "u"
+    assert BayesianNetworkImputer(sample_posterior=False).fit(X).transform(X)[2, 0] == "u"
 
 
 def test_columns_of_pandas_own_kinds_are_taken() -> None:
@@ -167,7 +168,7 @@ ODD_NAMES = [
 def test_names_of_columns_are_not_read_as_edges(name: str) -> None:
     X = pd.DataFrame({name: ["u", "v", None] * 10, "other": ["p", "q", "p"] * 10})
     y = ["yes", "no", "yes"] * 10
-    assert BayesianNetworkImputer(method="direct-mcar").fit(X).transform(X)[2, 0] == "u"
+    assert BayesianNetworkImputer(sample_posterior=False).fit(X).transform(X)[2, 0] == "u"
     for edges in (None, "tan", [("class", name)]):
         model = BayesianNetworkClassifier(edges, method="direct-mcar").fit(X, y)
         assert model.predict(X).tolist() == y
@@ -555,9 +556,61 @@ def test_an_imputed_frame_has_the_types_of_impute() -> None:
     assert {type(cell) for cell in plain[:, 0]} == {int}
 
 
+def test_a_transformer_draws_and_a_seed_gives_the_same_draws() -> None:
+    X, _ = asia_rows(400, 11, 0.3)
+    imputer = BayesianNetworkImputer(random_state=5)
+    imputer.set_output(transform="pandas").fit(X)
+    whole = imputer.transform(X)
+    assert whole.equals(imputer.transform(X))
+    assert whole.equals(imputer.draw(X, 1)[0])
+    assert whole.index.equals(X.index)
+    assert whole.dtypes.equals(X.dtypes)
+    assert list(imputer.get_feature_names_out()) == list(X) == list(whole)
+    assert whole.notna().all(axis=None)
+    assert whole.where(X.notna()).equals(X)
+    again = imputer.draw(X)
+    assert len(again) == 20
+    assert not again[0].equals(again[1])
+    assert again[0].equals(imputer.draw(X)[0])
+    imputer.set_params(random_state=np.random.RandomState(3))
+    assert not imputer.transform(X).equals(imputer.transform(X))
+    guess = imputer.set_params(sample_posterior=False).transform(X)
+    assert guess.equals(imputer.transform(X))
+    assert not guess.equals(whole)
+
+
+def test_draws_of_the_imputer_have_the_rates_of_its_network() -> None:
+    X = pd.DataFrame({"a": ["u", "v"] * 500, "b": ["p", "q", "p", "p"] * 250})
+    imputer = BayesianNetworkImputer(method="direct-mcar", random_state=1).fit(X)
+    new = pd.DataFrame({"a": ["v"] * 4000, "b": [None] * 4000})
+    share = imputer.network_.query("b", {"a": "v"})["q"]
+    spread = np.sqrt(share * (1 - share) / 4000)
+    assert abs((imputer.transform(new)[:, 1] == "q").mean() - share) < 4 * spread
+    shares = [(table[:, 1] == "q").mean() for table in imputer.draw(new, 30)]
+    assert np.std(shares) > 1.5 * spread  # how sure the CPTs are is in the draws
+
+
+def test_an_imputer_works_in_a_pipeline() -> None:
+    X, y = asia_rows(500, 12, 0.2)
+    pipeline = make_pipeline(
+        BayesianNetworkImputer(random_state=0),
+        OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1),
+        BayesianNetworkClassifier(method="direct-mcar"),
+    )
+    assert cross_val_score(pipeline, X, y, cv=3).mean() > 0.6
+
+
+@pytest.mark.parametrize("wrong", [{"random_state": "x"}, {"draws": 0}, {"draws": 2.5}])
+def test_wrong_draws_are_refused(wrong: dict[str, Any]) -> None:
+    X = pd.DataFrame({"a": ["u", "v", None] * 10})
+    imputer = BayesianNetworkImputer(**wrong).fit(X)
+    with pytest.raises(LacunetError, match=str(next(iter(wrong.values())))):
+        imputer.draw(X)
+
+
 def test_a_value_that_fit_has_not_seen_stays() -> None:
     X = pd.DataFrame({"a": ["u", "v"] * 10, "n": [1, 2] * 10})
-    imputer = BayesianNetworkImputer(method="direct-mcar").fit(X)
+    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False).fit(X)
     with pytest.warns(LacunetWarning, match="'w'"):
         whole = imputer.transform(pd.DataFrame({"a": ["w", None], "n": [7, 2]}))
     assert whole.tolist() == [["w", 7], ["v", 2]]
@@ -565,7 +618,8 @@ def test_a_value_that_fit_has_not_seen_stays() -> None:
 
 def test_polars_frames_are_imputed_as_they_are() -> None:
     X = pl.DataFrame({"a": ["u", "v", None] * 10, "n": pl.Series([1, 2, 1] * 10, dtype=pl.Int8)})
-    imputer = BayesianNetworkImputer(method="direct-mcar").set_output(transform="polars")
+    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False)
+    imputer.set_output(transform="polars")
     whole = imputer.fit_transform(X)
     assert whole.schema == X.schema
     assert whole["a"].to_list() == ["u", "v", "u"] * 10

@@ -67,8 +67,18 @@ def demonstrate() -> Demonstration:
             float(model.cpt(variable).table[cell]) for model in (truth, complete_rows, result)
         )
         low, high = result.interval(variable)[cell].tolist()
-        answers.append(ComparedAnswer(what, by_truth, by_complete, by_all, (low, high)))
-    return Demonstration(truth, patients, result, tuple(answers), obesity())
+        answers.append(
+            ComparedAnswer(
+                what=what,
+                truth=by_truth,
+                complete_rows=by_complete,
+                learned=by_all,
+                interval=(low, high),
+            )
+        )
+    return Demonstration(
+        truth=truth, patients=patients, result=result, answers=tuple(answers), obesity=obesity()
+    )
 
 
 def obesity() -> dict[str, float]:

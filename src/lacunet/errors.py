@@ -102,7 +102,9 @@ def as_level(level: Any) -> float:
 
 def warn(message: str, category: type[LacunetWarning] = LacunetWarning) -> None:
     """Warn, pointing at the line of the user's code that called into the package."""
-    level, frame = 2, sys._getframe(1)
+    level = 2
+    frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_OURS):
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     warnings.warn(message.translate(_ESCAPED), category, stacklevel=level)

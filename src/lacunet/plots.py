@@ -20,15 +20,32 @@ from lacunet.inference.answer import Answer
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_learned, as_network
-from lacunet.network.network import Cpt, FloatArray
+from lacunet.network.network import FloatArray
 from lacunet.show.figures import charts
 from lacunet.show.figures.charts import Estimate, Series
 from lacunet.show.figures.network_figure import network_picture
-from lacunet.show.figures.shapes import Picture
+from lacunet.show.figures.picture import Picture
 from lacunet.text import assigned
 
+__all__ = [
+    "cpt_forest",
+    "cpt_heatmap",
+    "effect_forest",
+    "em_trace",
+    "forest",
+    "learning_curves",
+    "missing_patterns",
+    "network_figure",
+]
+
 MAX_DRAWN_ROWS = 64
+
+
+def __dir__() -> list[str]:
+    """What people use; not what this file imports."""
+    return __all__
 
 
 @clear_arguments
@@ -143,7 +160,7 @@ def learning_curves(
         low, median, high = quartiles.T.tolist()
         numbers = dict.fromkeys(end(len(curve[n]) for n in rows) for end in (min, max))
         label = f"{method} (n={' to '.join(map(str, numbers))})"
-        series.append(Series(label, rows, median, low, high))
+        series.append(Series(label=label, x=rows, y=median, low=low, high=high))
     return charts.lines(series, "rows", y_label, log_x=True, log_y=True)
 
 
@@ -218,7 +235,16 @@ def effect_forest(effects: Effect | Sequence[Effect], measure: str = "difference
             value, low, high = getattr(contrast, measure.replace(" ", "_"))
             label = f"{contrast.outcome}: {contrast.state} vs {contrast.reference}"
             share = effect.unsupported_of(contrast)
-            estimates.append(Estimate(label, value, low, high, share, group=effect.title))
+            estimates.append(
+                Estimate(
+                    label=label,
+                    value=value,
+                    low=low,
+                    high=high,
+                    unsupported=share,
+                    group=effect.title,
+                )
+            )
     return charts.forest(estimates, measure, reference=0.0 if measure == "difference" else 1.0)
 
 
@@ -230,7 +256,14 @@ def _of_answer(label: str, answer: Answer) -> list[Estimate]:
         ends = answer.interval.reshape(-1, 2)
     share = answer.unsupported or 0.0
     return [
-        Estimate(", ".join(cell), float(value), float(low), float(high), share, group=label)
+        Estimate(
+            label=", ".join(cell),
+            value=float(value),
+            low=float(low),
+            high=float(high),
+            unsupported=share,
+            group=label,
+        )
         for cell, value, (low, high) in zip(cells, values, ends, strict=True)
     ]
 
@@ -250,15 +283,35 @@ def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Pictur
     states = network.states(variable)
     shown = range(1, 2) if len(states) == 2 else range(len(states))
     estimates = []
-    for number, parents in enumerate(product(*map(network.states, cpt.parents))):
-        given = ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
+    rows_of_states = list(product(*map(network.states, cpt.parents)))
+    named = [
+        ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
+        for parents in rows_of_states
+    ]
+    # Labels without their middle may be alike: then the states stand alone, in the parents' order.
+    is_long = len(shown) == 1 and any(charts.short(text) != text for text in named)
+    if is_long:
+        named = [", ".join(parents) for parents in rows_of_states]
+    for number, given in enumerate(named):
         for k in shown:
             label = states[k] if len(shown) > 1 else given or states[k]
             low, high = ends[number, k].tolist()
             group = given if len(shown) > 1 else ""
             value = float(rows[number, k])
-            estimates.append(Estimate(label, value, low, high, float(bare[number]), group=group))
-    title = f"P({assigned(variable, states[-1])} | ...)" if len(shown) == 1 else cpt.title
+            estimates.append(
+                Estimate(
+                    label=label,
+                    value=value,
+                    low=low,
+                    high=high,
+                    unsupported=float(bare[number]),
+                    group=group,
+                )
+            )
+    title = cpt.title
+    if len(shown) == 1:
+        parents = ", ".join(map(charts.short, cpt.parents)) if is_long else "..."
+        title = f"P({assigned(variable, states[-1])} | {parents})"
     return charts.forest(estimates, title)
 
 
@@ -286,7 +339,8 @@ def network_figure(
     '8 variables, 8 edges'
     """
     network, missingness = network_and_graph(network, missingness)
-    missing, source = None, as_learned(network)
+    missing = None
+    source = as_learned(network)
     if isinstance(source, Result):
         missing = {name: count / source.rows for name, count in source.missing.items()}
     known = as_network(source)

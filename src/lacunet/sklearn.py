@@ -16,7 +16,7 @@ array(['a'], dtype='<U1')
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
-from lacunet.ask.predict.completions import most_probable, refuse_impossible_rows
+from lacunet.ask.impute.draws import parameter_draws
+from lacunet.ask.impute.impute import DRAW, are_proper, completed_tables, number_of_draws
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.counts.open_rows import open_rows
@@ -34,26 +35,27 @@ from lacunet.data.data import Data, in_row_order
 from lacunet.data.errors import refuse_strangers
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_from_data import warned_network_of_columns
-from lacunet.data.original_tables import filled
+from lacunet.data.original_tables import fill_frame
 from lacunet.data.read import ReadReport, rows_with_codes
-from lacunet.data.skipped_questions import ruled
+from lacunet.data.skipped_questions import apply_rules
 from lacunet.data.spellings import SeenValues
 from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.learning.learn import learn
+from lacunet.learning.result import Result
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
 from lacunet.structure.gains import Gains
 from lacunet.structure.indexed_rows import CodedRows
-from lacunet.structure.judge_by_em import rebuilt
+from lacunet.structure.judge_by_em import network_with_parents
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
-    from sklearn.utils import _safe_indexing
-    from sklearn.utils._set_output import _get_output_config
+    from sklearn.utils import _safe_indexing, check_random_state
+    from sklearn.utils._set_output import _get_output_config, _wrap_data_with_container
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 except ImportError:
@@ -61,11 +63,17 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
+
+def __dir__() -> list[str]:
+    """What people use; not what this file imports."""
+    return __all__
+
+
 FOLDS = 5  # of the rows, for calibration
 CALIBRATION_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only
 
-Columns = dict[str, Any]  # each an array, a series or a list
+ColumnsByName = dict[str, Any]  # each an array, a series or a list
 Edges = Any
 
 
@@ -102,7 +110,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         self.not_asked = not_asked
 
     def _learned_from(
-        self, columns: Columns, weights: FloatArray, states: Mapping[str, Sequence[str]]
+        self, columns: ColumnsByName, weights: FloatArray, states: Mapping[str, Sequence[str]]
     ) -> tuple[Network, EncodedTable]:
         """The network of the columns, with no edges but those of rules, and the rows as codes.
 
@@ -130,7 +138,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         return opened.network, _counted(table, weights)
 
     def _rows_of(
-        self, columns: Columns, read_report: ReadReport | None = None, *, tell: bool = True
+        self, columns: ColumnsByName, read_report: ReadReport | None = None, *, tell: bool = True
     ) -> tuple[EncodedTable, EncodedTable]:
         """Later rows as codes, and by what they show alone; what is not a state is missing."""
         latent = [name for name in self.network_.variables if name not in columns]
@@ -235,7 +243,9 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         states = _states_of_classes(self.classes_.tolist())
         columns[self.target] = [states[code] for code in codes]
         asked, table = self._learned_from(columns, weights, {self.target: states})
-        bare = rebuilt(asked, asked.variables, self._parents(table.without_sets(), asked))
+        bare = network_with_parents(
+            asked, asked.variables, self._parents(table.without_sets(), asked)
+        )
         self.network_ = _fitted(self, bare, table)
         self._predictor = _predictor(self.network_, self.target)
         self.slope_, self.offsets_ = 1.0, np.zeros(len(self.classes_))
@@ -267,15 +277,18 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         """
         rows = distinct_rows(table, table.variables).table
         held = _folds(rows)
-        logs, classes, weights = [], [], []
+        logs = []
+        classes = []
+        weights = []
         for fold in held.T:
-            left, tested = rows.row_weights - fold, fold > 0
+            left = rows.row_weights - fold
+            tested = fold > 0
             if not tested.any() or not (left > 0).any():
                 continue
             kept = replace(rows, weights=left, copies=Copies(left, left)).take(left > 1e-9)
             with warnings.catch_warnings():  # all rows gave them before
                 warnings.simplefilter("ignore", LacunetWarning)
-                network = _fitted(self, bare, ruled(bare, kept))
+                network = _fitted(self, bare, apply_rules(bare, kept))
             logs.append(_log_posteriors(_predictor(network, self.target), rows.take(tested)))
             classes.append(rows.columns[self.target][tested].astype(np.int64))
             weights.append(fold[tested])
@@ -329,7 +342,7 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
                 reasons[row].append(Reason(name, rows[row, column], float(fall[row])))
         return [sorted(of_row, key=lambda reason: -abs(reason.weight))[:most] for of_row in reasons]
 
-    def _read(self, X: Any) -> tuple[Columns, NDArray[Any]]:  # noqa: N803
+    def _read(self, X: Any) -> tuple[ColumnsByName, NDArray[Any]]:  # noqa: N803
         """The columns as they came, and the rows as scikit-learn checks them."""
         check_is_fitted(self)
         rows = _validated(self, X, reset=False)
@@ -342,11 +355,13 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
 
 @clear_arguments
 class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEstimator):  # type: ignore[misc]
-    """Fill in missing cells by the most probable completion of each row.
+    """Fill in missing cells by draws from their distribution given what the row shows.
 
-    What is learned in `fit` fills in any later data, also in columns that were complete before.
-    Cells that are shown keep their values, also those that `fit` has not seen; the columns of a
-    dataframe keep their types as in `Network.impute`, where ``set_output(transform="pandas")`` or
+    `transform` gives one completed table, in which columns vary, and go together, as measured ones
+    do; `draw` gives several, of which `lacunet.pool` makes the answer of an analysis. What is
+    learned in `fit` fills in any later data, also in columns that were complete before. Cells that
+    are shown keep their values, also those that `fit` has not seen; the columns of a dataframe keep
+    their types as in `Network.impute`, where ``set_output(transform="pandas")`` or
     ``"polars"`` asks for dataframes. Of a question that was not asked every cell says so, and its
     column becomes one of objects or texts where it cannot.
 
@@ -367,12 +382,44 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         `lacunet.Data`: ``codes={"Smokes": {9: None, 1: "no"}}``; ``{"Answer": {"NA": "NA"}}`` keeps
         a word that else means "missing".
         A cell that is one of several states is filled in too.
+    sample_posterior
+        False for the most probable completion of each row in place of a draw.
+    draws
+        How many completed tables `draw` gives if it is not told.
+    random_state
+        A seed gives the same draws for the same rows; a ``numpy.random.RandomState`` or
+        ``Generator`` goes on where it is, and None gives others each time.
 
     Attributes
     ----------
     network_ : Network
         What was learned.
     """
+
+    def __init__(
+        self,
+        edges: Edges = None,
+        *,
+        method: Any = "auto",
+        pseudo_counts: Any = None,
+        bins: Any = "auto",
+        codes: Any = None,
+        not_asked: Any = None,
+        sample_posterior: bool = True,
+        draws: int = 20,
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            edges,
+            method=method,
+            pseudo_counts=pseudo_counts,
+            bins=bins,
+            codes=codes,
+            not_asked=not_asked,
+        )
+        self.sample_posterior = sample_posterior
+        self.draws = draws
+        self.random_state = random_state
 
     def fit(self, X: Any, y: object = None, sample_weight: Any = None) -> BayesianNetworkImputer:  # noqa: ARG002, N803
         """Learn the network from the rows; a weight counts as so many rows.
@@ -384,19 +431,24 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         weights, X, rows, _ = _weighted(self, sample_weight, X, rows, None)  # noqa: N806
         columns = _columns(self, X, rows)
         asked, table = self._learned_from(columns, weights, {})
-        ruled, plain = _parents_of_rules(asked), table.without_sets()
+        ruled = _parents_of_rules(asked)
+        plain = table.without_sets()
         if self.edges is None:
             parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
-        self.network_ = _fitted(self, rebuilt(asked, asked.variables, parents_of), table)
+        bare = network_with_parents(asked, asked.variables, parents_of)
+        self.network_ = _fitted(self, bare, table)
+        self._learned_from_rows = bare, table
+        self._sure: Result | None = None
         self._seen = self._values_in(columns, weights)
         return self
 
-    def _values_in(self, columns: Columns, weights: FloatArray) -> SeenValues:
+    def _values_in(self, columns: ColumnsByName, weights: FloatArray) -> SeenValues:
         """How the rows write each state, and the numbers in each interval."""
         data = Data(columns, aside=self._left_out)
-        seen, row = SeenValues(dict(self.network_.cuts_of)), 0
+        seen = SeenValues(dict(self.network_.cuts_of))
+        row = 0
         for piece, _, shown in rows_with_codes(source_from(data), data, self.network_, tell=False):
             here = weights[row : row + piece.rows]
             seen.add(piece.columns, shown, self.network_.variables, here)
@@ -406,24 +458,84 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     def transform(self, X: Any) -> Any:  # noqa: N803
         """The rows with every missing cell filled in; a column without any value stays as it is."""
         check_is_fitted(self)
+        (whole,) = self._completed(X, 1 if self.sample_posterior else None)
+        return whole
+
+    def draw(self, X: Any, m: int | None = None) -> list[Any]:  # noqa: N803
+        """Several completed tables, for multiple imputation: each as `transform` gives it.
+
+        Two or more are proper: each is drawn with CPTs of its own, which are drawn first, within
+        their uncertainty. For that the rows of `fit` are kept, and learned from once more.
+
+        Parameters
+        ----------
+        m
+            How many; by default ``draws``.
+
+        Examples
+        --------
+        >>> X = np.array([["u", "p"], ["v", "q"], ["u", None]] * 20, dtype=object)
+        >>> imputer = BayesianNetworkImputer(random_state=0).fit(X)
+        >>> tables = imputer.draw(X, 5)
+        >>> len(tables), tables[0].shape
+        (5, (60, 2))
+        """
+        check_is_fitted(self)
+        number = number_of_draws(self.draws if m is None else m, DRAW)
+        assert number is not None
+        return [
+            _wrap_data_with_container("transform", whole, X, self)
+            for whole in self._completed(X, number)
+        ]
+
+    def _completed(self, X: Any, number: int | None) -> Iterator[Any]:  # noqa: N803
+        """So many tables that are drawn; without a number the most probable one."""
         rows = _validated(self, X, reset=False)
-        columns, read_report = _columns(self, X, rows), ReadReport()
+        columns = _columns(self, X, rows)
+        read_report = ReadReport()
         table, shown = self._rows_of(columns, read_report)
-        refuse_impossible_rows(self.network_, table)
-        completed = most_probable(self.network_, table)
+        rng = _generator(self.random_state)
+        networks = None
+        if are_proper(number, None) and number is not None:
+            networks = parameter_draws(self._with_intervals(), number, rng)
+        for whole in completed_tables(self.network_, table, (), number, networks, rng, None):
+            yield self._filled(X, rows, columns, read_report, shown, whole)
+
+    def _with_intervals(self) -> Result:
+        """What was learned, with intervals: learned again from the same rows, the first time."""
+        if self._sure is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", LacunetWarning)  # given when it was fitted
+                bare, table = self._learned_from_rows
+                self._sure = learn(
+                    bare, table, self.method, pseudo_counts=self.pseudo_counts, intervals=True
+                )
+        return self._sure
+
+    def _filled(
+        self,
+        X: Any,  # noqa: N803
+        rows: NDArray[Any],
+        columns: ColumnsByName,
+        read_report: ReadReport,
+        shown: EncodedTable,
+        completed: EncodedTable,
+    ) -> Any:
+        """The rows with what they do not show filled in."""
         frame: Any = X
         if not _is_frame(X):
             frame = {name: list(cells) for name, cells in columns.items()}
         fills, cells_of = {}, {}
         for name in shown.partially_observed:
-            states, codes = self.network_.states(name), shown.columns[name]
+            states = self.network_.states(name)
+            codes = shown.columns[name]
             odd = read_report.odd_in[name].refused
             if odd:  # shown, though not a state: it stays
                 is_odd = [cell in odd for cell in _plain_cells(columns[name])]
                 codes = np.where(is_odd, 0, codes)
             fills[name] = codes, (completed.columns[name], states)
             cells_of[name] = self._cells(name, columns[name])
-        whole = filled(frame, fills, cells_of)
+        whole = fill_frame(frame, fills, cells_of)
         if not _is_frame(X):
             return _as_array(rows, [*whole.values()], [*columns], {*fills})
         if _get_output_config("transform", self)["dense"] == "default":
@@ -447,6 +559,20 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
                 kind = pa.string()
             cells = StateCells(values, kind)
         return replace(cells, are_means=True)  # none is taken from the rows to be completed
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """The source of randomness, from scikit-learn's ``random_state``."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    try:
+        state = check_random_state(random_state)
+    except ValueError:
+        raise LacunetError(
+            f"random_state is {random_state!r}, which is not a seed.",
+            "give a whole number from zero up, a numpy.random.RandomState or Generator, or None.",
+        ) from None
+    return np.random.default_rng(state.randint(2**31, size=4))
 
 
 def _states_of_classes(classes: Sequence[Any]) -> tuple[str, ...]:
@@ -482,7 +608,8 @@ def _weighted(
         raise LacunetError(f"{type(estimator).__name__}: all weights are zero.")
     if has.all():
         return weights, frame, rows, y
-    frame = _safe_indexing(frame, np.flatnonzero(has)) if _is_frame(frame) else frame
+    if _is_frame(frame):
+        frame = _safe_indexing(frame, np.flatnonzero(has))
     return weights[has], frame, rows[has], None if y is None else np.asarray(y)[has]
 
 
@@ -512,7 +639,7 @@ def _plain(rows: Any) -> Any:
     return rows.astype(kinds) if kinds else rows
 
 
-def _columns(estimator: Any, frame: Any, rows: NDArray[Any]) -> Columns:
+def _columns(estimator: Any, frame: Any, rows: NDArray[Any]) -> ColumnsByName:
     """The columns by name: those of the dataframe, or x0, x1, ..."""
     numbered = [f"x{index}" for index in range(rows.shape[1])]
     names = [str(name) for name in getattr(estimator, "feature_names_in_", numbered)]
@@ -652,10 +779,12 @@ def calibration(
     from scipy.optimize import minimize
 
     logs = np.maximum(logs, -700.0)
-    rows, number = np.arange(len(classes)), logs.shape[1]
+    rows = np.arange(len(classes))
+    number = logs.shape[1]
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
-        slope, offsets = np.exp(parameters[0]), np.append(0.0, parameters[1:])
+        slope = np.exp(parameters[0])
+        offsets = np.append(0.0, parameters[1:])
         scores = slope * logs + offsets
         surplus = scores - logsumexp(scores, axis=1, keepdims=True)
         share = weights[:, None] * np.exp(surplus)

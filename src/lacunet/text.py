@@ -17,7 +17,7 @@ from typing import Any
 _QUOTED = re.compile(
     r'((?:^|[,|=<>{~]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)}~]|:\s*[\d.]|in\s*\{))'
 )
-COMPARISON = re.compile(r"\s*(>=|<=|>|<)\s*([-+]?[\d.][-+.\deE]*)\s*")  # with a number
+COMPARISON = re.compile(r"\s*(?:>=|<=|>|<)\s*[-+]?[\d.][-+.\deEQ]*\s*")  # with a number or date
 _SIGNS_IN_BRACES = re.compile(r'[,|"{}:]|^\s|\s$')  # for which a state needs quotes
 
 
@@ -140,7 +140,9 @@ def in_shell(text: str) -> str:
     """
     if all(char.isalnum() or char in "-_=,.:+@%/" for char in text):
         return text
-    return in_quotes(text) if not any(char in '"$`\\!' for char in text) else shlex.quote(text)
+    if not any(char in '"$`\\!' for char in text):
+        return in_quotes(text)
+    return shlex.quote(text)
 
 
 def flag(option: str) -> str:
@@ -179,7 +181,9 @@ def _in_braces(state: object) -> str:
     ('40-59', '"[40,60)"')
     """
     text = str(state)
-    return '"' + text.replace('"', '""') + '"' if _SIGNS_IN_BRACES.search(text) else text
+    if _SIGNS_IN_BRACES.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def conditional(left: str, given: Sequence[str] = ()) -> str:
@@ -224,7 +228,9 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
     ('Age, Sex and 2 more', 'Age, Sex, Job')
     """
     more = len(words) - (most or len(words))
-    return separator.join(words[:most]) + f" and {more} more" if more > 1 else separator.join(words)
+    if more > 1:
+        return separator.join(words[:most]) + f" and {more} more"
+    return separator.join(words)
 
 
 def sentence(text: str) -> str:
@@ -294,10 +300,10 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     >>> did_you_mean("age", ["Age", "Sex"]), did_you_mean("age", ["Sex"])
     ("did you mean 'Age'?", '')
     """
-    return question(close_to(name, known))
+    return meaning_question(close_to(name, known))
 
 
-def question(names: Iterable[str]) -> str:
+def meaning_question(names: Iterable[str]) -> str:
     """Whether one of these names was meant; nothing where there are none."""
     words = " or ".join(map(repr, names))
     return f"did you mean {words}?" if words else ""
@@ -329,7 +335,7 @@ def near_files(path: str) -> str:
         return ""
     stem = name.partition(".")[0]
     alike = [file for file in close_to(name, known) if close_to(stem, [file.partition(".")[0]])]
-    return question(os.path.join(folder, file) for file in alike)
+    return meaning_question(os.path.join(folder, file) for file in alike)
 
 
 def read_formula(formula: str) -> str:

@@ -56,10 +56,10 @@ def _cells_of_character(character: str) -> int:
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
-def elided(text: str, width: int) -> str:
+def elide(text: str, width: int) -> str:
     """A text without its middle, if it takes more columns than there are.
 
-    >>> elided("R_MED_ALLCV_EW", 9), elided("Age", 9)
+    >>> elide("R_MED_ALLCV_EW", 9), elide("Age", 9)
     ('R_ME…V_EW', 'Age')
     """
     if cells(text) <= width:
@@ -153,7 +153,7 @@ class TextTable:
         lines = []
         for row in [self.header, *self.rows]:
             shown = [
-                _padded(elided(cell, columns), columns, is_left=index < self.left)
+                _padded(elide(cell, columns), columns, is_left=index < self.left)
                 for index, (cell, columns) in enumerate(zip(row, widths, strict=True))
             ]
             lines.append(COLUMN_GAP.join(shown).rstrip())
@@ -175,10 +175,12 @@ class TextTable:
 
     def html(self, caption: str = "") -> str:
         """The table for notebooks."""
-        styles = [
-            OF_NAMES if index < self.left else OF_DRAWING if _is_drawn(column) else OF_NUMBERS
-            for index, column in enumerate(zip(self.header, *self.rows, strict=True))
-        ]
+        styles = []
+        for index, column in enumerate(zip(self.header, *self.rows, strict=True)):
+            if index < self.left:
+                styles.append(OF_NAMES)
+            else:
+                styles.append(OF_DRAWING if _is_drawn(column) else OF_NUMBERS)
         lines = []
         for row in self.rows:
             both = zip(row, styles, strict=True)
@@ -207,8 +209,8 @@ class TextTable:
         for row in self.rows:
             lines = []
             for name, cell in zip(self.header, row, strict=True):
-                heading = _padded(elided(name, first), first, is_left=True)
-                lines.append(f"{heading}{COLUMN_GAP}{elided(cell, room)}")
+                heading = _padded(elide(name, first), first, is_left=True)
+                lines.append(f"{heading}{COLUMN_GAP}{elide(cell, room)}")
             blocks.append("\n".join(line.rstrip() for line in lines))
         return "\n\n".join(blocks)
 

@@ -19,7 +19,7 @@ import numpy as np
 from lacunet.ask.evaluate import divergence, fit
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.closed_forms.forms import DELETIONS
 from lacunet.learning.learn import learn
 from lacunet.learning.methods import method_named, options_of
@@ -213,7 +213,7 @@ def _trial(
     if limit is not None and seconds > limit and "time_limit" not in options_of(plain):
         return Trial(name, hidden, message=f"took {seconds:.3g} s, above the time limit")
     apart = divergence(case.truth, result.network, memory=memory).value
-    tested = fit(result.network, sample(case.truth, TEST_ROWS, testing), memory)
+    tested = fit(result.network, sample_codes(case.truth, TEST_ROWS, testing), memory)
     return Trial(name, hidden, apart, tested.mean, seconds)
 
 

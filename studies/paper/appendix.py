@@ -18,7 +18,7 @@ import numpy as np
 
 from lacunet.counts.observations import Held
 from lacunet.data.table import EncodedTable
-from lacunet.learning.explain import explain_rows, ranges
+from lacunet.learning.explain import explain_rows, row_ranges
 from lacunet.learning.methods import method_named
 from lacunet.network.network import Network
 
@@ -118,7 +118,7 @@ def _part(line: Line) -> str:
     query = ", ".join(f"{name}={state}" for name, state in line.printed.query.items())
     told = f", separator {', '.join(line.printed.separator)}" if line.printed.separator else ""
     found = [
-        f"  {factor}: {ranges(np.array(rows))}"
+        f"  {factor}: {row_ranges(np.array(rows))}"
         for factor, rows in zip(line.factors, line.found, strict=True)
     ]
     verdict = "as in the paper" if line.agrees else "the paper has other rows"

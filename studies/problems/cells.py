@@ -16,7 +16,7 @@ from math import inf
 import numpy as np
 
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanism_cpts import Missingness
 from lacunet.network.network import Network, Scope
@@ -72,12 +72,12 @@ class Problem:
     def draw(self) -> Drawn:
         """Draw the mechanisms, rows, what is hidden of them, and other rows to test on."""
         truth, missingness = self.source.read(self.repetition), self.draw_mechanisms()
-        complete = sample(truth, self.rows, generator(self.key, "rows"))
+        complete = sample_codes(truth, self.rows, generator(self.key, "rows"))
         return Drawn(
             truth=truth,
             table=hide_cells(complete, missingness, generator(self.key, "hide")),
             complete=complete,
-            test=sample(truth, self.test_rows, generator(self.key, "test")),
+            test=sample_codes(truth, self.test_rows, generator(self.key, "test")),
             separator=missingness.separator,
             graph=missingness.graph,
         )

@@ -25,7 +25,7 @@ import numpy as np
 
 import lacunet as lc
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.network import Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.simulate import hide_cells
@@ -43,7 +43,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
     yield (
         "survey, MAR, 3 of 6 variables incomplete, 2,000 rows",
         survey,
-        lambda rng: hide_cells(sample(survey, 2000, rng), missing, rng),
+        lambda rng: hide_cells(sample_codes(survey, 2000, rng), missing, rng),
         {
             "direct-mar": {"method": "direct-mar"},
             "direct-mar, no pseudo-counts": {"method": "direct-mar", "pseudo_counts": 0.0},
@@ -55,7 +55,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
         yield (
             f"prior, survey, MAR, 3 of 6 variables incomplete, {rows:,} rows",
             survey,
-            lambda rng, n=rows: hide_cells(sample(survey, n, rng), missing, rng),
+            lambda rng, n=rows: hide_cells(sample_codes(survey, n, rng), missing, rng),
             {
                 f"{method}, pseudo-counts {added}": {"method": method, "pseudo_counts": added}
                 for method in ("direct-mar", "em")
@@ -74,7 +74,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
         def draw(rng, truth=truth, rows=rows, drawn=drawn, problem=problem):
             # Data sets of one number have nothing in common: the problems are put together.
             rng = np.random.default_rng([zlib.crc32(problem.encode()), rng.integers(2**62)])
-            return hide_cells(sample(truth, rows, rng), drawn, rng)
+            return hide_cells(sample_codes(truth, rows, rng), drawn, rng)
 
         yield (
             problem,
@@ -93,7 +93,7 @@ def problems() -> Iterator[tuple[str, Network, Draw, Methods]]:
     yield (
         "alarm, MAR, 11 of 37 variables incomplete, 5,000 rows",
         alarm,
-        lambda rng: hide_cells(sample(alarm, 5000, rng), few, rng),
+        lambda rng: hide_cells(sample_codes(alarm, 5000, rng), few, rng),
         {
             "direct-mar": {"method": "direct-mar"},
             "informed-direct, true separator": {
@@ -218,7 +218,7 @@ def cost() -> None:
     few = MAR(share=0.3, parents=2, beta=(1.0, 2.0)).draw(alarm, np.random.default_rng(5))
     drawn = lc.simulate(alarm, 100_000, few, rng=np.random.default_rng(1))
     bare = alarm.with_tables(None)
-    for rows, data in (("held", drawn.table), ("pandas", drawn.frame())):
+    for rows, data in (("held", drawn.table), ("pandas", drawn.to_frame())):
         for method in ("direct-mar", "em"):
             times: dict[bool, list[float]] = {False: [], True: []}
             for _ in range(4):

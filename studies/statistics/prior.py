@@ -42,9 +42,13 @@ from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import family_marginals
 from lacunet.learning.em.iterations import Limits, climb
-from lacunet.learning.pseudo_counts import Components, learn_pseudo_counts, log_likelihood
+from lacunet.learning.pseudo_counts import (
+    Components,
+    learn_pseudo_counts,
+    log_dirichlet_multinomial,
+)
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.catalogue import example, names
+from lacunet.network.catalogue import bundled_names, example
 from lacunet.network.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR
 from lacunet.simulation.by_graph import MissingByGraph
@@ -142,7 +146,9 @@ def one_strength(counts_of: Tables) -> float:
 
     def evidence(value: float) -> float:
         tables = counts_of.values()
-        return sum(float(log_likelihood(own, np.full(own.shape, value)).sum()) for own in tables)
+        return sum(
+            float(log_dirichlet_multinomial(own, np.full(own.shape, value)).sum()) for own in tables
+        )
 
     return float(grid[np.argmax([evidence(value) for value in grid])])
 
@@ -273,7 +279,7 @@ def cells_of(network: Network) -> int:
 
 def all_networks(group: str, folder: Path | None) -> Iterator[tuple[str, Network]]:
     if group in ("bundled", "large"):
-        for name in sorted(set(names()).difference(MADE_UP)):
+        for name in sorted(set(bundled_names()).difference(MADE_UP)):
             yield name, example(name)
     elif group == "random":
         for concentration, place in product(CONCENTRATIONS, range(RANDOM_NETWORKS)):

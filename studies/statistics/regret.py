@@ -35,12 +35,12 @@ from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import family_marginals
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.start import CptRows, maximise
 from lacunet.learning.learn import learn
 from lacunet.learning.methods import method_named
-from lacunet.network.catalogue import example, names
+from lacunet.network.catalogue import bundled_names, example
 from lacunet.network.network import FloatArray, Network
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
 from lacunet.simulation.simulate import simulate
@@ -106,7 +106,7 @@ def order(seed: int, networks: Iterable[str]) -> Iterator[tuple[str, str, int]]:
 
 
 def network_named(name: str, folder: Path | None) -> Network | None:
-    if name in names():
+    if name in bundled_names():
         return example(name)
     paths = sorted(folder.glob(f"{name}.bif*")) if folder else []
     return lc.read_network(paths[0]) if paths else None
@@ -193,7 +193,7 @@ def sampled_marginals(network: Network) -> dict[str, FloatArray]:
         name: np.zeros(network.shape(network.parents(name))) for name in network.variables
     }
     for _ in range(SAMPLES // BATCH):
-        rows = sample(network, BATCH, rng).columns
+        rows = sample_codes(network, BATCH, rng).columns
         for name, counts in parents_of.items():
             np.add.at(counts, tuple(rows[parent] for parent in network.parents(name)), 1 / SAMPLES)
     return {

@@ -35,7 +35,7 @@ import numpy as np
 
 from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import catalogue, example
 from lacunet.network.network import Network
 from lacunet.structure.cpdag import compare_structures, extension, to_cpdag
@@ -267,7 +267,7 @@ def _time(asked: argparse.Namespace) -> None:
     for number in map(int, asked.variables.split(",")):
         rng = np.random.default_rng(number)
         truth = random_network(number, rng, max_parents=3, states=(2, 4))
-        whole = sample(truth, asked.rows, rng)
+        whole = sample_codes(truth, asked.rows, rng)
         for share in (0.0, 0.1):
             hidden = {
                 name: np.where(rng.random(asked.rows) < share, whole.cardinality_of[name], column)
@@ -292,7 +292,7 @@ def incomplete(
     mean = sum(RATES) / 2 if share is None else share / SHARE
     rates = [mean * 2 * rate / sum(RATES) for rate in RATES]
     rng = np.random.default_rng([seed, *map(ord, kind)])
-    whole = sample(truth, rows, rng)
+    whole = sample_codes(truth, rows, rng)
     names = [truth.variables[at] for at in rng.permutation(len(truth.variables))]
     several = max(2, round(SHARE * len(names)))
     hidden, shown = names[:several], names[several:]

@@ -46,14 +46,20 @@ def columns_of(frame: Any) -> dict[Any, list[Any]]:
 @pytest.mark.filterwarnings("ignore:read the columns")
 def test_a_column_with_spaces_around_its_name_is_filled_in_itself(kind: str) -> None:
     frame = FRAMES[kind]({" 7 ": [1, None, 2], "Ill": ["no", None, "yes"]})
-    assert columns_of(CHAIN.impute(frame)) == {" 7 ": [1, 3, 2], "Ill": ["no", "no", "yes"]}
+    assert columns_of(CHAIN.impute(frame, how="most probable")) == {
+        " 7 ": [1, 3, 2],
+        "Ill": ["no", "no", "yes"],
+    }
     states = columns_of(CHAIN.predict(frame, "7", give="states"))
     assert states == {"7": [3, 3, 2]}
 
 
 def test_a_column_whose_name_is_a_number_is_filled_in_itself() -> None:
     frame = pd.DataFrame({7: [1, None, 2], "Ill": ["no", None, "yes"]})
-    assert columns_of(CHAIN.impute(frame)) == {7: [1, 3, 2], "Ill": ["no", "no", "yes"]}
+    assert columns_of(CHAIN.impute(frame, how="most probable")) == {
+        7: [1, 3, 2],
+        "Ill": ["no", "no", "yes"],
+    }
 
 
 @pytest.mark.filterwarnings("ignore:read the columns")
@@ -66,15 +72,18 @@ def test_a_target_with_spaces_around_its_name_is_evidence_where_it_is_shown() ->
 @pytest.mark.parametrize("kind", FRAMES)
 def test_a_column_of_nothing_but_nulls_gets_the_states(kind: str) -> None:
     frame = FRAMES[kind]({"7": [None, None], "Ill": ["no", "yes"]})
-    assert columns_of(CHAIN.impute(frame)) == {"7": ["3", "2"], "Ill": ["no", "yes"]}
+    assert columns_of(CHAIN.impute(frame, how="most probable")) == {
+        "7": ["3", "2"],
+        "Ill": ["no", "yes"],
+    }
 
 
 def test_columns_of_a_dict_stay_of_their_kind_and_rows_keep_labels_that_occur_twice() -> None:
     columns = {"7": [1, None, 2, 3], "Ill": ["no", None, "yes", "yes"]}
     frame = pd.DataFrame(columns, index=[5, 5, 6, 7])
-    completed = CHAIN.impute(frame)
+    completed = CHAIN.impute(frame, how="most probable")
     assert completed.index.tolist() == [5, 5, 6, 7]
-    series = CHAIN.impute({name: frame[name] for name in frame})
+    series = CHAIN.impute({name: frame[name] for name in frame}, how="most probable")
     assert all(isinstance(column, pd.Series) for column in series.values())
     assert columns_of(completed) == {name: column.tolist() for name, column in series.items()}
     assert columns_of(completed) == {"7": [1, 3, 2, 3], "Ill": ["no", "no", "yes", "yes"]}
@@ -85,7 +94,7 @@ def test_a_type_too_narrow_for_a_state_is_widened(kind: str) -> None:
     network = lc.Network({"X": ["1", "300"]}, {}, {"X": [0.2, 0.8]})
     table = pa.table({"X": pa.array([1, None], pa.int8())})
     frame = table if kind == "arrow" else pl.from_arrow(table)
-    assert columns_of(network.impute(frame)) == {"X": [1, 300]}
+    assert columns_of(network.impute(frame, how="most probable")) == {"X": [1, 300]}
 
 
 @pytest.mark.parametrize("endings", [(".csv", ".parquet"), (".parquet", ".csv")])
@@ -98,7 +107,7 @@ def test_parts_of_different_formats_are_completed_as_texts(
         write_arrow(pa.table({**part, "Note": [1.5, 2.0]}), path)
     completed = {"7": ["1", "2", "2", "3"], "Ill": ["no", "yes", "yes", "no"]}
     expected = {**completed, "Note": ["1.5", "2", "1.5", "2"]}
-    assert CHAIN.impute(paths).to_pydict() == expected
+    assert CHAIN.impute(paths, how="most probable").to_pydict() == expected
     kept = CHAIN.predict(paths, "7", give="states", keep="Note").to_pydict()
     assert kept == {"Note": expected["Note"], "7": ["3", "2", "2", "3"]}
     CHAIN.write(tmp_path / "chain.json")
@@ -220,7 +229,10 @@ def test_observed_cells_keep_value_and_type(kind: str, hidden: list[int]) -> Non
     else:
         frame = frame[keep]
     before = columns_of(frame)
-    for whole in (MANY.impute(frame), *MANY.impute(frame, 3, proper=False, rng=4)):
+    for whole in (
+        MANY.impute(frame, how="most probable"),
+        *MANY.impute(frame, 3, proper=False, rng=4),
+    ):
         assert types_of(whole) == types_of(frame)
         after = columns_of(whole)
         for name, cells in before.items():
@@ -231,7 +243,7 @@ def test_observed_cells_keep_value_and_type(kind: str, hidden: list[int]) -> Non
                     assert not pd.isna(after[name][row]), name
         reread = lc.learn(MANY, whole, "direct-mcar")
         assert not any(reread.missing.values())
-    likeliest = columns_of(MANY.impute(frame))
+    likeliest = columns_of(MANY.impute(frame, how="most probable"))
     for name, value in LIKELIEST.items():
         expected = 82 if name == "Age" and 5 in hidden else value  # the middle of its interval
         is_blank = all(cell is None or pd.isna(cell) for cell in before[name])
@@ -254,8 +266,13 @@ def test_observed_cells_of_files_keep_value_and_type(tmp_path: Path, ending: str
     paths = [tmp_path / f"{part}{ending}" for part in "ab"]
     for path, rows in zip(paths, (table[:3], table[3:]), strict=True):
         write_arrow(rows, path)
-    together = network.impute(paths)
-    pieces = [piece for _, piece in completed_pieces(network, paths, rng=np.random.default_rng(0))]
+    together = network.impute(paths, how="most probable")
+    pieces = [
+        piece
+        for _, piece in completed_pieces(
+            network, paths, how="most probable", rng=np.random.default_rng(0)
+        )
+    ]
     joined = pa.concat_tables(pieces)
     assert joined.to_pydict() == together.to_pydict()
     if ending != ".csv":
@@ -280,7 +297,11 @@ def test_a_mean_is_written_as_its_column_writes_numbers(kind: str) -> None:
     )
     smokes = ["yes", "yes", "yes", "yes", "no"]
     make: Any = FRAMES.get(kind, dict)
-    whole = columns_of(network.impute(make({"Smokes": smokes, "Packs": [3, 4, 12, None, None]})))
+    whole = columns_of(
+        network.impute(
+            make({"Smokes": smokes, "Packs": [3, 4, 12, None, None]}), how="most probable"
+        )
+    )
     # Whole numbers stay whole; pandas has none among missing ones.
     assert whole["Packs"][:4] == [3, 4, 12, 3.5 if kind == "pandas" else 3]
     empty = whole["Packs"][4]
@@ -290,9 +311,15 @@ def test_a_mean_is_written_as_its_column_writes_numbers(kind: str) -> None:
         make({"Smokes": smokes, "Packs": texts}), decimal="," if "," in texts[0] else "."
     )
     mean = "3,625" if kind == "commas" else "3.625"
-    assert columns_of(network.impute(rows))["Packs"] == [*texts[:3], mean, "not_asked"]
+    assert columns_of(network.impute(rows, how="most probable"))["Packs"] == [
+        *texts[:3],
+        mean,
+        "not_asked",
+    ]
     labels = ["[0,10)", "[0,10)", "[10,20]", None, None]
-    whole = columns_of(network.impute(make({"Smokes": smokes, "Packs": labels})))
+    whole = columns_of(
+        network.impute(make({"Smokes": smokes, "Packs": labels}), how="most probable")
+    )
     assert whole["Packs"] == [*labels[:3], "[0,10)", "not_asked"]
 
 
@@ -315,7 +342,10 @@ def test_empty_cells_of_a_text_file_beside_the_network_are_nulls(tmp_path: Path)
     rain = lc.Network({"Rain": ["no", "yes"]}, tables={"Rain": [0.25, 0.75]})
     (tmp_path / "rows.csv").write_text('Rain,Id,Note\n,1,\nno,,NA\nyes,3,""\n')
     kept = {"Id": ["1", None, "3"], "Note": [None, "NA", None]}
-    assert rain.impute(tmp_path / "rows.csv").to_pydict() == {"Rain": ["yes", "no", "yes"], **kept}
+    assert rain.impute(tmp_path / "rows.csv", how="most probable").to_pydict() == {
+        "Rain": ["yes", "no", "yes"],
+        **kept,
+    }
     network, rows, out = (str(tmp_path / name) for name in ("r.json", "rows.csv", "out.parquet"))
     rain.write(network)
     assert main(["impute", network, rows, "-o", out]) == 0

@@ -14,7 +14,7 @@ import lacunet as lc
 from lacunet.ask.effect import Effect
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.learning.methods import METHODS
-from lacunet.learning.uncertainty.by_formula import recovered
+from lacunet.learning.uncertainty.by_formula import estimate_by_formula
 from lacunet.learning.uncertainty.cpt_intervals import Spread
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
@@ -40,7 +40,7 @@ def rows_of(size: int, seed: int) -> object:
 
 def frame_of(size: int, seed: int) -> Any:
     mechanisms = lc.MissingByGraph(GRAPH, MISSING)
-    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).frame()
+    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).to_frame()
 
 
 def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
@@ -100,7 +100,7 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
 
 
 def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
-    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.3, share=0.5), rng=3).frame()
+    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.3, share=0.5), rng=3).to_frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
     with pytest.warns(LacunetWarning, match="network"):
         found = result.effect("X", do="Cough")
@@ -329,7 +329,7 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
             verdict.estimate(lc.Data(frame[keep], weight=weights[keep])).probabilities[1, 1]
         )
     apart = np.array(without) - verdict.estimate(lc.Data(frame, weight=weights)).probabilities[1, 1]
-    found = recovered(verdict, lc.Data(frame, weight=weights))
+    found = estimate_by_formula(verdict, lc.Data(frame, weight=weights))
     # Rows of one kind but of different weights are left out by their mean: nearly the same.
     assert found.covariance[3, 3] == pytest.approx(np.square(apart).sum(), rel=0.02)
     if not weighted:
@@ -340,9 +340,9 @@ def test_the_variance_of_what_a_graph_recovers_is_that_without_each_row(weighted
 
 def test_many_distinct_rows_are_left_out_in_groups(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict, rows = GRAPH.recover(["Y"], do=["X"]), rows_of(2000, 5)
-    exact = recovered(verdict, lc.Data(rows))
+    exact = estimate_by_formula(verdict, lc.Data(rows))
     monkeypatch.setattr("lacunet.learning.uncertainty.by_formula.MOST_DISTINCT", 10)
-    grouped = recovered(verdict, lc.Data(rows))
+    grouped = estimate_by_formula(verdict, lc.Data(rows))
     assert "30 groups" in grouped.left_out.words
     assert grouped.left_out.degrees == 29
     assert grouped.estimation.table == pytest.approx(exact.estimation.table, abs=1e-12)
@@ -434,7 +434,7 @@ def test_estimate_and_covariance_are_those_made_by_hand(size: int) -> None:
     shaped = counts.reshape(1, 3, 3, 3).astype(float)
     frame = frame_by_hand(counts)
     verdict = BY_HAND.recover(["Y"], do=["X"])
-    found = recovered(verdict, lc.Data(frame[frame["rows"] > 0], counts="rows"))
+    found = estimate_by_formula(verdict, lc.Data(frame[frame["rows"] > 0], counts="rows"))
     assert found.estimation.table[:, 1] == pytest.approx(risks_by_hand(shaped)[0], abs=1e-12)
     ours = found.covariance[np.ix_([1, 3], [1, 3])]
     assert ours == pytest.approx(covariance_by_hand(shaped)[0], abs=1e-12)
@@ -507,7 +507,7 @@ def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
 
 
 def test_nothing_is_assumed_where_no_value_is_missing() -> None:
-    result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).frame())
+    result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).to_frame())
     assert result.assumption == ""
     assert "assumes that" not in str(result)
 

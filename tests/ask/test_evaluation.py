@@ -15,7 +15,7 @@ from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
 from lacunet.inference.likelihood import table_log_likelihood
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.missingness.implications import check_implications
 from lacunet.network.network import Network
 
@@ -30,7 +30,7 @@ LEARNED = RAIN.with_tables(
 
 def rain_rows(rows: int, seed: int, hidden: float = 0.0, weighted: bool = False) -> EncodedTable:
     rng = np.random.default_rng(seed)
-    columns = {name: codes.copy() for name, codes in sample(RAIN, rows, rng).columns.items()}
+    columns = {name: codes.copy() for name, codes in sample_codes(RAIN, rows, rng).columns.items()}
     for column in columns.values():
         column[rng.random(rows) < hidden] = 2
     weights = rng.integers(1, 4, rows).astype(float) if weighted else None

@@ -68,8 +68,8 @@ def test_parts_are_completed_as_the_whole_is(ending: str, tmp_path: Path) -> Non
     folder = parts(tmp_path / "parts", ending, first, second, third)
     data = lc.Data(folder, latent=["Hidden"])
     together = pd.concat([first, second, third], ignore_index=True)
-    expected = NETWORK.impute(lc.Data(together, latent=["Hidden"]))
-    found = joined(NETWORK, data, rng=np.random.default_rng(0))[0]
+    expected = NETWORK.impute(lc.Data(together, latent=["Hidden"]), how="most probable")
+    found = joined(NETWORK, data, how="most probable", rng=np.random.default_rng(0))[0]
     assert list(found) == ["Day", "Sex", "Grade", "Hidden"]
     assert found["Sex"].tolist() == expected["Sex"].tolist()
     assert set(found["Sex"]) == {"F", "M"}
@@ -118,9 +118,11 @@ def test_missing_numbers_get_the_mean_of_their_interval_in_all_parts(tmp_path: P
     network = cut.with_tables({"Age": [0.2, 0.3, 0.5], "Ill": [[0.9, 0.1], [0.6, 0.4], [0.2, 0.8]]})
     folder = parts(tmp_path / "parts", ".csv", full, partly, full)
     with pytest.warns(lc.LacunetWarning, match="interval"):
-        found = joined(network, folder, rng=np.random.default_rng(0))[0]
+        found = joined(network, folder, how="most probable", rng=np.random.default_rng(0))[0]
     with pytest.warns(lc.LacunetWarning, match="interval"):
-        expected = network.impute(pd.concat([full, partly, full], ignore_index=True))
+        expected = network.impute(
+            pd.concat([full, partly, full], ignore_index=True), how="most probable"
+        )
     assert found["Age"].astype(float).tolist() == expected["Age"].tolist()
     assert found["Age"].astype(float).tolist() == [1, 30, 70, 70, 20, 1, 30, 70]
     assert found["Ill"].tolist() == expected["Ill"].tolist()

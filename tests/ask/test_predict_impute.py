@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import lacunet as lc
 from examples import RAIN
 from lacunet.ask.impute.pieces import completed_pieces
-from lacunet.ask.predict.completions import most_probable
 from lacunet.ask.predict.missingness_assumptions import AssumptionWarning
 from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.predict import GIVEN
@@ -28,12 +27,13 @@ from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.original_tables import FEW_ROWS, few_rows
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_arrow
+from lacunet.inference.completions import most_probable
 from lacunet.inference.errors import (
     ImpossibleDataError,
     ImpossibleEvidenceError,
     UnsupportedError,
 )
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from strategies import networks, tables
 
 ROWS: dict[str, list[Any]] = {
@@ -228,7 +228,7 @@ def test_what_predictions_and_completions_rest_on_is_said() -> None:
         found = heart.predict(rows, "MI", give="unsupported")
     np.testing.assert_allclose(found["unsupported(MI)"], [1, 0, 0.4])
     with pytest.warns(lc.LacunetWarning, match=r"completions: .* 2 rows"):
-        heart.impute(rows)
+        heart.impute(rows, how="most probable")
     for call in (partial(heart.predict, targets="MI"), heart.impute):
         with pytest.raises(UnsupportedError, match=r"100.0% in row 1"):
             call(rows, unsupported="refuse")
@@ -266,7 +266,7 @@ def test_bounds_of_predictions_are_those_of_queries(
 
 def test_a_completed_table_has_no_bounds() -> None:
     with pytest.raises(lc.LacunetError, match="'bounds'"):
-        RAIN.impute(ROWS, unsupported="bounds")  # type: ignore[arg-type]
+        RAIN.impute(ROWS, unsupported="bounds", how="most probable")  # type: ignore[arg-type]
 
 
 def test_names_of_columns_do_not_meet() -> None:
@@ -322,7 +322,7 @@ def test_predicted_states_are_written_as_the_data_write_them(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", lc.LacunetWarning)
         found = as_lists(network.predict(frame, targets, give="states"))
-        completed = as_lists(network.impute(frame))
+        completed = as_lists(network.impute(frame, how="most probable"))
     assert found == {
         "Grade": [2] * 4 * many,
         "Pass": [True] * 4 * many,
@@ -338,7 +338,7 @@ def test_a_dict_of_single_values_is_one_row() -> None:
     row = {"Rain": None, "Wet": "yes", "Sprinkler": "on"}
     lists = {name: [value] for name, value in row.items()}
     assert RAIN.predict(row, "Rain") == RAIN.predict(lists, "Rain")
-    assert RAIN.impute(row) == RAIN.impute(lists)
+    assert RAIN.impute(row, how="most probable") == RAIN.impute(lists, how="most probable")
     with pytest.raises(DataError, match="lists"):
         RAIN.predict({"Wet": "yes", "Sprinkler": ["on"]}, "Rain")
 
@@ -442,7 +442,7 @@ def test_completing_a_chain_takes_memory_in_proportion_to_its_length() -> None:
 def test_the_most_probable_completion_is_filled_in_and_all_else_is_kept(kind: str) -> None:
     frame = KINDS[kind]
     before = as_lists(frame)
-    whole = RAIN.impute(frame)
+    whole = RAIN.impute(frame, how="most probable")
     assert type(whole) is type(frame)
     rows = as_lists(whole)
     # Row 1: the sprinkler alone explains wet grass. Row 4: dry, no rain, off: .8 * .6.
@@ -471,6 +471,24 @@ def test_draws_are_frames_that_keep_what_is_shown(kind: str) -> None:
     assert len({str(as_lists(whole)) for whole in drawn}) > 1
 
 
+def test_by_default_there_is_one_draw() -> None:
+    rows = {"Rain": [None] * 4000, "Wet": ["yes"] * 4000, "Sprinkler": ["on"] * 4000}
+    whole = RAIN.impute(rows, rng=3)
+    assert whole == RAIN.impute(rows, 1, rng=3)[0] == RAIN.impute(rows, how="draw", rng=3)
+    expected = RAIN.query("Rain", {"Wet": "yes", "Sprinkler": "on"})["yes"]
+    share = whole["Rain"].count("yes") / 4000
+    assert share == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 4000))
+    likeliest = RAIN.impute(rows, how="most probable")["Rain"]
+    assert set(likeliest) == {"yes" if expected > 0.5 else "no"}
+
+
+def test_a_way_to_complete_rows_that_there_is_not_is_refused() -> None:
+    with pytest.raises(lc.LacunetError, match="'mean'"):
+        RAIN.impute(ROWS, how="mean")  # type: ignore[call-overload]
+    with pytest.raises(lc.LacunetError, match="draws=5"):
+        RAIN.impute(ROWS, 5, how="most probable")
+
+
 def test_columns_keep_their_types() -> None:
     network = lc.Network(
         {"N": ["1", "2"], "B": ["False", "True"], "C": ["lo", "hi"], "F": ["1.5", "2.5"]},
@@ -485,7 +503,7 @@ def test_columns_keep_their_types() -> None:
             "F": [1.5, 2.5, np.nan],
         }
     )
-    whole = network.impute(frame)
+    whole = network.impute(frame, how="most probable")
     assert whole.dtypes.tolist() == frame.dtypes.tolist()
     assert whole["N"].tolist() == [1, 2, 2]
     assert whole["B"].tolist() == [False, True, True]
@@ -497,7 +515,9 @@ def test_columns_keep_their_types() -> None:
 def test_a_number_that_no_row_has_is_still_a_number(kind: str) -> None:
     network = lc.Network({"N": ["1", "2"]}, tables={"N": [0.1, 0.9]})
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
-    assert as_lists(network.impute(frame[kind]({"N": [1.0, None]}))) == {"N": [1.0, 2.0]}
+    assert as_lists(network.impute(frame[kind]({"N": [1.0, None]}), how="most probable")) == {
+        "N": [1.0, 2.0]
+    }
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "dict"])
@@ -505,7 +525,7 @@ def test_a_text_that_no_row_has_is_still_a_text(kind: str) -> None:
     network = lc.Network({"T": ["a", "b"]}, tables={"T": [0.1, 0.9]})
     rows = {"T": ["a", None]}
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table, "dict": dict}
-    whole = network.impute(frame[kind](rows))
+    whole = network.impute(frame[kind](rows), how="most probable")
     assert type(whole) is type(frame[kind](rows))
     assert as_lists(whole) == {"T": ["a", "b"]}
     if kind == "pandas":
@@ -532,7 +552,9 @@ def test_a_question_that_was_not_asked_stays_empty_in_a_column_of_numbers(
     path = tmp_path / f"rows.{kind}"
     if kind in ("csv", "parquet"):
         write_arrow(pa.table(rows), path)
-    whole = as_lists(SMOKERS.impute(frame[kind](rows) if kind in frame else path))
+    whole = as_lists(
+        SMOKERS.impute(frame[kind](rows) if kind in frame else path, how="most probable")
+    )
     *answered, not_asked = whole["Now"]
     if as_text or kind in ("csv", "dict"):
         assert not_asked == "not_asked"
@@ -550,7 +572,7 @@ def test_a_question_that_was_not_asked_stays_empty_in_a_column_of_numbers(
 def test_a_cell_that_contradicts_its_rule_lends_its_value_to_no_other() -> None:
     rows = {"Smoked": [1, 1, 2, 2], "Now": ["yes", "no", "yes", None]}
     with pytest.warns(UserWarning, match="contradict"):
-        whole = SMOKERS.impute(lc.Data(rows, unknown="missing"))
+        whole = SMOKERS.impute(lc.Data(rows, unknown="missing"), how="most probable")
     assert whole["Now"] == ["yes", "no", "yes", "not_asked"]
 
 
@@ -558,7 +580,9 @@ def test_a_cell_that_contradicts_its_rule_lends_its_value_to_no_other() -> None:
 def test_a_half_among_whole_numbers_makes_a_column_of_numbers(kind: str) -> None:
     network = lc.Network({"N": ["1", "2.5"]}, tables={"N": [0.1, 0.9]}).with_codes({"N": {9: None}})
     frame: Any = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
-    assert as_lists(network.impute(frame[kind]({"N": [1, 9]}))) == {"N": [1, 2.5]}
+    assert as_lists(network.impute(frame[kind]({"N": [1, 9]}), how="most probable")) == {
+        "N": [1, 2.5]
+    }
 
 
 def test_a_number_that_the_network_cuts_is_filled_in_as_the_mean_of_its_interval() -> None:
@@ -570,17 +594,19 @@ def test_a_number_that_the_network_cuts_is_filled_in_as_the_mean_of_its_interval
     )
     rows = pd.DataFrame({"Age": [30, 50, None, 71], "Ill": [None, "yes", "yes", "yes"]})
     with pytest.warns(lc.LacunetWarning, match="numbers of 'Age'.*mean of their interval"):
-        whole = network.impute(rows)
+        whole = network.impute(rows, how="most probable")
     assert whole["Age"].tolist() == [30, 50, 60.5, 71]
     assert whole["Ill"].tolist() == ["no", "yes", "yes", "yes"]
-    untouched = network.impute(pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}))
+    untouched = network.impute(
+        pd.DataFrame({"Age": [30, 50], "Ill": [None, "yes"]}), how="most probable"
+    )
     assert untouched["Age"].tolist() == [30, 50]
 
 
 def test_files_become_arrow_tables(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("Day,Rain,Wet,Sprinkler\n1,,yes,on\n2,yes,?,off\n")
-    whole = RAIN.impute(path)
+    whole = RAIN.impute(path, how="most probable")
     assert whole.to_pydict() == {
         "Day": ["1", "2"],
         "Rain": ["no", "yes"],
@@ -632,7 +658,7 @@ def test_rows_of_weight_zero_are_predicted_and_completed_too(option: str) -> Non
     frame = pd.DataFrame({**ROWS, "often": [0, 1, 2, 0]}).drop(columns="Day")
     given: dict[str, Any] = {option: "often"}
     assert len(RAIN.predict(lc.Data(frame, **given), "Rain")) == len(frame)
-    whole = RAIN.impute(lc.Data(frame, **given))
+    whole = RAIN.impute(lc.Data(frame, **given), how="most probable")
     assert whole["Wet"].notna().all()
     assert whole["often"].tolist() == [0, 1, 2, 0]
 
@@ -642,7 +668,10 @@ def test_no_rows_of_a_frame_are_predicted_and_completed(kind: str) -> None:
     frame = KINDS[kind]
     empty = {name: [] for name in ROWS} if kind == "dict" else frame[:0]
     assert as_lists(RAIN.predict(empty, "Rain")) == {"Rain=no": [], "Rain=yes": []}
-    completed = [RAIN.impute(empty), *RAIN.impute(empty, draws=2, proper=False)]
+    completed = [
+        RAIN.impute(empty, how="most probable"),
+        *RAIN.impute(empty, draws=2, proper=False),
+    ]
     assert [*map(as_lists, completed)] == [{name: [] for name in ROWS}] * 3
 
 
@@ -654,7 +683,9 @@ def test_a_file_without_rows_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_latent_variable_becomes_a_column() -> None:
-    whole = RAIN.impute(lc.Data({"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"]))
+    whole = RAIN.impute(
+        lc.Data({"Rain": ["no"], "Wet": ["yes"]}, latent=["Sprinkler"]), how="most probable"
+    )
     assert whole == {"Rain": ["no"], "Wet": ["yes"], "Sprinkler": ["on"]}
 
 
@@ -712,7 +743,7 @@ def test_what_cannot_be_done_is_said() -> None:
         {"A": [0.5, 0.5], "B": [[1, 0], [1, 0]]},
     )
     with pytest.raises(ImpossibleDataError, match="row 1"):
-        never.impute({"A": [None], "B": ["1"]})
+        never.impute({"A": [None], "B": ["1"]}, how="most probable")
 
 
 @pytest.mark.parametrize("rows", [1, FEW_ROWS, FEW_ROWS + 1])
@@ -753,7 +784,7 @@ def test_a_result_knows_its_columns_of_weights_and_clusters(tmp_path: Path) -> N
     result.write(tmp_path / "result.json")
     for source in (result, lc.read_result(tmp_path / "result.json")):
         source.predict(rows, "B")  # warns of no column
-        source.impute(rows)
+        source.impute(rows, how="most probable")
         with pytest.warns(DataWarning, match=r"1 column is ignored.*: Weight"):
             source.log_likelihood(rows)  # in which they would count
         source.log_likelihood(lc.Data(rows, weight="Weight"))
@@ -794,7 +825,7 @@ def test_what_was_latent_to_a_result_stays_latent(tmp_path: Path) -> None:
     result.write(tmp_path / "result.json")
     for source in (result, lc.read_result(tmp_path / "result.json")):
         assert source.log_likelihood(rows) == source.log_likelihood(data)
-        assert source.impute(rows) == source.impute(data)
+        assert source.impute(rows, how="most probable") == source.impute(data, how="most probable")
         assert source.predict(rows, "A") == source.predict(data, "A")  # no warning
     result.report(tmp_path / "page.html", rows)
     shown = {**rows, "H": ["1", *[None] * 299]}  # a column is used where there is one

@@ -21,7 +21,7 @@ from lacunet.cli import main
 from lacunet.counts.count import count
 from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.em_problems.compile import compile_problems
-from lacunet.counts.gather import with_nodes
+from lacunet.counts.gather import with_node_columns
 from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -124,7 +124,7 @@ def test_em_with_the_right_tilt_gives_the_truth_back(delta: float) -> None:
     plain = learn(network, table, to_the_end, pseudo_counts=0).network
     question = Question("Ill", "yes", {"Pain": "yes"}, "Ill", "yes")
     model = tilted_model(network, question, ("Age",), partially=("Ill",), never_without=())
-    problems = compile_problems(model.compiling.network, with_nodes(table, model.compiling))
+    problems = compile_problems(model.compiling.network, with_node_columns(table, model.compiling))
     rows = TiltedRows(engine_of(problems, 2**30), plain, question, 0.0, model)
     found = rows.network(rows.cells(delta, 1e-12, 20_000))
     np.testing.assert_allclose(

@@ -125,7 +125,7 @@ def test_predictions_are_printed_row_by_row(rain: tuple[str, str], capsys: Captu
 def test_completed_rows_are_written(
     rain: tuple[str, str], tmp_path: Path, capsys: Captured
 ) -> None:
-    assert main(["impute", *rain]) == 0
+    assert main(["impute", *rain, "--most-probable"]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "Day,Rain,Sprinkler,Wet",
         "1,no,on,yes",
@@ -146,6 +146,16 @@ def test_completed_rows_are_written(
     fixed = ["--draws", "3", "--fixed-cpts", "--seed", "1", "-o", str(out)]
     assert main(["impute", *rain, *fixed]) == 0
     assert (tmp_path / "drawn-1.csv").read_text() == first
+    one = ["impute", *rain, "--seed", "1", "-o", str(out)]
+    assert main(one) == 0  # one draw, which a network can give
+    single = out.read_text()
+    assert {line.split(",")[1] for line in single.splitlines()[1:]} <= {"no", "yes"}
+    assert main([*one, "--draws", "1"]) == 0
+    assert out.read_text() == single
+    with pytest.raises(SystemExit) as stopped:
+        main([*one, "--most-probable", "--draws", "3"])
+    assert stopped.value.code == 2
+    capsys.readouterr()
     assert main(["impute", *rain, "--draws", "3"]) == 1
     assert "with -o" in capsys.readouterr().err
 

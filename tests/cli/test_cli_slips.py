@@ -9,7 +9,7 @@ import pytest
 
 import lacunet as lc
 from lacunet.cli import main
-from lacunet.cli.parsing import parsed
+from lacunet.cli.parsing import parse_command_line
 
 Captured = pytest.CaptureFixture[str]
 SURVEY = "Smoker,bmi,xray\n" + "yes,31.5,pos\nno,22,neg\nyes,19,\nno,25,pos\n" * 5
@@ -396,22 +396,24 @@ def test_lists_add_up_where_an_option_is_given_several_times(
         "learn": "A->B rows.csv",
         "predict": "r.json rows.csv --targets B",
     }.items():
-        options = parsed([command, *words.split(), *["--without", "A,B", "--without", "C"]])
+        options = parse_command_line(
+            [command, *words.split(), *["--without", "A,B", "--without", "C"]]
+        )
         assert options.without == ["A", "B", "C"]
-        assert parsed([command, *words.split()]).without == []
+        assert parse_command_line([command, *words.split()]).without == []
     several = "--fully-observed A --fully-observed B,C --groups A --groups B --latent L --latent M"
-    options = parsed(["learn", "A->B", "rows.csv", *several.split()])
+    options = parse_command_line(["learn", "A->B", "rows.csv", *several.split()])
     assert options.fully_observed == ["A", "B", "C"]
     assert (options.groups, options.latent) == (["A", "B"], ["L", "M"])
     with pytest.raises(SystemExit):
-        parsed(["learn", "A->B", "rows.csv", "--groups", "learn", "--groups", "A"])
-    options = parsed(
+        parse_command_line(["learn", "A->B", "rows.csv", "--groups", "learn", "--groups", "A"])
+    options = parse_command_line(
         ["predict", "r.json", "rows.csv", *["--targets", "B", "--keep", "I", "--keep", "J"]]
     )
     assert options.keep == ["I", "J"]
     several = "--tiers A,B;C --tiers D --required A->B --required C->D"
     (tmp_path / "rows.csv").write_text("A,B,C,D\n" + "a,b,c,d\nx,y,z,w\na,y,c,w\n" * 20)
-    options = parsed(["structure", "rows.csv", *several.split(), "--json"])
+    options = parse_command_line(["structure", "rows.csv", *several.split(), "--json"])
     assert options.tiers == [["A", "B"], ["C"], ["D"]]
     assert run("structure", "rows.csv", *several.split(), "-o", "net.bif") == 0
     assert {("A", "B"), ("C", "D")} <= {*lc.read_network("net.bif").edges}
@@ -419,8 +421,12 @@ def test_lists_add_up_where_an_option_is_given_several_times(
 
 def test_files_add_up_where_an_option_is_given_several_times() -> None:
     twice = ["--data", "a.csv", "--data", "b.csv", "c.csv"]
-    assert parsed(["evaluate", "alarm", *twice]).data == ["a.csv", "b.csv", "c.csv"]
-    assert parsed(["recover", "alarm", "R[CVP]", *twice]).data == ["a.csv", "b.csv", "c.csv"]
+    assert parse_command_line(["evaluate", "alarm", *twice]).data == ["a.csv", "b.csv", "c.csv"]
+    assert parse_command_line(["recover", "alarm", "R[CVP]", *twice]).data == [
+        "a.csv",
+        "b.csv",
+        "c.csv",
+    ]
 
 
 @pytest.mark.parametrize("typed", [["--missing", "-9,no"], ["--missing=-9,no"]])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from lacunet.cli.terminal import painted
+from lacunet.cli.terminal import paint
 
 COMMAND = [sys.executable, "-m", "lacunet", "recover", "asia", "graph.txt", "--progress=none"]
 
@@ -55,8 +55,8 @@ def test_verdicts_are_coloured_on_a_terminal_and_nowhere_else(folder: Path) -> N
 
 
 def test_warnings_notes_and_errors_each_have_a_colour() -> None:
-    assert painted("! few rows") == "\x1b[33m! few rows\x1b[0m"
-    assert painted("lacunet: note: done") == "\x1b[2mlacunet: note:\x1b[0m done"
-    assert painted("lacunet: no such file") == "\x1b[31mlacunet:\x1b[0m no such file"
-    assert painted("X: NOT RECOVERABLE") == "X: \x1b[31mNOT RECOVERABLE\x1b[0m"
-    assert painted("a! b\nX: NOT RECOVERABLE for now") == "a! b\nX: NOT RECOVERABLE for now"
+    assert paint("! few rows") == "\x1b[33m! few rows\x1b[0m"
+    assert paint("lacunet: note: done") == "\x1b[2mlacunet: note:\x1b[0m done"
+    assert paint("lacunet: no such file") == "\x1b[31mlacunet:\x1b[0m no such file"
+    assert paint("X: NOT RECOVERABLE") == "X: \x1b[31mNOT RECOVERABLE\x1b[0m"
+    assert paint("a! b\nX: NOT RECOVERABLE for now") == "a! b\nX: NOT RECOVERABLE for now"

@@ -15,8 +15,8 @@ from lacunet.counts.distinct import (
     _by_hash,
     ascending,
     distinct,
-    numbered,
-    pack,
+    number_distinct,
+    pack_keys,
     unpack,
 )
 from lacunet.counts.errors import ScopeError
@@ -137,7 +137,7 @@ def test_hashing_and_addressing_find_the_same_keys(values: list[int]) -> None:
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 6), st.integers(0, 1)), min_size=1))
 def test_unpacking_gives_what_was_packed(rows: list[tuple[int, int, int]]) -> None:
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    packed = pack(columns, [4, 7, 2], len(rows))
+    packed = pack_keys(columns, [4, 7, 2], len(rows))
     for column, back in zip(columns, unpack(packed, [4, 7, 2]), strict=True):
         np.testing.assert_array_equal(back, column)
 
@@ -162,9 +162,9 @@ def test_distinct_keys_are_numbered_in_ascending_order_by_every_way(
 ) -> None:
     array = np.array(sorted(keys) if in_order else keys, np.int64)
     expected = sorted(set(keys))
-    for found, place in (distinct(array, 2**62), numbered(array)[::2]):
+    for found, place in (distinct(array, 2**62), number_distinct(array)[::2]):
         assert found.tolist() == expected
         assert found[place].tolist() == array.tolist()
     assert ascending(array).tolist() == expected
-    first = numbered(array)[1]
+    first = number_distinct(array)[1]
     assert first.tolist() == [array.tolist().index(key) for key in expected]

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lacunet.counts.distinct import numbered, stable_order
+from lacunet.counts.distinct import number_distinct, stable_order
 
 
 @pytest.mark.parametrize("bound", [3, 2**16, 2**17, 2**61])
@@ -22,5 +22,5 @@ def test_stable_order_is_that_of_argsort(bound: int, data: st.DataObject) -> Non
 def test_keys_that_differ_in_few_bits_are_numbered_in_order(some: list[int], shift: int) -> None:
     keys = np.array(some, np.uint64) << np.uint64(shift)
     expected = np.unique(keys, return_index=True, return_inverse=True)
-    for found, other in zip(numbered(keys), expected, strict=True):
+    for found, other in zip(number_distinct(keys), expected, strict=True):
         np.testing.assert_array_equal(found, other)

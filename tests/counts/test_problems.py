@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from enumeration import ancestral
 from lacunet.counts.em_problems import compile as problems
-from lacunet.counts.em_problems.compile import Problems, compile_problems, merged
-from lacunet.counts.em_problems.ragged import Ragged, distinct_rows
+from lacunet.counts.em_problems.compile import Problems, compile_problems, merge_problems
+from lacunet.counts.em_problems.ragged import Ragged, group_equal_rows
 from lacunet.counts.folds import FOLD
 from lacunet.data.table import EncodedTable
 from lacunet.limits import Deadline, OutOfTimeError
@@ -195,7 +195,7 @@ def test_adding_the_problems_of_batches_compiles_the_whole(
     one, two = (
         compile_problems(network, table.take(part)) for part in (slice(0, cut), slice(cut, None))
     )
-    for both in (one + two, two + one, merged([one, two])):
+    for both in (one + two, two + one, merge_problems([one, two])):
         assert_same(listed(both), listed(whole))
         np.testing.assert_allclose(both.fixed, whole.fixed, rtol=1e-12)
         assert both.rows == whole.rows
@@ -251,7 +251,7 @@ def test_distinct_rows_are_those_of_a_set(rows: list[tuple[int, list[int]]]) -> 
     items = np.array([item for _, row in rows for item in row], dtype=np.int64)
     ragged = Ragged.of_lengths(np.array([len(row) for _, row in rows], dtype=np.int64), items)
     labels = np.array([label for label, _ in rows], dtype=np.int64)
-    first, group = distinct_rows(ragged, labels)
+    first, group = group_equal_rows(ragged, labels)
     keys = [(label, tuple(row)) for label, row in rows]
     assert len(first) == len(set(keys))
     assert [keys[first[place]] for place in group] == keys

@@ -13,7 +13,7 @@ import lacunet as lc
 from lacunet.data.data import as_data
 from lacunet.data.network_from_data import network_of_columns
 from lacunet.data.states import IdentifierError
-from lacunet.show.studio.column_proposals import columns_as_data, read_columns
+from lacunet.show.studio.column_proposals import columns_as_data, columns_to_propose_for
 from lacunet.structure.columns import find_columns
 
 MIB = 2**20
@@ -55,7 +55,7 @@ def test_free_text_is_refused_and_takes_little_memory(essays: Path) -> None:
 
 def test_the_look_of_the_studio_proposes_to_leave_free_text_out(essays: Path) -> None:
     held = []
-    look = peak_of(lambda: held.append(columns_as_data(read_columns(as_data(essays)))))
+    look = peak_of(lambda: held.append(columns_as_data(columns_to_propose_for(as_data(essays)))))
     assert look < READ_AHEAD
     essay = held[0]["columns"][0]
     assert essay["proposal"] == "leave"
@@ -96,6 +96,6 @@ def test_a_header_of_too_many_names_is_refused_by_their_number(tmp_path: Path) -
 
     def refused() -> None:
         with pytest.raises(lc.LacunetError, match="names 400,000 columns"):
-            read_columns(as_data(path))
+            columns_to_propose_for(as_data(path))
 
     assert peak_of(refused) < 96 * MIB

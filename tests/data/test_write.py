@@ -26,7 +26,7 @@ from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import WRITERS, to_arrow, write_arrow, write_table
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
 from lacunet.network.network import Network
 from lacunet.simulation.at_random import MCAR
@@ -168,13 +168,13 @@ def test_lists_are_written_as_they_print(tmp_path: Path) -> None:
 
 
 def test_many_batches_are_written_in_order(tmp_path: Path) -> None:
-    table = sample(RAIN, 150_000, np.random.default_rng(1))
+    table = sample_codes(RAIN, 150_000, np.random.default_rng(1))
     write_table(table, RAIN, tmp_path / "rain.csv")
     assert read(tmp_path / "rain.csv") == to_arrow(table, RAIN).to_pydict()
 
 
 def test_the_same_rows_give_the_same_compressed_bytes(tmp_path: Path) -> None:
-    table = sample(RAIN, 10, np.random.default_rng(1))
+    table = sample_codes(RAIN, 10, np.random.default_rng(1))
     for name in ("one.csv.gz", "two.csv.gz"):
         write_table(table, RAIN, tmp_path / name)
     assert (tmp_path / "one.csv.gz").read_bytes() == (tmp_path / "two.csv.gz").read_bytes()
@@ -194,26 +194,28 @@ def test_a_write_that_fails_leaves_what_was_there(
     (tmp_path / "rain.csv").write_text("before")
     monkeypatch.setitem(WRITERS, ".csv", failing)
     with pytest.raises(DataError, match=r"rain\.csv"):
-        write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.csv")
+        write_table(sample_codes(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["rain.csv"]
     assert (tmp_path / "rain.csv").read_text() == "before"
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere/rain\.csv"):
-        write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "nowhere/rain.csv")
+        write_table(
+            sample_codes(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "nowhere/rain.csv"
+        )
 
 
 def test_what_is_behind_a_link_is_written_and_the_link_stays(tmp_path: Path) -> None:
     (tmp_path / "link.csv").symlink_to(tmp_path / "file.csv")
-    write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "link.csv")
+    write_table(sample_codes(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "link.csv")
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "file.csv").read_text().startswith("Rain,Sprinkler,Wet\n")
 
 
 def test_a_name_that_says_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"'rain.xls'"):
-        write_table(sample(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.xls")
+        write_table(sample_codes(RAIN, 3, np.random.default_rng(0)), RAIN, tmp_path / "rain.xls")
 
 
 def test_weights_are_not_dropped_in_silence() -> None:

@@ -9,13 +9,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lacunet.inference.elimination.elimination_order import greedy_order, numbered
+from lacunet.inference.elimination.elimination_order import greedy_order, number_nodes
 
 
 def min_fill_order(neighbours: Mapping[str, set[str]], weight_of: Mapping[str, float]) -> list[str]:
     """The greedy order by fill-in, ties by weight and then by place, in names."""
     nodes = list(neighbours)
-    order = greedy_order(numbered(neighbours, weight_of), [1] * len(nodes))
+    order = greedy_order(number_nodes(neighbours, weight_of), [1] * len(nodes))
     return [nodes[at] for at in order]
 
 

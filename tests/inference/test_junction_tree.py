@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lacunet.inference.elimination.elimination_order import (
     best_order,
     clique_cells,
-    numbered,
+    number_nodes,
     sweep,
 )
 from lacunet.inference.elimination.junction_tree import (
@@ -117,7 +117,7 @@ def test_a_grid_of_twenty_by_twenty_needs_cliques_of_twenty_one() -> None:
     graph = nx.Graph([(one, other) for one in grid for other in grid[one]])
     sizes = []
     nodes = list(grid)
-    for number in best_order(numbered(grid, dict.fromkeys(grid, np.log(2)))):
+    for number in best_order(number_nodes(grid, dict.fromkeys(grid, np.log(2)))):
         node = nodes[number]
         sizes.append(graph.degree(node) + 1)
         graph.add_edges_from(combinations(list(graph.neighbors(node)), 2))
@@ -128,12 +128,12 @@ def test_a_grid_of_twenty_by_twenty_needs_cliques_of_twenty_one() -> None:
 
 def test_the_search_is_repeatable() -> None:
     grid = triangulated_grid(9)
-    graph = numbered(grid, dict.fromkeys(grid, np.log(3)))
+    graph = number_nodes(grid, dict.fromkeys(grid, np.log(3)))
     assert best_order(graph) == best_order(graph)
 
 
 def test_a_sweep_reaches_the_parts_that_do_not_hang_together() -> None:
-    graph = numbered(
+    graph = number_nodes(
         {"A": {"B"}, "B": {"A"}, "C": set(), "D": {"E"}, "E": {"D"}}, dict.fromkeys("ABCDE", 1.0)
     )
     assert sweep(graph, 3) == [3, 4, 0, 1, 2]

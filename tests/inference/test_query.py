@@ -21,11 +21,12 @@ from examples import RAIN
 from lacunet.errors import LacunetError, LacunetWarning
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, QueryError
-from lacunet.inference.joint import family_marginals, planned
+from lacunet.inference.joint import family_marginals, plan_joint
 from lacunet.inference.query import marginals, query
 from lacunet.learning.learn import learn
+from lacunet.network.errors import NetworkError
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 
@@ -199,7 +200,9 @@ def test_too_large_a_clique_is_refused_before_anything_is_allocated() -> None:
 
 def test_the_forecast_bounds_the_memory_taken() -> None:
     network = lattice(15)
-    tree = planned(network, [network.family(name) for name in network.variables]).calibration.tree
+    tree = plan_joint(
+        network, [network.family(name) for name in network.variables]
+    ).calibration.tree
     tracemalloc.start()
     family_marginals(network)
     peak = tracemalloc.get_traced_memory()[1]
@@ -263,11 +266,11 @@ def test_the_same_question_with_other_states_is_not_planned_again() -> None:
 def test_a_plan_does_not_depend_on_the_questions_before() -> None:
     network = lattice(6)
     scopes = [network.family(name) for name in network.variables]
-    first = planned(network, scopes).calibration.tree
+    first = plan_joint(network, scopes).calibration.tree
     joint_module._plan.cache_clear()
     joint_module._structure.cache_clear()
     query(network, "3.3", {"5.5": "1"})
-    assert planned(network, scopes).calibration.tree == first
+    assert plan_joint(network, scopes).calibration.tree == first
 
 
 def test_an_intervention_is_refused_where_hidden_common_causes_matter() -> None:

@@ -12,8 +12,10 @@ from scipy import stats
 
 from examples import RAIN
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import DRAWN_AT_A_TIME, SimulationError, draw_columns, sample
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.inference.sampling import DRAWN_AT_A_TIME, SimulationError, draw_columns, sample_codes
+from lacunet.network.cpt import Cpt
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 from studies.problems.generators import random_network
 
@@ -51,7 +53,7 @@ def counts(table: EncodedTable, shape: tuple[int, ...]) -> np.ndarray:
 def test_counts_of_whole_rows_agree_with_the_joint(network: Network) -> None:
     rows = 10**6  # some thirty blocks
     found = counts(
-        sample(network, rows, np.random.default_rng(8)), network.shape(network.variables)
+        sample_codes(network, rows, np.random.default_rng(8)), network.shape(network.variables)
     )
     expected = joint(network) * rows
     assert not found[expected == 0].any()
@@ -68,7 +70,7 @@ def test_each_state_is_the_number_of_cumulative_sums_that_its_uniform_number_rea
     network: Network, seed: int
 ) -> None:
     rows = 40
-    table = sample(network, rows, np.random.default_rng(seed))
+    table = sample_codes(network, rows, np.random.default_rng(seed))
     rng = np.random.default_rng(seed)
     for name in network.order:
         uniform = rng.random(rows)
@@ -82,8 +84,8 @@ def test_each_state_is_the_number_of_cumulative_sums_that_its_uniform_number_rea
 @settings(deadline=None)
 @given(networks(), st.integers(0, 2**32 - 1))
 def test_one_seed_gives_one_table_without_holes(network: Network, seed: int) -> None:
-    one = sample(network, 25, np.random.default_rng(seed))
-    two = sample(network, 25, np.random.default_rng(seed))
+    one = sample_codes(network, 25, np.random.default_rng(seed))
+    two = sample_codes(network, 25, np.random.default_rng(seed))
     assert one.variables == network.variables
     assert one.partially_observed == ()
     for name in network.variables:
@@ -92,7 +94,9 @@ def test_one_seed_gives_one_table_without_holes(network: Network, seed: int) -> 
 
 
 def test_another_seed_gives_another_table() -> None:
-    one, two = (sample(RAIN, 100, np.random.default_rng(seed)).columns["Wet"] for seed in (1, 2))
+    one, two = (
+        sample_codes(RAIN, 100, np.random.default_rng(seed)).columns["Wet"] for seed in (1, 2)
+    )
     assert (one != two).any()
 
 
@@ -112,7 +116,9 @@ def test_a_state_of_probability_zero_is_not_drawn_even_at_the_ends_of_the_unit_i
 
 
 def test_rows_of_every_block_are_drawn_afresh() -> None:
-    column = sample(RAIN, 2 * DRAWN_AT_A_TIME + 1, np.random.default_rng(3)).columns["Sprinkler"]
+    column = sample_codes(RAIN, 2 * DRAWN_AT_A_TIME + 1, np.random.default_rng(3)).columns[
+        "Sprinkler"
+    ]
     assert (column[:DRAWN_AT_A_TIME] != column[DRAWN_AT_A_TIME : 2 * DRAWN_AT_A_TIME]).any()
     assert len(column) == 2 * DRAWN_AT_A_TIME + 1
 
@@ -120,7 +126,7 @@ def test_rows_of_every_block_are_drawn_afresh() -> None:
 def test_three_hundred_states_need_wider_codes() -> None:
     wide = Network({"X": [str(at) for at in range(300)]}, {}, {"X": np.full(300, 1 / 300)})
     rows = 300_000
-    column = sample(wide, rows, np.random.default_rng(9)).columns["X"]
+    column = sample_codes(wide, rows, np.random.default_rng(9)).columns["X"]
     assert column.dtype == np.uint16
     found = np.bincount(column, minlength=300)
     assert stats.chisquare(found).pvalue > SIGNIFICANCE
@@ -128,10 +134,10 @@ def test_three_hundred_states_need_wider_codes() -> None:
 
 def test_a_network_without_cpts_cannot_be_sampled() -> None:
     with pytest.raises(NetworkError, match="CPT for 'X'"):
-        sample(Network({"X": ["a"]}), 1, np.random.default_rng(0))
+        sample_codes(Network({"X": ["a"]}), 1, np.random.default_rng(0))
 
 
 def test_a_negative_number_of_rows_is_refused_and_none_is_a_table() -> None:
     with pytest.raises(SimulationError, match="not -1"):
-        sample(RAIN, -1, np.random.default_rng(0))
-    assert sample(RAIN, 0, np.random.default_rng(0)).rows == 0
+        sample_codes(RAIN, -1, np.random.default_rng(0))
+    assert sample_codes(RAIN, 0, np.random.default_rng(0)).rows == 0

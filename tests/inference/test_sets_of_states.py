@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import lacunet as lc
 from enumeration import cell_vector, row_law
-from lacunet.ask.predict.completions import draw_completions, most_probable
 from lacunet.ask.predict.posteriors import row_posteriors
-from lacunet.counts.em_problems.compile import Problems, compile_problems, merged
+from lacunet.counts.em_problems.compile import Problems, compile_problems, merge_problems
 from lacunet.counts.errors import ScopeError
 from lacunet.data.table import Codes, EncodedTable
+from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood, table_log_likelihood
@@ -213,7 +213,7 @@ def test_problems_of_batches_add_up_to_those_of_all_rows() -> None:
     table = random_table(network, rng, rows=300)
     whole = compile_problems(network, table)
     parts = [compile_problems(network, table.take(slice(at, at + 60))) for at in range(0, 300, 60)]
-    again = merged(parts)
+    again = merge_problems(parts)
     one, log_one = expectation(whole, network)
     two, log_two = expectation(again, network)
     assert log_two == pytest.approx(log_one, rel=1e-13)

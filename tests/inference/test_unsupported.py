@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lacunet as lc
 from lacunet.inference.errors import ImpossibleEvidenceError, QueryError, UnsupportedError
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import pose_question
 from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.network.network import FloatArray, Network
 from strategies import networks
@@ -108,15 +108,15 @@ def test_shares_of_all_marginals_are_those_of_the_sum_over_all_configurations(
     network, target, evidence, _ = asked
     by_definition(network, target, evidence, {})  # whether the evidence is possible
     scopes = [(name,) for name in network.variables]
-    question = posed(network, scopes, evidence, shares=True)
+    question = pose_question(network, scopes, evidence, shares=True)
     if is_tight:  # no memory for all versions of a message: each share by itself
         tree = question.plan.calibration.tree
-        question = posed(network, scopes, evidence, max(tree.memory, 64), shares=True)
+        question = pose_question(network, scopes, evidence, max(tree.memory, 64), shares=True)
     shares = dict(zip(network.variables, question.shares, strict=True))
     for name in network.variables:
         answer, share = by_definition(network, name, evidence, {})
         assert shares[name] == pytest.approx(share, abs=1e-9)
-        (got,) = posed(network, [(name,)], evidence, shares=True).answers
+        (got,) = pose_question(network, [(name,)], evidence, shares=True).answers
         np.testing.assert_allclose(got, answer, atol=1e-12)
 
 
@@ -164,7 +164,7 @@ def test_bounds_hold_for_all_values_and_are_reached_where_they_are_exact(
 ) -> None:
     network, target, evidence, _ = asked
     by_definition(network, target, evidence, {})
-    question = posed(network, [(target,)], evidence)
+    question = pose_question(network, [(target,)], evidence)
     bounds, are_exact = bounds_over_bare_rows(question, most)
     rng = np.random.default_rng(0)
     for number in range(10):
@@ -183,7 +183,7 @@ def test_bounds_hold_for_all_values_and_are_reached_where_they_are_exact(
 
 
 def test_an_outer_bound_says_so_and_is_wider() -> None:
-    question = posed(HEART, [("MI",)])
+    question = pose_question(HEART, [("MI",)])
     outer, are_exact = bounds_over_bare_rows(question, most_choices=1)
     assert not are_exact
     np.testing.assert_allclose(outer.low, [0.57, 0.03], atol=1e-12)  # here as tight as can be

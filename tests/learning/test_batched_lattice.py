@@ -40,7 +40,7 @@ def test_batches_give_what_the_edges_one_after_the_other_give(
     scope = tuple(name for name in table.columns if name != "G")
     (counts,) = count(table, [scope]).values()
     one_by_one = lattice(counts.cardinalities, rows_in_table(counts), aggregation)
-    batches = batched_lattice.table_of(counts, aggregation)
+    batches = batched_lattice.lattice_table(counts, aggregation)
     np.testing.assert_allclose(batches, one_by_one, rtol=1e-12, atol=1e-15)
 
     groups, group = group_rows(table, ("G",))

@@ -21,13 +21,20 @@ from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.cpts import posterior_mode
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.iterations import Aim, Climb, Limits, Step, climb, extrapolated
 from lacunet.learning.em.restarts import Fitting, Seeds
-from lacunet.learning.em.start import CptRows, maximise, random_cells
+from lacunet.learning.em.start import maximise, random_cells
 from lacunet.learning.learn import learn
-from lacunet.learning.plan import Ended, Learned, MethodError, UsedPseudoCounts, agreed
+from lacunet.learning.plan import (
+    Ended,
+    Learned,
+    MethodError,
+    UsedPseudoCounts,
+    count_agreeing_starts,
+)
 from lacunet.limits import OutOfTimeError
 from lacunet.network.catalogue import example
 from lacunet.network.network import FloatArray, Network
@@ -247,7 +254,7 @@ def test_of_several_starts_the_best_posterior_is_kept_and_told() -> None:
     assert len(ten.starts) == 10
     assert max(ten.starts) == pytest.approx(ten.climb.log_posterior, abs=0.1)
     assert ten.climb.log_posterior > one.climb.log_posterior + 100
-    assert 2 <= agreed(ten.starts) < 10  # those that broke the tie
+    assert 2 <= count_agreeing_starts(ten.starts) < 10  # those that broke the tie
     assert rows.normalised(ten.climb.cells) == pytest.approx(ten.climb.cells)
 
 

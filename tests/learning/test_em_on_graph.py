@@ -12,7 +12,7 @@ import pytest
 import lacunet as lc
 from enumeration import enumerated
 from lacunet.cli import main
-from lacunet.counts.gather import Gathering, gather, with_mechanisms
+from lacunet.counts.gather import Gathering, gather, with_mechanism_columns
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.likelihood import log_likelihood
@@ -21,8 +21,8 @@ from lacunet.learning.ignorable_mechanisms import mechanism_stages
 from lacunet.learning.learn import learn
 from lacunet.learning.plan import Learned, Setting
 from lacunet.learning.result import Result
-from lacunet.missingness.augmented_network import augmented, without_hidden_causes
-from lacunet.missingness.graph import MissingnessGraph, kept_graph
+from lacunet.missingness.augmented_network import augment, without_hidden_causes
+from lacunet.missingness.graph import MissingnessGraph, graph_of_network
 from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MAR
@@ -55,8 +55,8 @@ def em_on(
 
 def with_all_mechanisms(graph: MissingnessGraph, table: EncodedTable) -> Network:
     """EM on the network that has the ignorable mechanisms as nodes, too."""
-    made = augmented(graph, table.partially_observed, leave_out_ignorable=False)
-    rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+    made = augment(graph, table.partially_observed, leave_out_ignorable=False)
+    rows = with_mechanism_columns(table, {node: name for name, node in made.name_of.items()})
     return learn(made.network, rows, TO_THE_END, pseudo_counts=1).network
 
 
@@ -109,12 +109,12 @@ def test_where_it_ends_is_a_fixed_point_of_em_by_enumeration() -> None:
     graph = MissingnessGraph.parse("X, Z -> R[Y]; Y -> R[X]; R[Y], Z -> R[Z]", CHAIN)
     table = _rows(graph, 200)
     found = em_on(graph, table, pseudo_counts=1, method=TO_THE_END)
-    made = augmented(graph, table.partially_observed)
+    made = augment(graph, table.partially_observed)
     whole = made.network.with_tables(
         dict(found.network.tables_of or {})
         | {made.name_of[name]: cpt.table for name, cpt in found.mechanisms.items()}
     )
-    rows = with_mechanisms(table, {node: name for name, node in made.name_of.items()})
+    rows = with_mechanism_columns(table, {node: name for name, node in made.name_of.items()})
     counts, log_likelihood = enumerated(whole, rows)
     assert found.ended is not None
     assert found.ended.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
@@ -129,7 +129,7 @@ def test_leaving_out_ignorable_mechanisms_changes_no_estimate() -> None:
     table = _rows(graph, 300)
     short = em_on(graph, table, method=TO_THE_END)
     long = with_all_mechanisms(graph, table)
-    assert set(augmented(graph, table.partially_observed).name_of) == set("XY")
+    assert set(augment(graph, table.partially_observed).name_of) == set("XY")
     assert set(long.variables) == {*"ZXYWV", "R[X]", "R[Y]", "R[W]", "R[V]"}
     for name in graph.network.variables:
         np.testing.assert_allclose(short.cpt(name).table, long.cpt(name).table, atol=1e-9)
@@ -144,7 +144,7 @@ def test_a_mechanism_too_large_for_memory_is_left_out_with_those_it_causes() -> 
     graph = MissingnessGraph.parse("X, Y -> R[Z]; R[Z] -> R[W]; X -> R[V]", _five())
     table = _rows(graph, 300)
     partially = table.partially_observed
-    (stage,) = mechanism_stages(graph, partially, augmented(graph, partially))
+    (stage,) = mechanism_stages(graph, partially, augment(graph, partially))
     statistics = gather(Gathering(stage.needs, graph.network), [table])
     assert set(stage.solve(statistics, Learned(), Setting(1.0)).mechanisms) == set("ZWV")
     # 8 cells of R[Z], 4 of the others, each of 24 bytes, in an eighth of the memory
@@ -245,7 +245,7 @@ def test_the_name_of_a_mechanism_never_meets_a_variable() -> None:
     graph = MissingnessGraph(network, {"X": ["X"]})
     codes = {"X": np.array([0, 1, 2], np.uint8), "R[X]": np.array([0, 1, 1], np.uint8)}
     rows = EncodedTable({"X": 2, "R[X]": 2}, codes)
-    made = augmented(graph, rows.partially_observed)
+    made = augment(graph, rows.partially_observed)
     assert made.name_of == {"X": "R[X]'"}
 
 
@@ -334,10 +334,10 @@ def test_a_latent_variable_is_latent_in_the_graph_that_a_file_keeps(
     path = tmp_path / "result.json"
     result.write(path)
     for own in (result, lc.read_result(path)):
-        assert kept_graph(own.network).latent == ("H",)
+        assert graph_of_network(own.network).latent == ("H",)
     assert main(["recover", str(path), "--query", "P(H)"]) == 0
     assert "H is latent" in capsys.readouterr().out
-    verdict = kept_graph(result.network).recover("P(A | H)")
+    verdict = graph_of_network(result.network).recover("P(A | H)")
     for asked in (verdict.estimate, verdict.identified_set, verdict.assumptions):
         with pytest.raises(lc.LacunetError, match=r"H.*latent"):
             asked(data)

@@ -10,7 +10,7 @@ import pytest
 import lacunet as lc
 from golden import golden
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.auto import Auto
 from lacunet.learning.em.em import EM
 from lacunet.learning.plan import Learned, MethodError
@@ -25,7 +25,7 @@ CLASSES = Network(
 
 
 def latent_task(seed: int) -> Task:
-    drawn = sample(CLASSES, 3000, np.random.default_rng(1))
+    drawn = sample_codes(CLASSES, 3000, np.random.default_rng(1))
     columns = {**drawn.columns, "H": np.full(3000, 2, dtype=np.uint8)}
     table = EncodedTable(drawn.cardinality_of, columns)
     return Task(CLASSES.with_tables(None), table, 1.0, np.random.default_rng(seed))
@@ -77,7 +77,7 @@ def test_a_seed_network_of_another_structure_is_refused() -> None:
 
 
 def latent_rows(seed: int, rows: int = 600) -> dict[str, list[str]]:
-    drawn = sample(CLASSES, rows, np.random.default_rng(seed))
+    drawn = sample_codes(CLASSES, rows, np.random.default_rng(seed))
     return {name: drawn.columns[name].astype(str).tolist() for name in "ABCD"}
 
 

@@ -12,12 +12,13 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.learn import gathering
 from lacunet.learning.mgraph import MGraph
-from lacunet.learning.plan import MethodError, Setting, planned, run
+from lacunet.learning.plan import MethodError, Setting, make_plan, run
 from lacunet.learning.pseudo_counts import PseudoCounts
 from lacunet.learning.result import Interrupted
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from manifest_laws import random_cpt, random_model
 from road import Task, learned_by
@@ -66,7 +67,7 @@ def test_a_replicate_is_learned_by_what_stood_in_for_all_rows(otherwise: str) ->
     counts = np.rint(2000 * drawn.row_weights / drawn.total)
     table = EncodedTable(drawn.cardinality_of, drawn.columns, counts, copies=Copies(counts, counts))
     rows, setting = Held(table), Setting(1.0)
-    plan = planned(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
+    plan = make_plan(MGraph(graph, otherwise=otherwise), CHAIN, rows.look(), 2.0)
     statistics = rows.gather(gathering(plan, setting, None, seed=1))
     whole = run(plan, statistics, setting)
     assert whole.families["Y"].fallback.startswith(otherwise)

@@ -11,8 +11,8 @@ from scipy.optimize import minimize
 
 import lacunet as lc
 from enumeration import joint
-from lacunet.inference.sampling import sample
-from lacunet.network.network import NetworkError
+from lacunet.inference.sampling import sample_codes
+from lacunet.network.errors import NetworkError
 
 METHODS = ("em", "direct-mcar", "direct-mar", "factored-mcar", "factored-mar", "listwise", "auto")
 RULES = ("Smoked=no", "Smoked=no or Age=young", "not (Age=old and Smoked=yes)", "Age!=middle")
@@ -51,7 +51,7 @@ def truth(network: lc.Network, rng: np.random.Generator) -> lc.Network:
 
 def table_of(network: lc.Network, rng: np.random.Generator, rows: int) -> dict[str, list[object]]:
     """Rows of the network as a survey has them: not asked is empty too."""
-    drawn = sample(truth(network, rng), rows, rng)
+    drawn = sample_codes(truth(network, rng), rows, rng)
     hidden = rng.random((rows, len(network.variables))) < rng.choice([0.1, 0.3, 0.5])
     found: dict[str, list[object]] = {}
     for at, name in enumerate(network.variables):
@@ -96,7 +96,7 @@ def test_nothing_breaks_a_rule(rule: str, method: str) -> None:
         rows = table_of(network, rng, 40)
         learned = lc.learn(network, rows, method, rng=0).network
         assert obeys(learned)
-        drawn = sample(learned, 200, rng)
+        drawn = sample_codes(learned, 200, rng)
         words = {v: [learned.states(v)[code] for code in own] for v, own in drawn.columns.items()}
         assert breaks(network, words) == 0
         assert breaks(network, learned.impute(rows)) == 0
@@ -150,7 +150,7 @@ def test_rows_of_a_cpt_that_rules_exclude_need_no_data(rule: str) -> None:
     kept = [at for at in range(of_all.ndim) if at in axes]
     can_occur = (of_all.sum(axis=others) > 0).transpose([kept.index(axis) for axis in axes])
     assert (network.needs_data("Ill") == can_occur).all()
-    drawn = sample(network, 4000, rng)
+    drawn = sample_codes(network, 4000, rng)
     result = lc.learn(network.with_tables(None), drawn, "direct-mcar")
     seen = np.zeros(can_occur.shape, bool)
     seen[tuple(drawn.columns[name] for name in names)] = True
@@ -240,6 +240,17 @@ def test_rows_that_a_rule_decides_have_no_effective_size(method: str) -> None:
     result = lc.learn(network, rows, method, intervals=True)
     assert result.families["Now"].effective_size == 0  # nobody who smoked says more
     assert result.families["Now"].effective == "0"
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mar", "factored-mar"])
+def test_of_a_cpt_row_with_structural_zeros_the_answer_is_as_sure_as_the_entry(
+    method: str,
+) -> None:
+    network = survey("Smoked=no")
+    rows = table_of(network, np.random.default_rng(4), 3_000)
+    result = lc.learn(network, rows, method, intervals=True)
+    answer = result.query("Now", {"Smoked": "yes", "Age": "old"})
+    np.testing.assert_allclose(answer.interval, result.interval("Now")[1, 2], rtol=0, atol=1e-12)
 
 
 def test_what_a_rule_excludes_is_no_pseudo_count_against_the_rows() -> None:

@@ -21,8 +21,8 @@ from lacunet.learning.pseudo_counts import (
     component_weights,
     for_closed_form,
     learn_pseudo_counts,
+    log_dirichlet_multinomial,
     log_gamma,
-    log_likelihood,
     neighbour_shares,
 )
 from lacunet.network.network import FloatArray
@@ -69,7 +69,7 @@ def test_neighbours_are_the_rows_that_differ_in_one_parent(counts: FloatArray) -
 def test_rows_are_as_likely_as_scipy_says(counts: FloatArray, seed: int) -> None:
     pseudo = np.random.default_rng(seed).uniform(0.05, 3, counts.shape)
     rows, priors = counts.reshape(-1, counts.shape[-1]), pseudo.reshape(-1, counts.shape[-1])
-    logs = log_likelihood(counts, pseudo).ravel()
+    logs = log_dirichlet_multinomial(counts, pseudo).ravel()
     for row, pseudo_counts, log in zip(rows.astype(int), priors, logs, strict=True):
         # SciPy adds up all orders of the rows; all priors share that factor.
         whole = dirichlet_multinomial.logpmf(row, pseudo_counts, row.sum())
@@ -84,7 +84,9 @@ def test_two_components_by_hand() -> None:
     components = Components((1.0, 0.25), (), (1.0, 0.0), power=1.0)
     counts = np.array([10.0, 0.0])
     one, quarter = 1 / 11, float(np.prod([(i + 0.25) / (i + 0.5) for i in range(10)]))
-    logs = np.array([log_likelihood(counts, np.full(2, value)) for value in components.alike])
+    logs = np.array(
+        [log_dirichlet_multinomial(counts, np.full(2, value)) for value in components.alike]
+    )
     np.testing.assert_allclose(np.exp(logs), [one, quarter])
     # One row speaks for the first beforehand: pi = (1 + w) / 2, w = a pi / (a pi + b (1 - pi)),
     # so w = a / (b - a).
@@ -106,7 +108,7 @@ def test_pseudo_counts_give_the_posterior_mean_of_the_mixture(
     counts_of = {"A": one, "B": two}
     learned = learn_pseudo_counts(counts_of)
     logs_of = {
-        name: np.stack([log_likelihood(own, a) / 2 for a in candidates(own)])
+        name: np.stack([log_dirichlet_multinomial(own, a) / 2 for a in candidates(own)])
         for name, own in counts_of.items()
     }
     every = np.concatenate([logs_of[v][:, own.sum(-1) >= 1] for v, own in counts_of.items()], 1)

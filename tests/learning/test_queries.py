@@ -19,7 +19,7 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.em.em import EM
 from lacunet.learning.interval_recipes import recipe_of
-from lacunet.learning.plan import INFLUENCE, JACKKNIFE, RATE_MATRIX, planned
+from lacunet.learning.plan import INFLUENCE, JACKKNIFE, RATE_MATRIX, make_plan
 from lacunet.learning.uncertainty.delta import AnsweredQuery
 
 NETWORK = lc.Network(
@@ -246,7 +246,7 @@ def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out
     ):
         number = np.array([rows])
         look = Look(network.variables[:2], Tally(number, number, number))
-        plan = planned(Deletion("factored"), network, look, 2.0)
+        plan = make_plan(Deletion("factored"), network, look, 2.0)
         assert recipe_of(plan, 2**30) == recipe
 
 

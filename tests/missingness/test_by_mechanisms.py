@@ -8,7 +8,7 @@ import pytest
 import lacunet as lc
 from lacunet.missingness.formulas.notation import LATEX, MATHML
 from lacunet.missingness.formulas.pattern_shares import PatternShare
-from lacunet.missingness.formulas.samples import nested
+from lacunet.missingness.formulas.samples import parts_of_term
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.decide import recover
 from lacunet.missingness.verdict import Verdict
@@ -26,7 +26,7 @@ def graph_of(edges: str, text: str, states: int = 2) -> MissingnessGraph:
 
 
 def takes_mechanisms(verdict: Verdict) -> bool:
-    return any(isinstance(part, PatternShare) for part in nested(verdict.term))
+    return any(isinstance(part, PatternShare) for part in parts_of_term(verdict.term))
 
 
 def assert_exact(graph: MissingnessGraph, verdict: Verdict, seeds: int = 3) -> None:

@@ -13,7 +13,7 @@ from lacunet.ask.sensitivity.sensitivity import sensitivity
 from lacunet.counts.missing_values import PatternCounts
 from lacunet.data.table import EncodedTable
 from lacunet.limits import Deadline
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.learned.from_rows import LearnedGraph, learned_graph, monotone_pairs
 from lacunet.network.nodes import Mechanism
 
@@ -101,7 +101,7 @@ def test_few_rows_without_a_variable_are_no_order() -> None:
 def test_em_on_the_learned_graph_is_em_under_mar() -> None:
     table, truth = visits(23)
     graph = lc.learn_missingness(table, TRIAL)
-    assert augmented(graph, table.partially_observed).name_of == {}
+    assert augment(graph, table.partially_observed).name_of == {}
     plain = float(lc.learn(TRIAL, table, "em").query("P(V3=yes)"))
     on_graph = lc.learn(TRIAL, table, "em", missingness=graph)
     assert float(on_graph.query("P(V3=yes)")) == pytest.approx(plain, abs=1e-12)

@@ -14,7 +14,7 @@ from lacunet.data.query_text import split_query
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.recover.decide import recover
 from lacunet.missingness.recover.effects import is_identified
-from lacunet.missingness.recover.queries import Query, simplified
+from lacunet.missingness.recover.queries import Query, simplify
 from lacunet.missingness.verdict import Verdict
 from lacunet.network.network import Network
 from manifest_laws import assert_two_models_look_the_same, random_graph, random_model
@@ -157,7 +157,7 @@ def test_what_complete_data_do_not_give_is_known_at_once() -> None:
     bow = graph_of(["X->Y"], "X <-> Y", "XY").mixed
     assert not is_identified(bow, Query(names("Y"), do=names("X")))
     assert is_identified(bow, Query(names("X"), do=names("Y")))
-    assert simplified(bow, Query(names("X"), do=names("Y"))) == Query(names("X"))
+    assert simplify(bow, Query(names("X"), do=names("Y"))) == Query(names("X"))
 
 
 def test_every_notation_writes_every_effect() -> None:

@@ -15,7 +15,7 @@ import pytest
 import lacunet as lc
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.limits import timed_by
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.from_rows import (
@@ -72,7 +72,7 @@ def test_what_goes_missing_together_does_so_again() -> None:
     table = rows_hidden_by("A -> R[B]; R[B] -> R[C]", {"B": [0.2, 0.5], "C": [1.0, 0.0]})
     fitted = fitted_mechanisms(FOUR, table)
     assert fitted.mechanisms["C"].parents == (Mechanism("B"),)
-    complete = sample(FOUR, ROWS, np.random.default_rng(6))
+    complete = sample_codes(FOUR, ROWS, np.random.default_rng(6))
     again = hide_cells(complete, fitted, np.random.default_rng(7))
     apart = (again.columns["B"] == 2) != (again.columns["C"] == 2)
     assert apart.mean() < 5 / ROWS  # one row's worth of the overall rate is mixed in
@@ -80,7 +80,7 @@ def test_what_goes_missing_together_does_so_again() -> None:
 
 def test_new_rows_miss_as_much_given_the_same_causes() -> None:
     table = rows_hidden_by("A, B -> R[C]", {"C": [[0.1, 0.8], [0.5, 0.3]]})
-    complete = sample(FOUR, ROWS, np.random.default_rng(6))
+    complete = sample_codes(FOUR, ROWS, np.random.default_rng(6))
     again = hide_cells(complete, fitted_mechanisms(FOUR, table), np.random.default_rng(7))
     for a in (0, 1):
         for b in (0, 1):
@@ -125,12 +125,12 @@ def test_data_in_which_nothing_is_always_shown_can_be_copied() -> None:
 
 
 def test_complete_data_give_no_mechanism() -> None:
-    assert not fitted_mechanisms(FOUR, sample(FOUR, 10, np.random.default_rng(0))).mechanisms
+    assert not fitted_mechanisms(FOUR, sample_codes(FOUR, 10, np.random.default_rng(0))).mechanisms
 
 
 def test_no_rows_have_no_pattern() -> None:
     with pytest.raises(LacunetError, match="no rows"):
-        fitted_mechanisms(FOUR, sample(FOUR, 0, np.random.default_rng(0)))
+        fitted_mechanisms(FOUR, sample_codes(FOUR, 0, np.random.default_rng(0)))
 
 
 def test_few_rows_are_warned_of_in_the_words_of_the_diagnosis() -> None:
@@ -196,7 +196,7 @@ def test_a_cause_that_pays_only_beside_one_that_is_gone_is_gone_too() -> None:
         {"A": [0.5, 0.5], **{name: [[0.8, 0.2], [0.3, 0.7]] for name in "BC"}},
     )
     for seed in (1, 9, 11, 16):
-        rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).frame()
+        rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).to_frame()
         graph = learn_missingness(rows, chain)
         assert all(own.p_value < 0.01 for own in graph.origin_of.values())
 
@@ -279,7 +279,7 @@ def test_a_graph_learned_from_data_alone_serves_every_network_over_its_variables
     hides = MissingByGraph("A -> R[B]", {"B": [0.1, 0.6]})
     chain = Network({x: ["n", "y"] for x in "ABC"}, {"B": ["A"], "C": ["B"]})
     rates = {"A": [0.5, 0.5], "B": [[0.8, 0.2], [0.3, 0.7]], "C": [[0.9, 0.1], [0.4, 0.6]]}
-    rows = simulate(chain.with_tables(rates), 6000, hides, rng=3).frame()
+    rows = simulate(chain.with_tables(rates), 6000, hides, rng=3).to_frame()
     graph = learn_missingness(rows)
     assert not graph.network.edges
     for edges in ("A -> B -> C", "C -> B -> A"):

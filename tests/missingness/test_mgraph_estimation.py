@@ -15,16 +15,16 @@ from lacunet.counts.distinct_rows import Rows, distinct_rows
 from lacunet.data.read import read_table
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetWarning
-from lacunet.learning.uncertainty.by_formula import recovered
+from lacunet.learning.uncertainty.by_formula import estimate_by_formula
 from lacunet.missingness.errors import MissingnessGraphError, NoRowsError, NotRecoverableError
-from lacunet.missingness.formulas.samples import Run, Sample, Share, filled, resolved
+from lacunet.missingness.formulas.samples import Run, Sample, Share, choose_samples, fill_shares
 from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.verdict import columns_needed, estimate
-from lacunet.missingness.verdict_rows import gathered_rows
+from lacunet.missingness.verdict_rows import gather_rows
 from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism, Node
-from lacunet.show.verdicts.verdict_on_data import reported
+from lacunet.show.verdicts.verdict_on_data import report_on_data
 from manifest_laws import random_cpt, random_model
 
 PAIR = Network({"X": ["0", "1"], "Y": ["0", "1"]}, {"Y": ["X"]})
@@ -61,7 +61,7 @@ def test_rows_that_memory_does_not_hold_give_the_same_estimate(tmp_path: Path) -
     file = tmp_path / "rows.csv"
     pd.concat([survey()] * 500).to_csv(file, index=False)
     verdict = SURVEY.recover(["Ill"])
-    rows = gathered_rows(SURVEY, lc.Data(file), columns_needed(verdict), memory=4000).rows
+    rows = gather_rows(SURVEY, lc.Data(file), columns_needed(verdict), memory=4000).rows
     np.testing.assert_allclose(estimate(verdict, rows).table, verdict.estimate(file), rtol=1e-12)
 
 
@@ -195,7 +195,7 @@ def test_weight_where_a_free_mechanism_is_zero_is_not_missed_by_a_sample_that_se
 def test_a_propensity_backs_off_to_the_parents_that_tell_most() -> None:
     # The first parent decides everything, the second nothing: the second is dropped.
     seen, every = np.array([[9.0, 0.0], [1.0, 2.0]]), np.array([[10.0, 0.0], [10.0, 20.0]])
-    table = filled(seen, every, 1.0)
+    table = fill_shares(seen, every, 1.0)
     np.testing.assert_array_equal(table.is_empty, [[False, True], [False, False]])
     np.testing.assert_allclose(table.values, [[0.9, 10 / 12], [0.1, 0.1]])
 
@@ -222,11 +222,11 @@ def test_what_the_numbers_of_states_identify_is_estimated_without_a_formula() ->
     verdict = graph.recover("P(Ill)")
     assert verdict.generic
     assert not verdict.is_recoverable
-    answer = verdict.estimate(drawn.frame(), intervals=True, level=0.99)
+    answer = verdict.estimate(drawn.to_frame(), intervals=True, level=0.99)
     assert answer.bounds is None
     truth = 0.3 * 0.2 + 0.3 * 0.5 + 0.4 * 0.9
     assert answer.interval[1, 0] < truth < answer.interval[1, 1]
-    report = reported(verdict, drawn.table, level=0.99, with_set=True)
+    report = report_on_data(verdict, drawn.table, level=0.99, with_set=True)
     np.testing.assert_allclose(answer, report.bounds.low, atol=1e-9)
     np.testing.assert_allclose(answer.interval, report.interval, atol=1e-6)
 
@@ -420,8 +420,8 @@ def test_of_several_samples_that_serve_the_data_choose_the_largest() -> None:
     result = factor.compute(run)
     assert result.basis.rows_used == 44
     np.testing.assert_allclose(result.table.array, [23 / 44, 21 / 44])
-    assert resolved(factor, run.chosen) == Factor(("X",), (), many)
-    assert resolved(factor, run.chosen).equation() == "P(X) = P(X | R[X]=1)"
+    assert choose_samples(factor, run.chosen) == Factor(("X",), (), many)
+    assert choose_samples(factor, run.chosen).equation() == "P(X) = P(X | R[X]=1)"
 
 
 def test_an_estimate_from_few_of_the_rows_that_show_the_query_is_warned_about() -> None:
@@ -489,7 +489,7 @@ def test_an_estimate_has_the_names_of_its_states_and_intervals_if_asked() -> Non
     assert "old" in str(bare)
     assert sure.level == 0.9
     assert sure.level == 0.9
-    expected = recovered(verdict, lc.Data(survey())).spread.interval(0.9)
+    expected = estimate_by_formula(verdict, lc.Data(survey())).spread.interval(0.9)
     np.testing.assert_array_equal(sure.interval, expected)
     np.testing.assert_array_equal(np.asarray(sure), bare)
     full_law = SURVEY.recover_full_law().estimate(survey())

@@ -9,7 +9,7 @@ import networkx as nx
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lacunet.missingness.separation.mixed import MixedGraph, directed, projected
+from lacunet.missingness.separation.mixed import MixedGraph, project_out, without_bidirected
 
 NODES = tuple("ABCDE")
 
@@ -65,7 +65,7 @@ def test_a_projection_separates_what_the_graph_separates(
 ) -> None:
     one, two, given_nodes = (part - {node} for part in sets(split))
     if one and two:
-        projection = projected(graph, node)
+        projection = project_out(graph, node)
         assert projection.separated(one, two, given_nodes) == graph.separated(one, two, given_nodes)
 
 
@@ -74,7 +74,7 @@ def test_a_graph_without_hidden_causes_claims_no_more_than_the_one_with_them(
     graph: MixedGraph, split: list[int]
 ) -> None:
     one, two, given_nodes = sets(split)
-    if directed(graph, NODES).separated(one, two, given_nodes):
+    if without_bidirected(graph, NODES).separated(one, two, given_nodes):
         assert graph.separated(one, two, given_nodes)
 
 
@@ -91,10 +91,10 @@ def test_an_open_path_is_a_path(graph: MixedGraph, split: list[int]) -> None:
 
 def test_without_hidden_causes_a_node_gets_its_district_and_their_parents() -> None:
     graph = MixedGraph.of({"D": [], "A": ["D"], "B": [], "C": []}, [("A", "B"), ("B", "C")])
-    one_way = directed(graph, ("D", "A", "B", "C"))
+    one_way = without_bidirected(graph, ("D", "A", "B", "C"))
     assert one_way.parents["B"] == {"A", "D"}
     assert one_way.parents["C"] == {"A", "B", "D"}
     # In another order C comes before B: then nothing joins it to A.
-    other_way = directed(graph, ("D", "A", "C", "B"))
+    other_way = without_bidirected(graph, ("D", "A", "C", "B"))
     assert other_way.parents["C"] == set()
     assert other_way.parents["B"] == {"A", "C", "D"}

@@ -16,10 +16,11 @@ from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.engine import Engine, engine_of
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.em import EM
-from lacunet.learning.em.start import CptRows, random_cells
+from lacunet.learning.em.start import random_cells
 from lacunet.learning.learn import learn
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.implications import implications, never_testable
@@ -223,7 +224,7 @@ def test_the_likelihood_of_em_is_that_given_that_rows_were_recorded() -> None:
 def test_em_refuses_a_hidden_cause_of_selection() -> None:
     hidden = MissingnessGraph.parse("Age <-> R[*]; R[Ill]", NETWORK)
     with pytest.raises(LacunetError, match="decides"):
-        augmented(hidden, ("Ill",))
+        augment(hidden, ("Ill",))
 
 
 def test_the_identified_set_under_selection_holds_the_truth() -> None:
@@ -286,7 +287,7 @@ def test_drawn_selection_is_kept_as_json(tmp_path: Path) -> None:
 
 
 def test_the_parts_of_selected_rows_bring_the_unrecorded_ones_of_their_own() -> None:
-    made = augmented(MissingnessGraph.parse("A -> R[*]", Network({"A": ["0", "1"]})), ())
+    made = augment(MissingnessGraph.parse("A -> R[*]", Network({"A": ["0", "1"]})), ())
     network = made.network
     sizes = {name: network.cardinality(name) for name in network.variables}
     recorded = {made.selection: np.ones(8, np.uint8), "A": np.arange(8, dtype=np.uint8) % 2}
@@ -490,11 +491,11 @@ def test_rows_that_are_completed_were_recorded(tmp_path: Path) -> None:
         np.testing.assert_allclose(by_row, truth.reshape(4, 2), rtol=0, atol=2e-3)
         one = known.predict({"A": "1", "B": "yes", "C": None}, "C")
         np.testing.assert_allclose(np.ravel([*one.values()]), by_row[3])
-        assert known.impute(rows)["C"].to_pylist() == ["0", "1", "0", "1"]
+        assert known.impute(rows, how="most probable")["C"].to_pylist() == ["0", "1", "0", "1"]
         np.testing.assert_allclose(known.query("C", {"B": "no"}), known.cpt("C").table[0])
     alone = replace(result.network.mechanisms, cpt_of={})  # type: ignore[type-var]
     with pytest.warns(lc.LacunetWarning, match="selected"):
-        result.network.with_mechanisms(alone).impute(rows)
+        result.network.with_mechanisms(alone).impute(rows, how="most probable")
 
 
 def test_the_law_of_the_population_names_each_state_once_as_data_do() -> None:

@@ -9,9 +9,9 @@ import pytest
 from scipy import stats
 
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import Entry, UnknownNetworkError, catalogue, example
-from lacunet.network.network import Cpt
+from lacunet.network.cpt import Cpt
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)
@@ -105,7 +105,7 @@ def family_deviation(table: EncodedTable, cpt: Cpt) -> tuple[float, int]:
 @pytest.mark.parametrize("name", ["alarm", "hailfinder", "water"])
 def test_every_family_of_a_sampled_network_agrees_with_its_cpt(name: str) -> None:
     network = example(name)
-    table = sample(network, 200_000, np.random.default_rng(51))
+    table = sample_codes(network, 200_000, np.random.default_rng(51))
     found = [family_deviation(table, cpt) for cpt in network.cpts]
     pvalues = [stats.chi2(freedom).sf(statistic) for statistic, freedom in found if freedom]
     assert len(pvalues) > len(network.variables) / 2
@@ -123,7 +123,7 @@ def test_whole_rows_of_a_small_network_agree_with_its_joint(name: str) -> None:
     for cpt in network.cpts:
         operands += [cpt.table, [axis_of[variable] for variable in cpt.family]]
     joint = np.einsum(*operands, list(range(len(axis_of)))) * rows  # type: ignore[call-overload]
-    columns = list(sample(network, rows, np.random.default_rng(52)).columns.values())
+    columns = list(sample_codes(network, rows, np.random.default_rng(52)).columns.values())
     found = np.bincount(np.ravel_multi_index(columns, joint.shape), minlength=joint.size)
     expected = joint.ravel()
     assert not found[expected == 0].any()

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from examples import RAIN
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 AB = {"A": ["0", "1"], "B": ["0", "1", "2"]}
@@ -24,6 +25,16 @@ def test_a_network_tells_its_variables_states_parents_and_cpts() -> None:
     assert RAIN.family("Wet") == ("Rain", "Sprinkler", "Wet")
     assert RAIN.cpt("Wet").table.shape == (2, 2, 2)
     assert RAIN.cpt("Wet").family == ("Rain", "Sprinkler", "Wet")
+
+
+def test_parents_may_be_edges_as_text() -> None:
+    states = {name: ["0", "1"] for name in ("A", "B", "C", "late one")}
+    typed = Network(states, 'C, A -> B; "late one"')
+    assert typed == Network(states, {"B": ["C", "A"]})
+    assert Network(states, "") == Network(states)
+    for wrong in ("A -> D", "A -> B; D"):
+        with pytest.raises(NetworkError, match="'D'"):
+            Network(states, wrong)
 
 
 @given(networks())

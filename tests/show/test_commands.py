@@ -19,17 +19,17 @@ from serving import exported, finish, keep, served
 
 import lacunet as lc
 from lacunet.cli import main
-from lacunet.data.query_text import asked_query, split_query
+from lacunet.data.query_text import parse_query, split_query
 from lacunet.errors import LacunetError
 from lacunet.learning.result import Result, read_learned
 from lacunet.network.edges import edges_of
 from lacunet.network.network import Network
-from lacunet.network.nodes import named
+from lacunet.network.nodes import node_text
 from lacunet.show.studio.commands import (
     network_words,
     python_text,
     query_words,
-    question,
+    question_in_address,
     shell_text,
 )
 from lacunet.show.studio.project import Project, ProjectError, project_from
@@ -209,25 +209,36 @@ def test_one_of_several_states_is_in_the_exported_command() -> None:
     project = Project(graph="Age -> Ill", asked="#Age=%5B0%2C30)&Age=a|b&Ill")
     command = query_words(project, "work")
     network = Network({"Age": ["[0,30)", "a|b", "c"], "Ill": ["no", "yes"]})
-    assert asked_query(command[2], network).given == {"Age": ["[0,30)", "a|b"]}
+    assert parse_query(command[2], network).given == {"Age": ["[0,30)", "a|b"]}
     assert "{'Age': ['[0,30)', 'a|b']}" in python_text(project, "work")
 
 
+def test_likelihoods_are_in_the_exported_command() -> None:
+    project = Project(graph="Age -> Ill", asked="#Age~%5B0%2C30)=0.25&Age~a%7Eb=2&Age~c=0&Ill")
+    command = query_words(project, "work")
+    network = Network({"Age": ["[0,30)", "a~b", "c"], "Ill": ["no", "yes"]})
+    weights = {"Age": {"[0,30)": 0.25, "a~b": 2, "c": 0}}
+    assert parse_query(command[2], network).given == weights
+    assert repr(weights) in python_text(project, "work").replace("2.0", "2").replace("0.0", "0")
+    with pytest.raises(LacunetError, match="much"):
+        question_in_address("#Age~c=much", ["Age"])
+
+
 def test_the_question_is_what_the_address_says() -> None:
-    assert question("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"}, {})
-    assert question("#A=x", "ABC") == (["B", "C"], {"A": "x"}, {})
-    assert question("#do(A)=x&B=y", "ABC") == (["C"], {"B": "y"}, {"A": "x"})
-    assert question("#do(a%20b)=x", ["a b", "C"]) == (["C"], {}, {"a b": "x"})
-    assert question("", "AB") == ([], {}, {})
+    assert question_in_address("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"}, {})
+    assert question_in_address("#A=x", "ABC") == (["B", "C"], {"A": "x"}, {})
+    assert question_in_address("#do(A)=x&B=y", "ABC") == (["C"], {"B": "y"}, {"A": "x"})
+    assert question_in_address("#do(a%20b)=x", ["a b", "C"]) == (["C"], {}, {"a b": "x"})
+    assert question_in_address("", "AB") == ([], {}, {})
     several = ["C"], {"A": ["x", "y"]}, {"B": "z"}
-    assert question("#A=x&do(B)=z&A=y", "ABC") == several
+    assert question_in_address("#A=x&do(B)=z&A=y", "ABC") == several
 
 
 @given(
     st.lists(st.text(min_size=1, max_size=6).filter(str.strip), min_size=2, max_size=4, unique=True)
 )
 def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
-    text = "\n".join([*map(named, names), f"{named(names[0])} -> {named(names[1])}"])
+    text = "\n".join([*map(node_text, names), f"{node_text(names[0])} -> {node_text(names[1])}"])
     sketch = sketch_of(text)
     assert sketch.variables == tuple(names)
     edges = edges_of(sketch.edges_text)

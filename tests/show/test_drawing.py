@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lacunet as lc
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.show.pages.live_network import ShownNetwork, carried, drawing, network_section
+from lacunet.show.pages.live_network import ShownNetwork, drawing, network_section, page_content
 
 
 def test_what_decides_whether_a_row_is_recorded_is_drawn() -> None:
@@ -27,5 +27,5 @@ def test_nothing_is_set_where_variables_of_the_second_network_share_a_hidden_cau
     other = network.with_mechanisms(Mechanisms("smoke <-> dysp", {}))
     sides = (network, network), (network, other), (other, network)
     shown = [(one, ShownNetwork("", two)) for one, two in sides]
-    found = [carried(one, other=two)["live"]["can_set"] for one, two in shown]
+    found = [page_content(one, other=two)["live"]["can_set"] for one, two in shown]
     assert found == [True, False, False]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lacunet as lc
-from lacunet.show.figures.node_layout import Placement, layered
+from lacunet.show.figures.node_layout import Placement, lay_out_layers
 
 Sizes = dict[int, tuple[float, float]]
 
@@ -40,7 +40,7 @@ def test_boxes_do_not_overlap_and_children_are_below_their_parents(
     graph: tuple[Sizes, list[tuple[int, int]]],
 ) -> None:
     sizes, edges = graph
-    layout = layered(sizes, edges, 700)
+    layout = lay_out_layers(sizes, edges, 700)
     assert not any(overlap(layout, sizes, *pair) for pair in combinations(sizes, 2))
     for parent, child in edges:
         bottom = layout.corner_of[parent][1] + sizes[parent][1]
@@ -57,7 +57,7 @@ def test_arrows_lead_from_the_parent_to_the_child(
     graph: tuple[Sizes, list[tuple[int, int]]],
 ) -> None:
     sizes, edges = graph
-    layout = layered(sizes, edges, 700)
+    layout = lay_out_layers(sizes, edges, 700)
     assert list(layout.path_of) == edges
     for (parent, child), path in layout.path_of.items():
         numbers = [float(text) for text in re.findall(r"-?[\d.]+", path)]
@@ -72,14 +72,14 @@ def test_arrows_lead_from_the_parent_to_the_child(
 def test_known_networks_fit_the_width(name: str, room: float) -> None:
     network = lc.example(name)
     sizes = dict.fromkeys(network.variables, (188.0, 108.0))
-    assert layered(sizes, network.edges, room).width <= room
+    assert lay_out_layers(sizes, network.edges, room).width <= room
 
 
 def test_a_tree_is_drawn_without_crossings() -> None:
     # A root with three children of two children each: leaves stand in the order of their parents.
     names = dict.fromkeys(range(10), (80.0, 30.0))
     edges = [(0, k) for k in (1, 2, 3)] + [(1 + k % 3, 4 + k) for k in range(6)]
-    corner = layered(names, edges, 1000).corner_of
+    corner = lay_out_layers(names, edges, 1000).corner_of
     middle = sorted((1, 2, 3), key=lambda node: corner[node][0])
     leaves = sorted(range(4, 10), key=lambda node: corner[node][0])
     assert [1 + (leaf - 4) % 3 for leaf in leaves] == [node for node in middle for _ in range(2)]
@@ -88,4 +88,4 @@ def test_a_tree_is_drawn_without_crossings() -> None:
 def test_the_layout_is_the_same_every_time() -> None:
     network = lc.example("alarm")
     sizes = dict.fromkeys(network.variables, (188.0, 108.0))
-    assert layered(sizes, network.edges, 1240) == layered(sizes, network.edges, 1240)
+    assert lay_out_layers(sizes, network.edges, 1240) == lay_out_layers(sizes, network.edges, 1240)

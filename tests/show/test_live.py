@@ -20,6 +20,7 @@ from lacunet.network.network import Network
 from lacunet.show.network_page import page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.results.result_page import page as learned_page
+from lacunet.show.studio.commands import question_in_address
 
 pytestmark = needs_browser
 BNREP = Path(__file__).parents[1] / "cases" / "bnrep"
@@ -195,6 +196,75 @@ def test_what_would_move_a_state_is_what_query_says(browser: Any, asia: Path) ->
         assert names[0] == "bronc"  # which dysp hangs on most
         opened.bar("bronc", "yes").click()
         assert "bronc" not in opened.page.locator("#moves .name").all_inner_texts()
+        assert opened.faults == []
+
+
+SHOWN = "smoke -> R[lung]; smoke -> R[dysp]; R[asia]; R[either]"
+
+
+def compared_intervals(opened: Opened, result: lc.Result, evidence: dict[str, str]) -> int:
+    """How many variables have intervals, after all were held against those of queries."""
+    opened.page.wait_for_selector("html[data-hatched=yes]")
+    opened.ask(evidence)
+    low, high = opened.numbers("low"), opened.numbers("high")
+    number = 0
+    for name in result.network.variables:
+        if name not in evidence and low[name]:
+            ends = np.stack([[*low[name].values()], [*high[name].values()]], -1)
+            expected = result.query(name, evidence).interval
+            np.testing.assert_allclose(ends, expected, rtol=0, atol=2e-5)
+            number += 1
+    return number
+
+
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
+@pytest.mark.parametrize(
+    ("method", "missingness"),
+    [("em", None), ("direct-mcar", None), ("factored-mar", None), ("mgraph", SHOWN)],
+)
+def test_intervals_given_evidence_are_those_of_query(
+    browser: Any, tmp_path: Path, method: str, missingness: str | None
+) -> None:
+    network = lc.example("asia")
+    rows = lc.simulate(network, 800, lc.MAR(0.3), rng=3).table
+    options: dict[str, Any] = {} if missingness is None else {"missingness": missingness}
+    result = lc.learn(network, rows, method, intervals=True, **options)
+    write_page(tmp_path / "net.html", learned_page(result, level=0.95))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for evidence in ({"dysp": "yes"}, {"xray": "yes", "smoke": "no"}):
+            assert compared_intervals(opened, result, evidence) == 8 - len(evidence)
+        assert opened.faults == []
+
+
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
+def test_intervals_given_evidence_allow_for_rules_and_for_cpt_rows_without_data(
+    browser: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(6)
+    smokes = rng.choice(["no", "yes"], 300)
+    rows = {
+        "Smokes": smokes.tolist(),
+        "PerDay": [str(rng.poisson(9)) if one == "yes" else None for one in smokes],
+        "Ill": [None if rng.random() < 0.3 else str(rng.random() < 0.4) for _ in smokes],
+        "Age": ["old"] * 300,
+        "Test": [None if rng.random() < 0.2 else str(rng.random() < 0.4) for _ in smokes],
+    }
+    data = lc.Data(
+        rows,
+        bins={"PerDay": 3},
+        not_asked={"PerDay": "Smokes=no"},
+        states={"Age": ["young", "old"]},
+    )
+    network = lc.Network.from_data(data, "Smokes -> PerDay; Smokes -> Ill; Ill, Age -> Test")
+    result = lc.learn(network, data, "em", intervals=True)
+    write_page(tmp_path / "net.html", learned_page(result, level=0.95))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        assert compared_intervals(opened, result, {"Ill": "True", "Age": "old"}) == 3
+        assert compared_intervals(opened, result, {"Smokes": "yes", "Age": "old"}) == 3
+        # Nobody is young: what follows for the test rests on no row.
+        assert compared_intervals(opened, result, {"Age": "young"}) == 4
+        assert compared_intervals(opened, result, {"Ill": "True"}) == 4
+        assert opened.page.locator("#sure").is_hidden()
         assert opened.faults == []
 
 
@@ -590,6 +660,86 @@ def test_one_of_several_states_is_chosen_by_clicks_with_control_and_by_a_control
             opened.bar("A", state).focus()
             opened.page.keyboard.press("Enter")
         assert opened.page.evaluate("location.hash") == f"#A={one}&A={last}"
+        assert opened.faults == []
+
+
+@pytest.mark.parametrize("name", ["child", "alarm"])
+def test_beliefs_given_likelihoods_equal_those_of_query(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    network, rng = network_named(name), np.random.default_rng(4)
+    rows = {
+        v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
+        for v in network.variables
+    }
+    supported = network.with_support(rows)
+    write_page(tmp_path / "net.html", page(supported))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for number in (1, 2, 3):
+            do, seen = some_doing(network, rng, number % 2, then=2)
+            evidence: dict[str, Any] = dict(seen)
+            free = [v for v in network.variables if v not in {*do, *seen}]
+            for v in rng.choice(free, number, replace=False):
+                weights = rng.random(network.cardinality(str(v))).round(3) * 5
+                weights[-1] = 0 if len(weights) > 2 else weights[-1]
+                evidence[str(v)] = dict(zip(network.states(str(v)), weights.tolist(), strict=True))
+            opened.ask(evidence, do)
+            answers = supported.marginals(evidence, do=do, unsupported="ignore")
+            shares = opened.numbers("unsupported")
+            for variable, states in opened.numbers().items():
+                answer = answers[variable]
+                np.testing.assert_allclose([*states.values()], answer, rtol=0, atol=1e-9)
+                if variable not in {*seen, *do}:
+                    share = sum(shares[variable].values())
+                    assert share == pytest.approx(answer.unsupported, abs=1e-9)
+        assert opened.faults == []
+
+
+def test_likelihoods_are_typed_into_a_dialog_and_kept_in_the_address(
+    browser: Any, tmp_path: Path
+) -> None:
+    states = {"A~b": ["x~y", "do(z)", "w"], "B": ["0", "1"]}
+    tables = {"A~b": [0.2, 0.3, 0.5], "B": [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]}
+    network = Network(states, {"B": ["A~b"]}, tables)
+    write_page(tmp_path / "net.html", page(network))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        before = opened.numbers()
+        opened.page.select_option("#click-means", "likely")
+        opened.bar("A~b", "w").click()
+        fields = opened.page.locator("#likelihoods input")
+        assert [fields.nth(k).input_value() for k in range(3)] == ["1", "1", "1"]
+        for k, weight in enumerate(("0.5", "-1", "0")):
+            fields.nth(k).fill(weight)
+        opened.page.click("#likelihoods-take")
+        assert opened.page.locator("#likelihoods").count() == 1  # what is below zero is not taken
+        fields.nth(1).fill("2")
+        fields.nth(1).press("Enter")
+        assert opened.page.locator("#likelihoods").count() == 0
+        answer = network.query("B", {"A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}})
+        np.testing.assert_allclose([*opened.numbers()["B"].values()], answer, atol=1e-12)
+        assert opened.page.inner_text(".chip").startswith("A~b ~ x~y: 0.5, do(z): 2, w: 0")
+        assert opened.evidence_probability == pytest.approx(0.2 * 0.5 + 0.3 * 2, rel=1e-9)
+        assert opened.bar("A~b", "do(z)").get_attribute("aria-pressed") == "mixed"
+        assert opened.bar("A~b", "w").get_attribute("aria-pressed") == "false"
+        clicked, address = opened.numbers(), opened.page.evaluate("location.hash")
+        assert address == "#A%7Eb~x%7Ey=0.5&A%7Eb~do%28z%29=2&A%7Eb~w=0"
+        assert question_in_address(address, network.variables)[1] == {
+            "A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}
+        }
+        opened.page.reload()
+        opened.page.wait_for_selector("html[data-hatched=yes]")
+        assert opened.numbers() == clicked
+        opened.page.select_option("#click-means", "likely")
+        opened.bar("A~b", "w").click()
+        opened.page.keyboard.press("Escape")
+        assert opened.numbers() == clicked
+        opened.page.click(".chip")
+        assert opened.numbers() == before
+        opened.bar("B", "1").click()
+        for k, weight in enumerate(("0", "3")):
+            opened.page.locator("#likelihoods input").nth(k).fill(weight)
+        opened.page.click("#likelihoods-take")  # one state alone: it was seen
+        assert opened.page.evaluate("location.hash") == "#B=1"
         assert opened.faults == []
 
 

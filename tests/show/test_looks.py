@@ -18,7 +18,7 @@ from lacunet.network.network import Network
 from lacunet.show.network_page import ShownNetwork, pair_page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.results.result_page import page
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page as recovered_page
 
 pytestmark = needs_browser
@@ -77,7 +77,7 @@ def drawings(alarm: Path) -> dict[str, Path]:
     """Pages whose cards are of different sizes: with bars, with two bars, without, mechanisms."""
     network = lc.example("alarm")
     graph = lc.MissingnessGraph.parse("HR -> R[CVP]; R[CVP] -> R[PCWP]; R[TPR]", network)
-    answers = [reported(verdict) for verdict in graph.recover_families().values()]
+    answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     texts = {
         "two": pair_page(ShownNetwork("a", network), ShownNetwork("b", network)),
         "graph": recovered_page(GraphReport(graph, answers), SOURCE),

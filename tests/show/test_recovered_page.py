@@ -11,14 +11,14 @@ from lacunet.data.read import read_table
 from lacunet.missingness.refute.witness_text import two_models
 from lacunet.missingness.verdict import Verdict
 from lacunet.network.network import Network
-from lacunet.show.verdicts.verdict_on_data import GraphReport, reported
+from lacunet.show.verdicts.verdict_on_data import GraphReport, report_on_data
 from lacunet.show.verdicts.verdict_page import page
 from lacunet.show.verdicts.verdict_text import rests_on
 
 
 def made(graph: lc.MissingnessGraph, verdicts: list[Verdict], rows: Any = None) -> str:
     table = None if rows is None else read_table(rows, graph.network)
-    answers = [reported(verdict, table) for verdict in verdicts]
+    answers = [report_on_data(verdict, table) for verdict in verdicts]
     return page(GraphReport(graph, answers), SOURCE)
 
 

@@ -16,13 +16,14 @@ from scipy import stats
 
 import lacunet as lc
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.inference.sampling import SimulationError, sample
+from lacunet.inference.sampling import SimulationError, sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.learn_missingness import learn_missingness
 from lacunet.missingness.mechanism_cpts import Missingness, Parent, parameters
 from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.network.cpt import Cpt
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness
@@ -134,7 +135,7 @@ def test_a_hidden_cause_makes_what_it_joins_dependent(edge: str) -> None:
 def test_counts_of_rows_and_patterns_agree_with_the_law(text: str) -> None:
     drawn, rows = drawn_from(text), 200_000
     rng = np.random.default_rng(32)
-    complete = sample(NETWORK, rows, rng)
+    complete = sample_codes(NETWORK, rows, rng)
     table = hide_cells(complete, drawn, rng)
     nodes, cells = law(drawn)
     seen = [node for node in nodes if not isinstance(node, HiddenCause)]
@@ -161,7 +162,7 @@ def test_given_tables_are_used_as_they_are() -> None:
     # B is missing where A is 1, and C exactly where B is not.
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [0.0, 1.0]})
     rng = np.random.default_rng(33)
-    complete = sample(NETWORK, 1000, rng)
+    complete = sample_codes(NETWORK, 1000, rng)
     table = hide_cells(complete, missing.draw(NETWORK, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["B"]), complete.columns["A"] == 0)
     np.testing.assert_array_equal(table.is_shown(["C"]), complete.columns["A"] == 1)
@@ -171,7 +172,7 @@ def test_a_table_may_look_at_a_hidden_cause() -> None:
     graph = MissingnessGraph.parse("R[B] <-> R[C]", NETWORK)
     missing = MissingByGraph(graph, {"B": [0.0, 1.0], "C": [1.0, 0.0]})
     rng = np.random.default_rng(34)
-    table = hide_cells(sample(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
+    table = hide_cells(sample_codes(NETWORK, 1000, rng), missing.draw(NETWORK, rng), rng)
     assert (table.is_shown(["B"]) != table.is_shown(["C"])).all()
     assert stats.binomtest(table.missing_of["B"], 1000, 0.5).pvalue > 0.001
 
@@ -189,7 +190,7 @@ def test_names_that_look_like_mechanisms_are_told_apart() -> None:
     graph = MissingnessGraph(odd, {"X": ["R[X]"]}, [("X", Mechanism("X"))])
     missing = MissingByGraph(graph, {"X": [[0.0, 0.0], [1.0, 1.0]]})
     rng = np.random.default_rng(36)
-    complete = sample(odd, 500, rng)
+    complete = sample_codes(odd, 500, rng)
     table = hide_cells(complete, missing.draw(odd, rng), rng)
     np.testing.assert_array_equal(table.is_shown(["X"]), complete.columns["R[X]"] == 0)
 
@@ -243,7 +244,7 @@ def test_mechanisms_written_with_their_parameters_come_back_the_same(
     path.write_text(json.dumps(parameters(drawn)))
     read = read_missingness(path, NETWORK)
     assert parameters(read) == parameters(drawn)
-    rows = sample(NETWORK, 50, np.random.default_rng(1))
+    rows = sample_codes(NETWORK, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in NETWORK.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
@@ -261,7 +262,7 @@ def test_mechanisms_of_what_was_not_asked_of_all_are_read_again(
     path.write_text(json.dumps(parameters(drawn)))
     read = read_missingness(path, network)
     assert parameters(read) == parameters(drawn)
-    rows = sample(network, 50, np.random.default_rng(1))
+    rows = sample_codes(network, 50, np.random.default_rng(1))
     one, two = (hide_cells(rows, made, np.random.default_rng(2)) for made in (drawn, read))
     for name in network.variables:
         np.testing.assert_array_equal(one.columns[name], two.columns[name])
@@ -280,8 +281,8 @@ def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing:
         not_asked={"Now": "Smoked=no"},
     )
     drawn = simulate(network, 2_000, missing, rng=2)
-    for frame in (drawn.frame(), hide(network, drawn.frame(complete=True), missing, rng=3)):
-        is_shown = drawn.frame(complete=True)["Smoked"].eq("no") & frame["Smoked"].notna()
+    for frame in (drawn.to_frame(), hide(network, drawn.to_frame(complete=True), missing, rng=3)):
+        is_shown = drawn.to_frame(complete=True)["Smoked"].eq("no") & frame["Smoked"].notna()
         assert 0 < is_shown.sum() < 2_000
         assert frame["Now"].eq("not_asked").equals(is_shown)
 
@@ -326,7 +327,7 @@ def test_latent_variables_of_a_graph_are_never_shown(tmp_path: Path) -> None:
     assert drawn.table.missing_of["A"] == 50
     assert drawn.complete.missing_of["A"] == 0
     assert 0 < drawn.table.missing_of["B"] < 50
-    frame = hide(NETWORK, drawn.frame(complete=True), graph, rng=0)
+    frame = hide(NETWORK, drawn.to_frame(complete=True), graph, rng=0)
     assert frame["A"].isna().all()
     assert not frame["C"].isna().any()
     assert drawn.missingness is not None
@@ -363,7 +364,7 @@ def test_a_graph_that_was_learned_hides_values() -> None:
     assert set(again.mechanisms) == {"Pain", "Sleep"}
     assert again.table.rows == 100
     assert set(again.table.partially_observed) == {"Pain", "Sleep"}
-    hidden = hide(TRIAL, again.frame(complete=True), graph, rng=3)
+    hidden = hide(TRIAL, again.to_frame(complete=True), graph, rng=3)
     assert hidden["Arm"].notna().all()
 
 
@@ -381,7 +382,7 @@ def test_mechanisms_of_a_result_hide_as_the_rows_did_that_it_was_learned_from(me
         # four standard errors of the difference of two shares of 20,000 rows
         shares = [table.missing_of[name] / table.rows for table in (trial.table, again.table)]
         assert abs(shares[0] - shares[1]) < 4 * np.sqrt(2 * 0.25 / 20_000)
-    frame = hide(TRIAL, again.frame(complete=True), mechanisms, rng=14)
+    frame = hide(TRIAL, again.to_frame(complete=True), mechanisms, rng=14)
     assert abs(frame["Pain"].isna().mean() - shares_missing(trial, "Pain")) < 0.03
 
 
@@ -433,21 +434,21 @@ def test_a_learned_graph_hides_values_as_often_as_they_are_missing(
     text: str, tables: dict[str, Any]
 ) -> None:
     rows = simulate(LEARNED, 30_000, MissingByGraph(text, tables), rng=11)
-    graph = learn_missingness(rows.frame())
+    graph = learn_missingness(rows.to_frame())
     again = simulate(LEARNED, 30_000, graph, rng=12)
     assert again.graph.causes == rows.graph.causes
     for name, cpt in rows.mechanisms.items():
         np.testing.assert_allclose(again.mechanisms[name].missing, cpt.missing, atol=0.03)
     other = Network({name: ["n", "y"] for name in "CBA"}, {"A": ["B"]})
-    hidden = hide(other, rows.frame(complete=True), graph, rng=13)
-    shares = rows.frame().isna().mean()
+    hidden = hide(other, rows.to_frame(complete=True), graph, rng=13)
+    shares = rows.to_frame().isna().mean()
     np.testing.assert_allclose(hidden.isna().mean()[shares.index], shares, atol=0.02)
 
 
 @pytest.mark.parametrize("known", ["C -> R[C]", "B <-> R[C]", "R[B] -> R[C]; B -> R[C]"])
 def test_strengths_that_the_rows_do_not_tell_are_drawn_with_a_warning(known: str) -> None:
     table = simulate(LEARNED, 6000, MissingByGraph("R[B]; R[C]", {"B": 0.3, "C": 0.3}), rng=4)
-    graph = learn_missingness(table.frame(), LEARNED, given=known)
+    graph = learn_missingness(table.to_frame(), LEARNED, given=known)
     with pytest.warns(LacunetWarning, match=r"how often R\[C\] hides"):
         drawn = simulate(LEARNED, 100, graph, rng=5)
     assert float(drawn.mechanisms["B"].missing) == pytest.approx(0.3, abs=0.03)

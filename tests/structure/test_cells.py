@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import lacunet as lc
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.structure.cells import (
     EXPECTED_ROWS,
     cost_of_cells,
@@ -118,7 +118,7 @@ def test_the_structure_with_impossible_states_is_found_in_fewer_rows() -> None:
     truth = with_impossible_states()
     found = {"sparse-bic": 0, "bic": 0}
     for seed in range(4):
-        rows = sample(truth, 500, np.random.default_rng(seed))
+        rows = sample_codes(truth, 500, np.random.default_rng(seed))
         for score in found:
             learned = lc.learn_structure(
                 lc.Data(rows, states=truth.states_of), score=score, strengths=0
@@ -128,7 +128,7 @@ def test_the_structure_with_impossible_states_is_found_in_fewer_rows() -> None:
 
 
 def test_both_scores_are_the_same_where_all_states_come_together() -> None:
-    rows = sample(lc.example("sachs"), 20_000, np.random.default_rng(2))
+    rows = sample_codes(lc.example("sachs"), 20_000, np.random.default_rng(2))
     one, two = (
         lc.learn_structure(rows, max_parents=2, score=score, strengths=0)
         for score in ("sparse-bic", "bic")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lacunet.data.table import EncodedTable
-from lacunet.structure.chained_completions import chained
+from lacunet.structure.chained_completions import complete_in_turn
 from lacunet.structure.indexed_rows import CodedRows
 
 
@@ -26,7 +26,7 @@ def test_shown_values_stay_and_missing_ones_become_states(seed: int) -> None:
     gaps = {name: rng.random(40) < 0.4 for name in sizes}
     gaps["A"][:] = False
     rows = rows_of({n: np.where(gaps[n], sizes[n], whole[n]) for n in sizes}, sizes)
-    found = chained(rows, rows_of(whole, sizes), rng)
+    found = complete_in_turn(rows, rows_of(whole, sizes), rng)
     for at, name in enumerate(sizes):
         shown = ~gaps[name]
         np.testing.assert_array_equal(found.columns[at][shown], whole[name][shown])
@@ -42,7 +42,7 @@ def test_a_dependence_that_the_first_completion_lacks_is_drawn() -> None:
     gaps = rng.random(4_000) < 0.5
     start = rows_of({"A": a, "B": np.where(gaps, rng.integers(0, 2, 4_000), b), "C": c}, sizes)
     rows = rows_of({"A": a, "B": np.where(gaps, 2, b), "C": c}, sizes)
-    drawn = chained(rows, start, rng).columns[1][gaps]
+    drawn = complete_in_turn(rows, start, rng).columns[1][gaps]
     agrees = (drawn == (a | c)[gaps]).mean()
     assert abs(agrees - 0.95) < 4 * np.sqrt(0.05 * 0.95 / gaps.sum() + 0.05 * 0.95 / 2_000)
 
@@ -54,7 +54,8 @@ def test_the_same_seed_gives_the_same_completion() -> None:
     gaps = rng.random(200) < 0.3
     rows = rows_of({"A": whole["A"], "B": np.where(gaps, 3, whole["B"])}, sizes)
     one, two = (
-        chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns for _ in range(2)
+        complete_in_turn(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
+        for _ in range(2)
     )
     np.testing.assert_array_equal(one, two)
 
@@ -70,7 +71,7 @@ def test_rows_that_weigh_nothing_say_nothing() -> None:
     table = EncodedTable({"A": 2, "B": 2}, codes, np.where(heavy, 1.0, 1e-6))
     opposite = {"A": codes["A"], "B": np.where(gaps, 1 - a, b).astype(np.uint8)}
     start = EncodedTable({"A": 2, "B": 2}, opposite, table.weights)
-    drawn = chained(CodedRows.of(table), CodedRows.of(start), rng).columns[1][gaps]
+    drawn = complete_in_turn(CodedRows.of(table), CodedRows.of(start), rng).columns[1][gaps]
     assert (drawn == a[gaps]).mean() > 0.99
 
 
@@ -80,7 +81,7 @@ def test_a_variable_that_no_row_shows_stays_as_it_was() -> None:
     whole = {name: rng.integers(0, 2, 60) for name in sizes}
     gaps = {"A": rng.random(60) < 0.3, "B": np.ones(60, dtype=bool), "C": np.zeros(60, dtype=bool)}
     rows = rows_of({n: np.where(gaps[n], 2, whole[n]) for n in sizes}, sizes)
-    found = chained(rows, rows_of(whole, sizes), rng)
+    found = complete_in_turn(rows, rows_of(whole, sizes), rng)
     np.testing.assert_array_equal(found.columns[1], whole["B"])
 
 
@@ -94,7 +95,7 @@ def test_a_completion_is_the_same_where_states_are_not_held(
     gaps = rng.random((3, 300)) < 0.3
     shown = {n: np.where(gap, sizes[n], whole[n]) for n, gap in zip(sizes, gaps, strict=True)}
     rows = rows_of(shown, sizes)
-    held = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
+    held = complete_in_turn(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
     monkeypatch.setattr("lacunet.structure.indexed_rows.MAX_INDEXED_CELLS", 0)
-    again = chained(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
+    again = complete_in_turn(rows, rows_of(whole, sizes), np.random.default_rng(1)).columns
     np.testing.assert_array_equal(held, again)

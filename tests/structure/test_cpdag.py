@@ -17,7 +17,7 @@ from lacunet.structure.cpdag import (
     cpdag_of,
     extension,
     to_cpdag,
-    topological,
+    topological_by_number,
 )
 
 STATES = {name: ["0", "1"] for name in "ABCDEFGH"}
@@ -33,7 +33,7 @@ def all_dags() -> list[Parents]:
         for (x, y), way in zip(pairs, choice, strict=True):
             if way is not None:
                 parents[y if way == 0 else x].add(x if way == 0 else y)
-        if len(topological(parents)) == NODES:
+        if len(topological_by_number(parents)) == NODES:
             found.append(parents)
     return found
 

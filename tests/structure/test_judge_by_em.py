@@ -14,14 +14,14 @@ from enumeration import joint
 from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import engine_of
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.em.iterations import Limits, climb
 from lacunet.structure.affected_region import MissingPatterns, region_of
-from lacunet.structure.cpdag import children_of, topological
-from lacunet.structure.final_moves import Rejected, _moves, polished
+from lacunet.structure.cpdag import children_of, topological_by_number
+from lacunet.structure.final_moves import Rejected, _moves, polish
 from lacunet.structure.gains import Gains
 from lacunet.structure.indexed_rows import CodedRows
-from lacunet.structure.judge_by_em import FittedStructure, Judge, network_of
+from lacunet.structure.judge_by_em import FittedStructure, Judge, network_of_dag
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.moves import Promises, closes_a_cycle
 from lacunet.structure.search import Dag
@@ -39,7 +39,7 @@ def dag_of(network: lc.Network) -> Dag:
 
 def hidden(network: lc.Network, rows: int, rng: np.random.Generator, share: float) -> EncodedTable:
     """Rows of which some variables are incomplete, the others never."""
-    whole = sample(network, rows, rng)
+    whole = sample_codes(network, rows, rng)
     columns = {}
     for name, column in whole.columns.items():
         rate = share * (rng.random() < 0.7)
@@ -59,7 +59,7 @@ def drawing(
 
 def other_parents(dag: Dag, rng: np.random.Generator) -> tuple[int, frozenset[int]]:
     """A variable and other parents of it that close no cycle."""
-    order = topological(dag)
+    order = topological_by_number(dag)
     at = int(rng.integers(1, len(order)))
     before = order[:at]
     number = int(rng.integers(0, min(3, len(before)) + 1))
@@ -161,7 +161,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     table = hidden(truth, 3_000, rng, 0.3)
     judge = judge_of(truth, table)
     dag = list(dag_of(truth))
-    order = topological(dag)
+    order = topological_by_number(dag)
     last = order[-1]
     false = next(x for x in order if x not in dag[last] and x != last)
     true = next(y for y in order if dag[y] and y != last)
@@ -170,7 +170,7 @@ def test_moves_take_out_a_false_arc_and_put_in_a_true_one() -> None:
     start = judge.fit(tuple(dag))
     limits = constraints_of(truth.variables, (), (), (), 4)
     others = [[x for x in range(len(dag)) if x != y] for y in range(len(dag))]
-    *_, found = polished(judge, start, limits, others, drawing(judge, 3, rng), set())
+    *_, found = polish(judge, start, limits, others, drawing(judge, 3, rng), set())
     assert found.score > start.score
     assert found.score == pytest.approx(judge.fit(found.dag).score, abs=0.5)
     assert found.score >= judge.fit(dag_of(truth)).score - 0.5
@@ -191,7 +191,7 @@ def test_an_arc_between_values_that_are_mostly_missing_is_put_in() -> None:
     start = judge.fit((frozenset(), frozenset(), frozenset({0})))  # A -> C
     limits = constraints_of(tuple("ABC"), (), [("B", "A"), ("C", "B"), ("B", "C")], (), 2)
     assert Gains.of(CodedRows.of(table)).gain(0, 1, frozenset()) < 0
-    *_, found = polished(
+    *_, found = polish(
         judge, start, limits, [[1, 2], [0, 2], [0, 1]], drawing(judge, 1, rng), set()
     )
     assert found.dag[1] == {0}
@@ -214,10 +214,10 @@ def test_moves_stay_within_the_constraints() -> None:
                 assert limits.required[node] <= parents
                 assert len(parents) <= 2
                 assert not any(limits.forbidden[x, node] for x in parents)
-    *_, found = polished(
+    *_, found = polish(
         judge, start, limits, [list(nodes)] * len(nodes), drawing(judge, 2, rng), set()
     )
-    network = network_of(judge.columns, found.dag)
+    network = network_of_dag(judge.columns, found.dag)
     assert "asia" in network.parents("dysp")
     assert "smoke" not in network.parents("lung")
     assert "lung" not in network.parents("smoke")
@@ -293,7 +293,7 @@ def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     judge = judge_of(truth, hidden(truth, 1_500, rng, 0.3))
     limits = constraints_of(truth.variables, (), (), (), 2)
     others = [list(range(len(truth.variables)))] * len(truth.variables)
-    *_, best = polished(
+    *_, best = polish(
         judge, judge.fit(limits.required), limits, others, drawing(judge, 2, rng), set()
     )
     asked: list[int] = []
@@ -308,7 +308,7 @@ def test_what_the_judge_rejected_is_not_asked_again(monkeypatch: pytest.MonkeyPa
     numbers = []
     for _ in range(2):
         same = np.random.default_rng(8)
-        assert list(polished(judge, best, limits, others, drawing(judge, 2, same), rejected)) == []
+        assert list(polish(judge, best, limits, others, drawing(judge, 2, same), rejected)) == []
         numbers.append(len(asked))
     assert numbers[0] > 0
     assert numbers[1] == numbers[0]

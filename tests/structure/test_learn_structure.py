@@ -21,7 +21,7 @@ from lacunet.cli import main
 from lacunet.data.errors import DataWarning
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.learning.learn import learn
 from lacunet.limits import Deadline, OutOfTimeError
 from lacunet.missingness.errors import MissingnessGraphError
@@ -42,7 +42,7 @@ ASIA = lc.example("asia")
 
 def incomplete(network: lc.Network, rows: int, seed: int, share: float = 0.1) -> EncodedTable:
     rng = np.random.default_rng(seed)
-    table = sample(network, rows, rng)
+    table = sample_codes(network, rows, rng)
     columns = {name: column.copy() for name, column in table.columns.items()}
     for name, column in columns.items():
         column[rng.random(rows) < share] = table.cardinality_of[name]
@@ -75,7 +75,7 @@ def in_all_replicates(found: LearnedStructure) -> float:
 
 
 def test_the_score_is_the_bic_that_the_hint_of_a_result_writes_out() -> None:
-    rows = frame(ASIA, sample(ASIA, 300, np.random.default_rng(2)))
+    rows = frame(ASIA, sample_codes(ASIA, 300, np.random.default_rng(2)))
     found = lc.learn_structure(lc.Data(rows, states=ASIA.states_of), score="bic", strengths=0)
     result = lc.learn(found.network, rows, pseudo_counts=0)
     penalty = np.log(300) / 2 * result.network.free_parameters
@@ -172,7 +172,7 @@ def test_rows_in_parts_give_the_network_of_the_whole(tmp_path: Path) -> None:
 
 
 def test_complete_rows_need_no_rounds() -> None:
-    table = sample(ASIA, 5_000, np.random.default_rng(2))
+    table = sample_codes(ASIA, 5_000, np.random.default_rng(2))
     found = lc.learn_structure(lc.Data(table, states=ASIA.states_of), strengths=0)
     assert found.missingness is None
     assert len(found.trace) == 1
@@ -188,7 +188,7 @@ def test_the_closed_form_does_not_iterate() -> None:
 
 
 def test_mechanisms_are_learned() -> None:
-    complete = sample(ASIA, 3_000, np.random.default_rng(4))
+    complete = sample_codes(ASIA, 3_000, np.random.default_rng(4))
     columns = {name: column.copy() for name, column in complete.columns.items()}
     rate = np.where(columns["smoke"] == 0, 0.6, 0.1)
     columns["dysp"][np.random.default_rng(5).random(3_000) < rate] = 2
@@ -490,7 +490,7 @@ def test_an_interruption_of_the_search_in_complete_rows_keeps_the_best_so_far() 
         if stage == "search" and done:
             raise KeyboardInterrupt
 
-    rows = sample(ASIA, 1_000, np.random.default_rng(3))
+    rows = sample_codes(ASIA, 1_000, np.random.default_rng(3))
     found = lc.learn_structure(lc.Data(rows, states=ASIA.states_of), progress=interrupting)
     whole = lc.learn_structure(lc.Data(rows, states=ASIA.states_of))
     assert found.ended == "interrupted"
@@ -529,7 +529,8 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
             "required, but it is forbidden",
         ),
         ({"required": "smoke -> lung", "tiers": "lung; smoke"}, "it leads into an earlier tier"),
-        ({"required": ["smoke"]}, "not a pair"),
+        ({"required": ["smoke"]}, "'smoke' is a variable, not an edge"),
+        ({"required": [("smoke", "lung", "asia")]}, "not a pair"),
         ({"tiers": [["smoke"], ["smoke"]]}, "in two tiers"),
         ({"max_parents": 0}, "max_parents is 0"),
         ({"max_parents": 1, "required": "smoke, asia -> lung"}, "2 required parents"),
@@ -549,6 +550,22 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
 def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(LacunetError, match=message):
         lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of), **options)
+
+
+def test_constraints_are_written_as_pairs_texts_or_lists_of_both() -> None:
+    rows, given = lc.Data(TABLE, states=ASIA.states_of), []
+    written: list[Any] = [
+        [("smoke", "lung"), ("asia", "lung")],
+        "smoke, asia -> lung",
+        ["smoke -> lung", ("asia", "lung")],
+    ]
+    for required in written:
+        found = lc.learn_structure(
+            rows, required=required, forbidden=["dysp -> bronc"], strengths=0
+        )
+        assert {"smoke", "asia"} <= {*found.network.parents("lung")}
+        given.append(found.edges)
+    assert given[0] == given[1] == given[2]
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:
@@ -773,7 +790,7 @@ def test_what_the_columns_seem_to_say_is_a_warning() -> None:
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_the_order_of_the_columns_changes_nothing(missing: float) -> None:
     rng = np.random.default_rng(8)
-    whole = sample(ASIA, 600, rng)
+    whole = sample_codes(ASIA, 600, rng)
     columns = {
         name: np.where(rng.random(600) < missing, whole.cardinality_of[name], own)
         for name, own in whole.columns.items()

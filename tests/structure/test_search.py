@@ -15,24 +15,24 @@ from hypothesis import strategies as st
 
 from enumeration import joint
 from lacunet.data.table import EncodedTable
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
 from lacunet.network.network import Network
-from lacunet.structure.cpdag import compare_structures, cpdag_of, topological
+from lacunet.structure.cpdag import compare_structures, cpdag_of, topological_by_number
 from lacunet.structure.gains import (
     ALL_PAIRS_VARIABLES,
     Beside,
     Gains,
     informations,
-    related,
     tables_beside,
+    variables_that_gain,
 )
 from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.indexed_rows import CodedRows, Pairs, in_order_of_content
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order_search import IMPROVEMENT, Scores, _climb, search
 from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
-from lacunet.structure.search import Screen, better_dags, widened
+from lacunet.structure.search import Screen, add_gaining_arcs, better_dags
 from lacunet.structure.set_scores import Score, ScoredSets, numbers_of
 
 SIZES = (2, 3, 2, 2, 3)
@@ -145,7 +145,7 @@ def test_required_parents_are_in_every_set() -> None:
 
 @pytest.mark.parametrize("required", [frozenset[int](), frozenset({1})])
 def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> None:
-    rows = CodedRows.of(sample(example("child"), 2_000, np.random.default_rng(4)))
+    rows = CodedRows.of(sample_codes(example("child"), 2_000, np.random.default_rng(4)))
     score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
     far = Far()
     sets = sets_of(3, candidates, required, rows, score, 3, far)
@@ -188,12 +188,12 @@ def test_a_wider_network_has_the_arcs_that_a_lower_penalty_allows() -> None:
     constraints = constraints_of(NAMES, (), [("A", "E")], (), 2)
     start = (frozenset[int](), frozenset({0}), frozenset[int](), frozenset[int](), frozenset[int]())
     gains = replace(Gains.of(rows), share=0.1)
-    wide = widened(start, gains, constraints)
+    wide = add_gaining_arcs(start, gains, constraints)
     assert all(few <= many for few, many in zip(start, wide, strict=True))
     assert sum(map(len, wide)) > sum(map(len, start))
     assert max(map(len, wide)) <= 2
     assert 0 not in wide[4]
-    assert len(topological(wide)) == 5
+    assert len(topological_by_number(wide)) == 5
     for y, own in enumerate(wide):  # nothing that could be added gains
         for x in set(range(5)) - own - {y}:
             is_open = len(own) < 2 and not constraints.forbidden[x, y]
@@ -363,7 +363,7 @@ def test_some_of_the_rows_do_not_count_for_all(weight: float) -> None:
 
 def test_the_search_beats_greedy_search_on_alarm() -> None:
     truth = example("alarm")
-    table = in_order_of_content(sample(truth, 2_000, np.random.default_rng(3)))
+    table = in_order_of_content(sample_codes(truth, 2_000, np.random.default_rng(3)))
     rows = CodedRows.of(table)
     nodes = len(rows)
     constraints = constraints_of(truth.variables, (), (), (), 4)
@@ -444,11 +444,11 @@ def test_candidates_of_a_search_by_bdeu_are_screened_by_bdeu(size: float) -> Non
 def test_in_a_small_network_everything_is_related_and_in_a_large_one_what_gains() -> None:
     gains = np.full((ALL_PAIRS_VARIABLES + 1,) * 2, -1.0)
     gains[3, 5] = gains[5, 3] = 2.0
-    found = related(gains)
+    found = variables_that_gain(gains)
     assert found is not None
     assert found[3] == {5}
     assert not found[4]
-    assert related(gains[1:, 1:]) is None
+    assert variables_that_gain(gains[1:, 1:]) is None
 
 
 def test_a_greedy_search_among_related_variables_finds_what_their_neighbours_bring() -> None:

@@ -12,7 +12,7 @@ from examples import NOT_VERIFIED, SCREENING
 from lacunet.data.data import Data
 from lacunet.data.read import read_table
 from lacunet.errors import LacunetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Network
 from lacunet.simulation.by_graph import MissingByGraph
@@ -52,7 +52,7 @@ def test_one_draw_calls_nobody_as_good_as_the_best(found: Comparison) -> None:
 
 
 def test_on_complete_data_there_is_no_winner() -> None:
-    case = case_of(SCREENING, sample(SCREENING, 300, np.random.default_rng(3)))
+    case = case_of(SCREENING, sample_codes(SCREENING, 300, np.random.default_rng(3)))
     level = compare(case, ["listwise", "factored-mar", "em"], repetitions=2)
     assert level.best is None
     assert comparison_as_data(level)["best"] is None
@@ -93,13 +93,13 @@ def test_methods_that_the_digits_do_not_tell_apart_are_named_together(found: Com
 
 
 def test_informed_methods_take_part_if_the_separator_is_known() -> None:
-    table = sample(SCREENING, 50, np.random.default_rng(0))
+    table = sample_codes(SCREENING, 50, np.random.default_rng(0))
     assert "informed-direct" not in case_of(SCREENING, table).methods
     assert "informed-direct" in case_of(SCREENING, table, separator=("Test",)).methods
 
 
 def test_if_nobody_learns_the_reasons_are_told() -> None:
-    case = case_of(SCREENING, sample(SCREENING, 50, np.random.default_rng(0)))
+    case = case_of(SCREENING, sample_codes(SCREENING, 50, np.random.default_rng(0)))
     with pytest.raises(LacunetError, match="informed-direct"):
         compare(case, ["informed-direct"], repetitions=1)
 

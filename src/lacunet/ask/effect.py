@@ -33,12 +33,12 @@ from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE,
 from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.inference.query import (
     NOTED_SHARE,
-    answered,
+    answer_query,
     check_confounding,
     check_mapping,
     warn_of_undirected,
 )
-from lacunet.learning.uncertainty.by_formula import recovered
+from lacunet.learning.uncertainty.by_formula import estimate_by_formula
 from lacunet.learning.uncertainty.delta import AnsweredQuery
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.population import known_variables
@@ -178,7 +178,8 @@ class Effect(Displayed):
         It is of pandas where that is installed, otherwise of PyArrow, unless ``library`` says
         which: "pandas", "polars" or "pyarrow".
         """
-        contrasts, columns = self.contrasts, {}
+        contrasts = self.contrasts
+        columns = {}
         for name in Contrast._fields:
             parts: list[Any] = [getattr(contrast, name) for contrast in contrasts]
             if name in ("outcome", "state", "reference"):
@@ -387,13 +388,13 @@ def _asked(
     warn_of_undirected(network, [do])
     unknown = np.full((len(states), len(outcomes)), np.nan)
     return Effect(
-        target,
-        do,
-        given,
-        outcomes,
-        states,
-        base,
-        unknown,
+        target=target,
+        cause=do,
+        given=given,
+        outcomes=outcomes,
+        states=states,
+        reference=base,
+        probabilities=unknown,
         level=as_level(level),
         outcome=compared,
     )
@@ -463,7 +464,8 @@ def _warn_of_order(network: Network, target: str, do: str, given: Mapping[str, o
     from networkx import descendants
 
     drawn = network.to_networkx()
-    after_do, after_target = descendants(drawn, do), descendants(drawn, target)
+    after_do = descendants(drawn, do)
+    after_target = descendants(drawn, target)
     if not given and target not in after_do and do in after_target:
         undirected = _by_directions(network, target, do)
         warn(
@@ -494,9 +496,10 @@ def _as_causes(source: Any) -> str:
 
 def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     """What is asked, by the CPTs of a network."""
-    target, given = (asked.target,), asked.given
+    target = (asked.target,)
+    given = asked.given
     each = [{asked.cause: state} for state in asked.states]
-    answers = [answered(source, target, given, do=do, level=asked.level) for do in each]
+    answers = [answer_query(source, target, given, do=do, level=asked.level) for do in each]
     check_confounding(network, [target], given, each[0])
     shares = None
     if network.support is not None:
@@ -589,7 +592,7 @@ def effect_by_graph(
         group = f", evidence={dict(asked.given)!r}" if asked.given else ""
         raise not_recoverable(verdict, f"result.effect({target!r}, do={do!r}{group})")
     laws = verdict.population_laws(population)
-    recovery = recovered(verdict, data, population=laws, likelihoods=likelihoods)
+    recovery = estimate_by_formula(verdict, data, population=laws, likelihoods=likelihoods)
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table

@@ -37,9 +37,9 @@ from lacunet.errors import warn
 from lacunet.inference.errors import OverBudgetError
 from lacunet.inference.joint import joint_marginals
 from lacunet.inference.likelihood import impossible_row
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.limits import Memory, gibibytes, memory_budget
-from lacunet.network.alignment import matched
+from lacunet.network.alignment import match_network
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_network
 from lacunet.network.network import FloatArray, Network, Scope
@@ -114,7 +114,7 @@ def divergence(
     rng: np.random.Generator | int | None = None,
 ) -> Divergence:
     """The divergence as `kl_divergence` gives it, and whether it is exact."""
-    learned = matched(truth, learned)
+    learned = match_network(truth, learned)
     terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
     try:
         marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
@@ -159,7 +159,7 @@ def sampled_divergence(
     """The mean over samples of the sum of the families' terms, and its standard error."""
     terms = _terms(truth, learned)
     sizes = [min(SAMPLES_AT_ONCE, samples - start) for start in range(0, samples, SAMPLES_AT_ONCE)]
-    values = np.concatenate([_added_up(sample(truth, rows, rng), terms) for rows in sizes])
+    values = np.concatenate([_added_up(sample_codes(truth, rows, rng), terms) for rows in sizes])
     mean = float(values.mean())
     if isinf(mean):
         return mean, 0.0
@@ -245,13 +245,16 @@ def fit(network: Network, table: EncodedTable, memory: Memory = None) -> DataFit
         \widehat{se}^2 = \frac{n}{n - 1} \frac{\sum_i w_i^2 (l_i - \bar{l})^2}{(\sum_i w_i)^2}.
     """
     table, number = table.scaled(), table.row_count
-    logs, weights = row_posteriors(network, table, (), memory).log_probability, table.row_weights
+    logs = row_posteriors(network, table, (), memory).log_probability
+    weights = table.row_weights
     if np.isneginf(logs).any():
         minus_infinity = impossible_row(network, table, int(np.argmin(logs)))
         return DataFit(minus_infinity, nan, number, table.total)
     mean = float(weights @ logs / weights.sum())
     squares = weights**2 if table.copies is None else table.copies.squares
-    spread = float(squares @ np.square(logs - mean)) * number / (number - 1) if number > 1 else nan
+    spread = nan
+    if number > 1:
+        spread = float(squares @ np.square(logs - mean)) * number / (number - 1)
     return DataFit(mean, sqrt(spread) / table.total, number, table.total)
 
 
@@ -284,11 +287,13 @@ def cpt_error(truth: Network, learned: Network) -> CptError:
     >>> error.largest, error.mean, error.variable, error.state
     (0.25, 0.25, 'A', 'x')
     """
-    learned = matched(truth, learned)
+    learned = match_network(truth, learned)
     compared = [name for name in truth.variables if truth.parents(name) == learned.parents(name)]
     left_out = tuple(name for name in truth.variables if name not in compared)
     if not compared:
-        return CptError(np.nan, np.nan, 0, "", "", {}, left_out)
+        return CptError(
+            largest=np.nan, mean=np.nan, cells=0, variable="", state="", given={}, left_out=left_out
+        )
     differences = {
         name: np.abs(truth.cpt(name).table - learned.cpt(name).table) for name in compared
     }

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from lacunet.cli.parsing import asks_for_json, parsed
+from lacunet.cli.parsing import asks_for_json, parse_command_line
 from lacunet.cli.signals import Signals, stopping
 from lacunet.cli.terminal import display, note, say_error, streams
 from lacunet.errors import LacunetError, LacunetWarning
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(words: Sequence[str], signals: Signals) -> int:
     try:
-        options = parsed(words)
+        options = parse_command_line(words)
         from lacunet.cli.output import refuse_overwriting
         from lacunet.cli.typed_files import split_files
 

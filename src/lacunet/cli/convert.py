@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from lacunet.cli.options import add, add_network_or_edges, add_output
 from lacunet.cli.terminal import note
 from lacunet.cli.typed_files import has_data
-from lacunet.cli.typed_networks import network_of, note_written
+from lacunet.cli.typed_networks import note_written, typed_network
 
 HELP = "write a network in another format, or make one of edges and data"
 EXAMPLE = """examples:
@@ -32,7 +32,7 @@ def run(options: Namespace) -> None:
     from lacunet.network.formats.files import write_network
 
     if options.network is None:
-        network = network_of(options)
+        network = typed_network(options)
         write_network(network, options.output, rename=options.rename)
         note_written(network, options.output)
         return

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.inputs import data_of, taken
+from lacunet.cli.inputs import data_of, options_for
 from lacunet.cli.options import add_network_or_edges, add_output, add_shared
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.text import counted
 
 HELP = "count the distinct rows of data, to learn from several parts"
@@ -31,10 +31,10 @@ def run(options: Namespace) -> None:
 
     rows, notes = count_into(
         options.output,
-        network_of(options),
+        typed_network(options),
         data_of(options),
         progress=progress_bar(),
-        **taken(options, "memory"),
+        **options_for(options, "memory"),
     )
     note(*notes)
     note(f"the counts of {counted(rows, 'row')} are in {options.output}")

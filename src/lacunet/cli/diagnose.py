@@ -11,7 +11,7 @@ from lacunet.cli.inputs import data_of
 from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 
 HELP = "say what is missing, whether at random, and which methods fit"
 EXAMPLE = """examples:
@@ -48,7 +48,7 @@ def run(options: Namespace) -> None:
     """Print the diagnosis."""
     import numpy as np
 
-    from lacunet.ask.diagnose.diagnosis import diagnosed, rows_to_diagnose
+    from lacunet.ask.diagnose.diagnosis import diagnose_table, rows_to_diagnose
     from lacunet.missingness.learned.from_rows import (
         MOST_ROWS,
         ROWS_FOR_A_GRAPH,
@@ -56,13 +56,13 @@ def run(options: Namespace) -> None:
     )
     from lacunet.show.diagnosis_page import page
 
-    network = network_of(options)
+    network = typed_network(options)
     left_out: Mapping[str, str] = getattr(options, "left_out", {})
     data = replace(data_of(options), aside=tuple(left_out))
     coded, summary, table = rows_to_diagnose(network, data, options.memory, progress_bar())
     note(*table.notes)
     random = np.random.default_rng(options.seed)
-    diagnosis = diagnosed(
+    diagnosis = diagnose_table(
         coded, summary, table, random, try_graph=options.try_graph, left_out=left_out.values()
     )
 

@@ -6,8 +6,8 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.inputs import graph_asked, noted_rows, with_codes_asked
-from lacunet.cli.known_networks import known_of
+from lacunet.cli.inputs import graph_asked, read_rows_with_notes, with_codes_asked
+from lacunet.cli.known_networks import known_network
 from lacunet.cli.options import (
     RESULT_HELP,
     add,
@@ -18,7 +18,7 @@ from lacunet.cli.options import (
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
 from lacunet.cli.typed_files import has_data, is_data_name
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.data.query_text import evidence_in, names_and_states, split_query
 from lacunet.errors import LacunetError
 
@@ -86,7 +86,7 @@ def _effects(options: Namespace) -> list[Effect]:
     if options.missingness is None:
         if options.population:
             options.usage_error("--population is for --missingness GRAPH")
-        known: Any = known_of(options, options.words)
+        known: Any = known_network(options, options.words)
         if options.level is not None and getattr(known, "uncertainty", None) is None:
             raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
         if options.level is not None and getattr(known, "uncertainty", None) is None:
@@ -103,7 +103,7 @@ def _effects(options: Namespace) -> list[Effect]:
     coded = with_codes_asked(options, network)
     asked = [_question(coded, text, options) for text in outcomes]
     graph = graph_asked(options, options.missingness, network)
-    more |= {"data": noted_rows(options, graph.network), "population": options.population}
+    more |= {"data": read_rows_with_notes(options, graph.network), "population": options.population}
     note(*graph.check_data(more["data"]))
     if network.has_cpts:
         note(f"the CPTs of {options.network} are not used: the data give the effect by the graph")
@@ -117,8 +117,9 @@ def _network(options: Namespace) -> Network:
 
     options.edges = None
     if is_edges(options.network) or is_file_of_edges(options.network):
-        options.edges, options.network = options.network, None
-    return network_of(options)
+        options.edges = options.network
+        options.network = None
+    return typed_network(options)
 
 
 def _question(network: Network, text: str, options: Namespace) -> dict[str, Any]:

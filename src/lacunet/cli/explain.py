@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.inputs import data_of, method_options, shapes_asked, taken
+from lacunet.cli.inputs import data_of, method_options, options_for, shapes_asked
 from lacunet.cli.options import (
     add,
     add_method_arguments,
@@ -15,7 +15,7 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.typed_files import has_data
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.data.query_text import split_query, states_in
 from lacunet.errors import LacunetError
 
@@ -43,7 +43,7 @@ def run(options: Namespace) -> None:
     """Print the plan."""
     from lacunet.learning.explain import explain
 
-    network = network_of(options)
+    network = typed_network(options)
     if options.list_rows and options.query is None:
         problem = "--list-rows lists the rows of a query."
         raise LacunetError(problem, 'give one, as in --query "X=x,Y=y".')
@@ -54,7 +54,7 @@ def run(options: Namespace) -> None:
         network,
         data_of(options) if has_data(options) else None,
         progress=progress_bar(),
-        **taken(options, "method pseudo_counts experts memory threads"),
+        **options_for(options, "method pseudo_counts experts memory threads"),
         **shapes_asked(options),
         **method_options(options),
     )

@@ -21,7 +21,7 @@ ORDINARY: Mapping[str, str] = {
     "query": "--level --unsupported --memory --json",
     "effect": f"--do --reference --level --forest --missingness {READING} --json",
     "predict": "--targets --keep --output --missing --json",
-    "impute": "--output --draws --fixed-cpts --seed --missing --json",
+    "impute": "--output --draws --most-probable --fixed-cpts --seed --missing --json",
     "explain": f"--method --missingness --pseudo-counts --query --list-rows {READING} --json",
     "diagnose": f"--missingness-out --try-graph {READING} --seed --report --json",
     "recover": f"--query --data --intervals --implications --assumptions {READING} --report --json",

@@ -12,14 +12,14 @@ from lacunet.cli.predict import deliver_rows
 from lacunet.cli.values import positive
 from lacunet.errors import LacunetError
 
-HELP = "fill in missing cells, once or by draws for multiple imputation"
+HELP = "fill in missing cells by a draw, or by several for multiple imputation"
 EXAMPLE = """examples:
   lacunet impute result.json patients.csv -o complete.csv
   lacunet learn net.bif patients.csv --intervals -o result.json
   lacunet impute result.json patients.csv --draws 20 --seed 1 -o draws.csv
       (writes draws-1.csv to draws-20.csv)
 
-A missing number that the network cuts into bins gets the mean of its interval.
+--most-probable gives a number that is cut into bins its interval's mean.
 With --delimiter and --decimal, CSV is written as it was read.
 """
 
@@ -28,11 +28,13 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_result_and_data(command)
     draws = (
-        "write M completions drawn from the joint posterior instead of the most probable one; "
-        "needs a .json of lacunet learn --intervals (often without, if DATA are the rows learned "
-        "from), or --fixed-cpts"
+        "write M completed tables, for multiple imputation, instead of one; two or more need a "
+        ".json of lacunet learn --intervals (often without, if DATA are the rows learned from), or "
+        "--fixed-cpts"
     )
     add(command, "--draws M", draws, type=positive)
+    likeliest = "give each row its most probable completion instead of a draw"
+    add(command, "--most-probable", likeliest, action="store_true")
     fixed = "use the same CPTs in all draws: right if certain; if learned, draws vary too little"
     add(command, "--fixed-cpts", fixed, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")
@@ -44,14 +46,18 @@ def run(options: Namespace) -> None:
     """Complete the rows some at a time, write them."""
     import numpy as np
 
+    from lacunet.ask.impute.impute import DRAW, MOST_PROBABLE
     from lacunet.ask.impute.pieces import completed_pieces
     from lacunet.data.write import check_table_name
     from lacunet.learning.result import read_learned
     from lacunet.network.edge_texts import is_edges, refuse_edges
 
-    if options.draws and not options.fixed_cpts and is_edges(options.network):
-        refuse_edges(options.network, needs_intervals=True)
+    if options.most_probable and (options.draws or options.fixed_cpts):
+        other = "--draws" if options.draws else "--fixed-cpts"
+        options.usage_error(f"give --most-probable or {other}, not both")
     several = bool(options.draws and options.draws > 1)
+    if several and not options.fixed_cpts and is_edges(options.network):
+        refuse_edges(options.network, needs_intervals=True)
     if several and (options.json or not options.output):
         ways = []
         if not options.output:
@@ -72,8 +78,9 @@ def run(options: Namespace) -> None:
         read_learned(options.network),
         data,
         options.draws,
+        how=MOST_PROBABLE if options.most_probable else DRAW,
         rng=np.random.default_rng(options.seed),
-        proper=not options.fixed_cpts,
+        proper=False if options.fixed_cpts else None,
         memory=options.memory,
     )
     deliver_rows(pieces, outputs, as_json=options.json, delimiter=data.delimiter)

@@ -24,7 +24,7 @@ DATA_OPTIONS = (
 )
 
 
-def taken(options: Namespace, names: str) -> dict[str, Any]:
+def options_for(options: Namespace, names: str) -> dict[str, Any]:
     """The options that a function takes by the names that they have here."""
     return {name: getattr(options, name) for name in names.split()}
 
@@ -73,9 +73,9 @@ def data_of(options: Namespace) -> Data:
         return Data(query=options.sql, database=options.database, **keywords)
     data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **keywords)
     if options.data == ["-"] and getattr(options, "network", "") is None:
-        from lacunet.data.original_tables import held_data
+        from lacunet.data.original_tables import hold_data_in_memory
 
-        options.held = data = held_data(data)  # read for the states, then for the rows
+        options.held = data = hold_data_in_memory(data)  # read for the states, then for the rows
     return data
 
 
@@ -106,13 +106,13 @@ def latent_asked(names: Sequence[str]) -> dict[str, range | None]:
 
 def bins_asked(options: Namespace) -> dict[str | None, Any]:
     """How columns of numbers and dates are cut, as typed."""
-    from lacunet.data.bins import asked_bins
+    from lacunet.data.bins import parse_bins
 
     bins: dict[str | None, Any] = {}
     for text in options.bins:
         name, values = key_and_rest(text, "=")
         if name:
-            bins[name] = asked_bins(name, values)
+            bins[name] = parse_bins(name, values)
         else:  # as 5 or auto, for all columns
             bins[None] = int(text) if text.strip().isdecimal() else text.strip()
     return bins
@@ -256,16 +256,17 @@ def with_codes_asked(options: Namespace, network: Network) -> Network:
     return with_data_codes(network.with_tables(None), Data({}, **keywords))
 
 
-def noted_rows(options: Namespace, network: Network) -> EncodedTable:
+def read_rows_with_notes(options: Namespace, network: Network) -> EncodedTable:
     """The data asked for within the memory budget: equal rows as one, or as many as it holds."""
     from lacunet.counts.observations import observations, rows_within
-    from lacunet.data.read import ReadReport, taken_as_missing
+    from lacunet.data.read import ReadReport, sets_as_missing
     from lacunet.limits import memory_budget
 
-    budget, read_report = memory_budget(options.memory), ReadReport()
+    budget = memory_budget(options.memory)
+    read_report = ReadReport()
     with observations(data_of(options), network, budget, progress=progress_bar()) as rows:
         table, row_count = rows_within(rows, network, budget, read_report)
-        table = taken_as_missing(table)
+        table = sets_as_missing(table)
         notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
     note(*notes)
     if table.row_count < row_count:

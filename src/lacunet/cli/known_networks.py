@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEARN_FIRST = "lacunet learn NETWORK DATA -o result.json"
 
 
-def known_of(options: Namespace, texts: Sequence[str]) -> Result | Network:
+def known_network(options: Namespace, texts: Sequence[str]) -> Result | Network:
     """The result or the network that answers; data in place of a query are wrong usage."""
     from lacunet.learning.result import read_learned
     from lacunet.network.formats.files import as_network

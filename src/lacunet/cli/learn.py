@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lacunet.cli.inputs import data_of, level_asked, method_options, shapes_asked, taken
+from lacunet.cli.inputs import data_of, level_asked, method_options, options_for, shapes_asked
 from lacunet.cli.options import (
     add_method_arguments,
     add_network_or_edges,
@@ -18,7 +17,7 @@ from lacunet.cli.options import (
 )
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.text import in_shell
 
 if TYPE_CHECKING:
@@ -75,21 +74,24 @@ def run(options: Namespace) -> int:
     from lacunet.network.formats.files import check_target
 
     level_asked(options)
-    network = network_of(options)
+    network = typed_network(options)
     if options.output:
         check_target(network, options.output)
-    data, seen = data_of(options), None
+    data = data_of(options)
+    seen = None
     with ExitStack() as stack:
         # Where rows need other states for each number of classes, they are read again afterwards.
         if options.report and not data.classes:  # they stay open, and are first read for their gaps
-            budget, bare = memory_budget(options.memory), network.with_tables(None)
+            budget = memory_budget(options.memory)
+            bare = network.with_tables(None)
             opened = observations(data, bare, budget, progress=progress_bar())
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
-        result, code = learned(network, options, data)
+        result, code = learn_with_options(network, options, data)
         if options.report and data.classes:
-            budget, bare = memory_budget(options.memory), result.network.with_tables(None)
+            budget = memory_budget(options.memory)
+            bare = result.network.with_tables(None)
             with observations(data, bare, budget, progress=progress_bar()) as rows:
                 seen = missing_in(rows, bare.families, ReadReport())
     note(*result.notes)
@@ -104,7 +106,7 @@ def run(options: Namespace) -> int:
     return code
 
 
-def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
+def learn_with_options(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
     """What the data give, and the exit status."""
     import numpy as np
 
@@ -118,7 +120,7 @@ def learned(network: Network, options: Namespace, data: Data) -> tuple[Result, i
             rng=np.random.default_rng(options.seed),
             progress=progress_bar(),
             intervals=options.intervals,
-            **taken(options, "method pseudo_counts experts memory threads"),
+            **options_for(options, "method pseudo_counts experts memory threads"),
             **shapes_asked(options),
             **method_options(options),
         )
@@ -137,8 +139,8 @@ def _shown(result: Result, options: Namespace) -> str:
     return result_as_text(
         result,
         level,
-        sys.stdout.isatty(),
-        lambda name: f"{_show(options.output or 'FILE', name)} prints one",
+        with_cpts=True,
+        shown_by=lambda name: f"{_show(options.output or 'FILE', name)} prints one",
     )
 
 

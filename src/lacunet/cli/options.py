@@ -10,8 +10,8 @@ from lacunet.cli.values import (
     gigabytes,
     groups,
     level,
-    names,
     natural,
+    parse_names,
     positive,
     pseudo_counts,
     rows_of_experts,
@@ -107,7 +107,7 @@ def add_shared(command: Any, names: str) -> None:
 
 def add_names(command: Any, spelled: str, text: str, **more: Any) -> None:
     """Add an option of names separated by commas; given several times, they add up."""
-    add(command, spelled, text, type=names, action="extend", **{"default": [], **more})
+    add(command, spelled, text, type=parse_names, action="extend", **{"default": [], **more})
 
 
 def add_output(command: Any, spelled: str, text: str, **more: Any) -> None:
@@ -126,7 +126,7 @@ def add_network_or_edges(
 ) -> None:
     """Take a network or edges; then data, or a graph that ``text`` explains; data options.
 
-    `split_files` tells them apart, and `network_of` gives the network. ``metavar`` has brackets
+    `split_files` tells them apart, and `typed_network` gives the network. ``metavar`` has brackets
     around what is not needed. Where a graph follows, data are an option of the command's own.
     Where no network is needed, data alone stand for their columns.
     """

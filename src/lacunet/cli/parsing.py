@@ -48,7 +48,8 @@ class Parser(ArgumentParser):
 
     def __init__(self, command: str = "", more: str = "", **others: Any) -> None:
         self.words: Sequence[str] = ()
-        self.command, self.more = command, more
+        self.command = command
+        self.more = more
         super().__init__(allow_abbrev=False, formatter_class=Formatter, add_help=False, **others)
         self.add_argument("-h", "--help", action="help", help="show this help")
 
@@ -101,7 +102,8 @@ class Parser(ArgumentParser):
         self.words = words
         last = [action for action in self._actions if not action.option_strings][-1:]
         if {word.partition("=")[0] for word in words} & {*(self.get_default("in_place") or ())}:
-            last[0].nargs, last[0].required = "*", False
+            last[0].nargs = "*"
+            last[0].required = False
         options, left = self.parse_known_args(words)
         if not left:
             return options
@@ -191,7 +193,7 @@ def asks_for_json(words: Sequence[str]) -> bool:
     return "--progress=json" in words or ("--progress", "json") in pairwise(words)
 
 
-def parsed(words: Sequence[str]) -> Namespace:
+def parse_command_line(words: Sequence[str]) -> Namespace:
     """The options of the command that is asked for; ``run`` is what carries it out."""
     if words and words[0] in COMMANDS:
         return command_parser(words[0]).parsed(words[1:])

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from lacunet.cli.inputs import data_of, taken
+from lacunet.cli.inputs import data_of, options_for
 from lacunet.cli.options import add, add_names, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
-from lacunet.cli.values import names
+from lacunet.cli.values import parse_names
 
 HELP = "predict variables for every row, even with missing values"
 EXAMPLE = """examples:
@@ -29,7 +29,7 @@ what is written for each row and target X:
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add_result_and_data(command)
-    add(command, "--targets A,B", "the variables to predict", type=names, required=True)
+    add(command, "--targets A,B", "the variables to predict", type=parse_names, required=True)
     given = "use targets that a row shows as evidence: they are then certain, and inform the others"
     add(command, "--given-targets", given, action="store_true")
     kept = "columns of the data to write before the predictions, such as an identifier"
@@ -55,7 +55,7 @@ def run(options: Namespace) -> None:
         data_of(options),
         options.targets,
         give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],
-        **taken(options, "given_targets keep memory"),
+        **options_for(options, "given_targets keep memory"),
     )
     deliver_rows(((0, rows) for rows in pieces), outputs, as_json=options.json)
 

@@ -6,9 +6,9 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.known_networks import known_of
+from lacunet.cli.known_networks import known_network
 from lacunet.cli.options import RESULT_HELP, add, add_shared
-from lacunet.data.query_text import AskedQuery, as_probability, asked_query
+from lacunet.data.query_text import AskedQuery, as_probability, parse_query
 
 if TYPE_CHECKING:
     from lacunet.inference.answer import Answer
@@ -46,9 +46,9 @@ def run(options: Namespace) -> None:
     from lacunet.inference.query import query
     from lacunet.network.formats.files import as_network
 
-    known = known_of(options, options.queries)
+    known = known_network(options, options.queries)
     texts = [*map(as_probability, options.queries)]
-    asked = [asked_query(text, as_network(known)) for text in texts]
+    asked = [parse_query(text, as_network(known)) for text in texts]
     unsupported = options.unsupported
     if unsupported == "warn" and not options.json:
         unsupported = "ignore"  # the answer itself says it
@@ -69,16 +69,16 @@ def run(options: Namespace) -> None:
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
     from lacunet.inference.answer import labelled
-    from lacunet.text_tables import TextTable
+    from lacunet.text_tables import TextTable, fitting
 
     shown = labelled(answer)
     table = TextTable(*shown.cells(), left=len(answer.variables))
-    return "\n".join([f"{answer.title}\n\n{table}", *shown.legend])
+    return "\n".join([f"{fitting(answer.title)}\n\n{table}", *shown.legend])
 
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
     """An answer for programs."""
-    from lacunet.show.plain_values import plain
+    from lacunet.show.plain_values import plain_attributes
 
     data: dict[str, Any] = {
         **asked._asdict(),
@@ -88,5 +88,8 @@ def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:
         "unsupported": answer.unsupported,
     }
     if answer.bounds is not None:
-        data["bounds"] = {**plain(answer.bounds, "low high"), "exact": answer.bounds_are_exact}
+        data["bounds"] = {
+            **plain_attributes(answer.bounds, "low high"),
+            "exact": answer.bounds_are_exact,
+        }
     return data

@@ -7,12 +7,12 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.inputs import graph_asked, level_asked, noted_rows
+from lacunet.cli.inputs import graph_asked, level_asked, read_rows_with_notes
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note
 from lacunet.cli.typed_files import has_data
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 from lacunet.data.query_text import names_and_states, split_query
 from lacunet.errors import LacunetError
 
@@ -65,14 +65,14 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> None:
     """Print the category, the verdicts and, with data, the estimates or the tests."""
-    from lacunet.show.verdicts.verdict_on_data import GraphReport, implied_by, reported
+    from lacunet.show.verdicts.verdict_on_data import GraphReport, implied_by, report_on_data
     from lacunet.show.verdicts.verdict_page import page
     from lacunet.show.verdicts.verdict_text import recovered_as_data, recovered_as_text
 
     graph = _graph(options)
     table = None
     if has_data(options):
-        table = noted_rows(options, graph.network)
+        table = read_rows_with_notes(options, graph.network)
         note(*graph.check_data(table))
         if options.query and not options.assumptions:
             note("the graph is taken as true; --assumptions holds it against the rows")
@@ -84,7 +84,7 @@ def run(options: Namespace) -> None:
     if options.query or not options.implications:
         report = replace(report, answers=_answered(graph, table, options))
     if graph.mixed.mechanisms and not (options.query or options.implications):
-        law = reported(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
+        law = report_on_data(graph.recover_full_law(), assumed=getattr(options, "assumed", ()))
         report = replace(report, full_law=law)
 
     text = json.dumps(recovered_as_data(report)) if options.json else recovered_as_text(report)
@@ -93,7 +93,7 @@ def run(options: Namespace) -> None:
 
 def _graph(options: Namespace) -> MissingnessGraph:
     """The graph that is named, or the one that the network was learned with."""
-    network = network_of(options)
+    network = typed_network(options)
     text, known = options.graph, network.mechanisms
     if text is None and known is not None and known.graph:
         return graph_asked(options, known.graph, network).hiding(known.latent)
@@ -107,7 +107,7 @@ def _answered(
 ) -> list[Reported]:
     """The verdicts on the queries typed, or on every family, with what the data say."""
     from lacunet.missingness.population import known_variables
-    from lacunet.show.verdicts.verdict_on_data import reported, with_assumptions
+    from lacunet.show.verdicts.verdict_on_data import report_on_data, with_assumptions
 
     more: dict[str, Any] = {
         "level": level_asked(options),
@@ -118,7 +118,7 @@ def _answered(
         if population:
             options.usage_error("--population is for queries: give --query too")
         verdicts = graph.recover_families(options.effort).values()
-        return [reported(verdict, table, **more) for verdict in verdicts]
+        return [report_on_data(verdict, table, **more) for verdict in verdicts]
     answers = []
     known = known_variables(graph.network, population)
     for text in options.query:
@@ -128,7 +128,7 @@ def _answered(
         )
         states = {name: state for _, state_of in typed for name, state in state_of.items()}
         more |= {"states": states, "population": population}
-        answer = reported(verdict, table, with_set=True, **more)
+        answer = report_on_data(verdict, table, with_set=True, **more)
         if options.assumptions and table is not None:
             answer = with_assumptions(answer, table, population)
         answers.append(answer)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 
-from lacunet.cli.inputs import data_of, taken
+from lacunet.cli.inputs import data_of, options_for
 from lacunet.cli.options import add, add_names, add_network_or_edges, add_shared
 from lacunet.cli.terminal import progress_bar
-from lacunet.cli.typed_networks import network_of
+from lacunet.cli.typed_networks import typed_network
 
 HELP = "show how far an answer moves if values are not missing at random"
 EXAMPLE = """examples:
@@ -63,11 +63,11 @@ def run(options: Namespace) -> None:
     from lacunet.ask.sensitivity.sensitivity import sensitivity
 
     report = sensitivity(
-        network_of(options),
+        typed_network(options),
         data_of(options),
         options.query,
         progress=progress_bar(),
-        **taken(
+        **options_for(
             options,
             "mechanism tilted_state threshold within missingness method pseudo_counts memory",
         ),

@@ -16,7 +16,8 @@ from lacunet.text_tables import TextTable
 if TYPE_CHECKING:
     from lacunet.learning.result import Result
     from lacunet.network.catalogue import Entry
-    from lacunet.network.network import Cpt, Network
+    from lacunet.network.cpt import Cpt
+    from lacunet.network.network import Network
 
 HELP = "print a network or a result, a CPT, or the bundled networks"
 EXAMPLE = """examples:
@@ -64,12 +65,12 @@ def run(options: Namespace) -> None:
 
 def _print_cpts(cpts: Sequence[Cpt], *, as_json: bool) -> None:
     """Print some CPTs, with intervals where they have them."""
-    from lacunet.show.plain_values import plain
+    from lacunet.show.plain_values import plain_attributes
 
     if not as_json:
         print("\n\n".join(map(str, cpts)))
         return
-    rows = {cpt.child: plain(cpt, "parents table interval") for cpt in cpts}
+    rows = {cpt.child: plain_attributes(cpt, "parents table interval") for cpt in cpts}
     for cpt in cpts:
         rows[cpt.child]["states"] = dict(zip(cpt.family, cpt.states, strict=True))
     print(json.dumps(rows))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lacunet.cli.inputs import data_of, taken
+from lacunet.cli.inputs import data_of, options_for
 from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
@@ -70,7 +70,7 @@ def run(options: Namespace) -> int:
     """Learn, write the network, print the edges."""
     import numpy as np
 
-    from lacunet.data.original_tables import held_data
+    from lacunet.data.original_tables import hold_data_in_memory
     from lacunet.missingness.graph import graph_of
     from lacunet.network.formats.files import check_target, write_network
     from lacunet.show.structure_text import structure_as_data, structure_as_text
@@ -79,7 +79,7 @@ def run(options: Namespace) -> int:
 
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
-        data = held_data(data)
+        data = hold_data_in_memory(data)
     columns = find_columns(data)
     note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:
@@ -94,8 +94,8 @@ def run(options: Namespace) -> int:
         progress=progress_bar(),
         required="; ".join(options.required),
         forbidden="; ".join(options.forbidden),
-        **taken(options, "tiers max_parents method score strengths"),
-        **taken(options, "pseudo_counts time_limit memory"),
+        **options_for(options, "tiers max_parents method score strengths"),
+        **options_for(options, "pseudo_counts time_limit memory"),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))

@@ -24,7 +24,10 @@ from lacunet.text_tables import fitting
 
 DELAY = 1.0  # seconds before the bar appears
 SECONDS_BETWEEN_LINES = 1.0
-RED, GREEN, YELLOW, DIM = "31", "32", "33", "2"
+RED = "31"
+GREEN = "32"
+YELLOW = "33"
+DIM = "2"
 COLOURS_OF_TEXT = (  # compiled where they are first used: most output is not painted
     (r"^! .*$", YELLOW),
     (r"^lacunet: note:", DIM),
@@ -35,12 +38,12 @@ COLOURS_OF_TEXT = (  # compiled where they are first used: most output is not pa
 )
 
 
-def painted(text: str) -> str:
+def paint(text: str) -> str:
     r"""The text with the colours of a terminal.
 
     Examples
     --------
-    >>> painted("P(X): RECOVERABLE")
+    >>> paint("P(X): RECOVERABLE")
     'P(X): \x1b[32mRECOVERABLE\x1b[0m'
     """
     for rule, colour in COLOURS_OF_TEXT:
@@ -58,7 +61,7 @@ class _Printed:
     def write(self, text: str) -> int:
         if _shown is not None:
             _shown.clear()
-        return self.stream.write(painted(text) if self.paints else text)
+        return self.stream.write(paint(text) if self.paints else text)
 
     def flush(self) -> None:
         if _shown is not None:
@@ -159,7 +162,8 @@ class JsonLines:
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
         self.began = monotonic()
-        self.stage, self.last = "", -inf
+        self.stage = ""
+        self.last = -inf
 
     def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
         """Write a line, unless the last one was a moment ago."""
@@ -167,7 +171,8 @@ class JsonLines:
         is_recent = not is_over and monotonic() - self.last < SECONDS_BETWEEN_LINES
         if stage == self.stage and (is_recent or self.last == inf):
             return  # a moment ago, or when the last line said that it is over
-        self.stage, self.last = stage, inf if is_over else monotonic()
+        self.stage = stage
+        self.last = inf if is_over else monotonic()
         seconds = round(monotonic() - self.began, 3)
         self.write(stage=stage, done=done, total=total, note=note, seconds=seconds)
 
@@ -197,7 +202,9 @@ def display(mode: str) -> Iterator[None]:
         return
     stream = getattr(sys.stderr, "stream", sys.stderr)
     shown = LiveBar(stream) if mode == "bar" else JsonLines(stream)
-    before, _shown, ended = _shown, shown, Event()
+    before = _shown
+    _shown = shown
+    ended = Event()
 
     def keep_beating() -> None:
         while not ended.wait(0.5):

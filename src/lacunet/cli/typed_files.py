@@ -86,7 +86,8 @@ def _refuse_graph_or_edges(options: Namespace) -> None:
     if is_edges(options.network):
         edges, graph = mechanisms_apart(options.network)
     elif options.network.lower().endswith(".txt"):
-        edges, graph = "", options.network
+        edges = ""
+        graph = options.network
     else:
         return
     typed = f"{quote(edges or 'A -> B')} {quote(graph) if graph else 'GRAPH'}"

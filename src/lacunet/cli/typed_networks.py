@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lacunet.network.network import Network
 
 
-def network_of(options: Namespace) -> Network:
+def typed_network(options: Namespace) -> Network:
     """The network that is named, or that edges, data and states make."""
     from lacunet.network.formats.files import read_network
 

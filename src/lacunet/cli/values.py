@@ -12,16 +12,16 @@ from lacunet.errors import LacunetError, as_level
 from lacunet.limits import available, gibibytes, size_in_bytes
 from lacunet.text import separated
 
-ABOVE_ZERO = 5e-324
+LEAST_ABOVE_ZERO = 5e-324
 Number = TypeVar("Number", int, float)
 
 
-def names(text: str) -> list[str]:
+def parse_names(text: str) -> list[str]:
     """Names separated by commas; one that holds a comma is quoted.
 
     Examples
     --------
-    >>> names('Age, "income, net"')
+    >>> parse_names('Age, "income, net"')
     ['Age', 'income, net']
     """
     parts = separated(text) if text.strip() else []
@@ -32,13 +32,13 @@ def names(text: str) -> list[str]:
 
 def groups(text: str) -> str | list[str]:
     """Names that make groups, or the word that asks to find them."""
-    return text.strip() if text.strip() == "learn" else names(text)
+    return text.strip() if text.strip() == "learn" else parse_names(text)
 
 
 def names_in(option: str, text: str) -> list[str]:
     """The names in a part of what is typed behind an option, which is read after all options."""
     try:
-        return names(text)
+        return parse_names(text)
     except ArgumentTypeError as error:
         raise LacunetError(f"{option}: {text!r} has an empty name.", f"{error}.") from None
 
@@ -57,7 +57,9 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
 
 def pseudo_counts(text: str) -> float | str:
     """What is added to each cell of a CPT, or that it is to be learned."""
-    return text if text == "learn" else number(text, float, 0, inf, "a number from 0, or 'learn'")
+    if text == "learn":
+        return text
+    return number(text, float, 0, inf, "a number from 0, or 'learn'")
 
 
 def rows_of_experts(text: str) -> float:
@@ -87,7 +89,7 @@ def gigabytes(text: str) -> int:
     (536870912, 500000000, 536870912)
     """
     what = "a number of GiB, such as 0.5, or a size such as 500MB"
-    size = int(number(text, partial(size_in_bytes, unit="GiB"), ABOVE_ZERO, 2**50, what))
+    size = int(number(text, partial(size_in_bytes, unit="GiB"), LEAST_ABOVE_ZERO, 2**50, what))
     if size > available() and not text.strip()[-1].isalpha():
         raise ArgumentTypeError(
             f"{text} GiB are more than the {gibibytes(available())} there are; write {text}MB for "
@@ -100,7 +102,7 @@ def limit(text: str) -> float | None:
     """A time limit in seconds; ``none`` is no limit."""
     if text.strip() == "none":
         return None
-    return number(text, float, ABOVE_ZERO, 1e7, "a number of seconds, as in 5, or 'none'")
+    return number(text, float, LEAST_ABOVE_ZERO, 1e7, "a number of seconds, as in 5, or 'none'")
 
 
 def level(text: str) -> float:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import Counts, Tally, added_by_key, summed
-from lacunet.counts.distinct import pack, unpack
+from lacunet.counts.distinct import pack_keys, unpack
 from lacunet.data.table import EncodedTable
 from lacunet.network.network import Scope
 from lacunet.progress import Progress, silent
@@ -72,7 +72,7 @@ def _count_union(table: EncodedTable, union: Scope, radices: tuple[int, ...]) ->
     tally = _histogram(table, union, radices)
     occurs = np.flatnonzero(tally.rows)
     full = [size + 1 for size in cardinalities]
-    keys = pack(unpack(occurs, radices), full, len(occurs))
+    keys = pack_keys(unpack(occurs, radices), full, len(occurs))
     return Counts(union, cardinalities, keys, tally.take(occurs))
 
 
@@ -105,7 +105,7 @@ def _count_sparsely(table: EncodedTable, union: Scope, cardinalities: tuple[int,
     def count_block(start: int) -> Counts:
         block = slice(start, start + SPARSE_BLOCK_ROWS)
         columns = [table.columns[name][block] for name in union]
-        keys = pack(columns, radices, len(columns[0]))
+        keys = pack_keys(columns, radices, len(columns[0]))
         add = partial(Tally.of, table, rows=block)
         return Counts(union, cardinalities, *added_by_key(keys, prod(radices), add))
 

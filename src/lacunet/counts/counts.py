@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import Index, Keys, are_places, are_shown, distinct, pack, unpack
+from lacunet.counts.distinct import Index, Keys, are_places, are_shown, distinct, pack_keys, unpack
 from lacunet.counts.errors import ScopeError
 from lacunet.data.table import EncodedTable
 from lacunet.network.network import FloatArray, Scope
@@ -236,7 +236,9 @@ class Counts:
         cardinality_of = dict(zip(self.scope, self.cardinalities, strict=True))
         for subset in subsets:
             sizes = tuple([cardinality_of[name] for name in subset])
-            keys = pack([columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys))
+            keys = pack_keys(
+                [columns[name] for name in subset], [s + 1 for s in sizes], len(self.keys)
+            )
             yield gathered(tuple(subset), sizes, keys, self.tally)
 
     def sampled(self, multiples: FloatArray) -> Counts:
@@ -308,7 +310,7 @@ class Counts:
             return np.ascontiguousarray(cells[tuple(map(slice, self.cardinalities))])
         columns = self.columns().values()
         shown = np.flatnonzero(self._shown())
-        index = pack([column[shown] for column in columns], self.cardinalities, len(shown))
+        index = pack_keys([column[shown] for column in columns], self.cardinalities, len(shown))
         table = np.zeros(prod(self.cardinalities))
         table[index] = values[shown]
         return table.reshape(self.cardinalities)

@@ -56,7 +56,7 @@ def are_places(bound: int, length: int, most: int = 4) -> bool:
     return bound <= most * length + 2**16
 
 
-def placed(keys: Keys, bound: int) -> tuple[Index, int]:
+def index_keys(keys: Keys, bound: int) -> tuple[Index, int]:
     """An index for each key, the same for equal ones, and the number of indices.
 
     For keys that are almost in order, so that a table far larger than they are is still fast.
@@ -78,7 +78,8 @@ def _by_address(keys: Keys, bound: int) -> tuple[Keys, Index]:
 
 def _by_hash(keys: Keys) -> tuple[Keys, Index]:
     encoded = array_of(keys).dictionary_encode()
-    uniques, indices = values_of(encoded.dictionary), values_of(encoded.indices)
+    uniques = values_of(encoded.dictionary)
+    indices = values_of(encoded.indices)
     order = np.argsort(uniques)
     rank = np.empty(len(uniques), dtype=np.intp)
     rank[order] = np.arange(len(uniques))
@@ -97,14 +98,14 @@ def ascending(keys: Keys) -> Keys:
     return ordered[begins_of(ordered)]
 
 
-def numbered(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
+def number_distinct(keys: NDArray[Any]) -> tuple[NDArray[Any], Index, Index]:
     """The distinct keys, ascending, where each occurs first, and the index of each key among them.
 
     By sorting: for keys of any range, most of which are different.
 
     Examples
     --------
-    >>> numbered(np.array([7, 2, 7]))
+    >>> number_distinct(np.array([7, 2, 7]))
     (array([2, 7]), array([1, 0]), array([1, 0, 1]))
     """
     order, ordered = _in_order(keys)
@@ -156,12 +157,12 @@ def begins_of(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     return is_new
 
 
-def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int) -> Keys:
+def pack_keys(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int) -> Keys:
     """One key for each row of the columns; the first column is the slowest.
 
     Examples
     --------
-    >>> pack([np.array([0, 1]), np.array([2, 0])], [2, 3], 2)
+    >>> pack_keys([np.array([0, 1]), np.array([2, 0])], [2, 3], 2)
     array([2, 3])
     """
     keys = np.zeros(length, dtype=np.int64)
@@ -173,14 +174,14 @@ def pack(columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length:
     return keys
 
 
-def grouped(
+def group_equal(
     columns: Sequence[NDArray[np.integer]], radices: Sequence[int], length: int
 ) -> tuple[Index, Index]:
     """The number of each row's group of equal rows, in lexicographic order, and a row of each.
 
     Examples
     --------
-    >>> grouped([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
+    >>> group_equal([np.array([1, 0, 1]), np.array([2, 0, 2])], [2, 3], 3)
     (array([1, 0, 1]), array([1, 2]))
     """
     return grouped_keys(*ordered_keys(columns, radices, length))
@@ -215,10 +216,10 @@ def ordered_keys(
     bound = 1
     for index, radix in enumerate(radices):
         if bound * radix >= LARGEST_KEY:
-            uniques, group = distinct(pack(columns[:index], radices[:index], length), bound)
+            uniques, group = distinct(pack_keys(columns[:index], radices[:index], length), bound)
             return ordered_keys([group, *columns[index:]], [len(uniques), *radices[index:]], length)
         bound *= radix
-    return pack(columns, radices, length), bound
+    return pack_keys(columns, radices, length), bound
 
 
 def are_shown(columns: Sequence[NDArray[np.integer]], sizes: Sequence[int]) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import Counts, Summand, Tally, add_on_top, added_up
-from lacunet.counts.distinct import Keys, grouped, pack
+from lacunet.counts.distinct import Keys, group_equal, pack_keys
 from lacunet.data.table import Copies, EncodedTable, SetsOf
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
@@ -141,7 +141,7 @@ class Rows:
         """The cell of a table over ``scope``, then mechanisms (0, 1), of each chosen row."""
         columns = [self.column(name)[where] for name in scope]
         columns += [self.shows([m])[where].astype(np.int64) for m in free]
-        return pack(columns, (*self.shape(scope), *(2,) * len(free)), int(where.sum()))
+        return pack_keys(columns, (*self.shape(scope), *(2,) * len(free)), int(where.sum()))
 
     def tabled(self, scope: Scope, where: Where, weights: FloatArray) -> Table:
         """Add up the weights of the chosen rows in a table over ``scope``."""
@@ -169,7 +169,10 @@ class EqualRows:
             size + 1 + len(table.sets_of.get(name, ()))
             for name, size in table.cardinality_of.items()
         ]
-        design, numbers = table.design, list[FloatArray]()
+
+        # The design, and what a copy weighs, as numbers of the values that occur.
+        design = table.design
+        numbers = list[FloatArray]()
         if design is not None:
             for labels in (design.strata, design.clusters):
                 if labels is not None:
@@ -185,7 +188,8 @@ class EqualRows:
             values, code = np.unique(each, return_inverse=True)
             columns.append(code)
             radices.append(len(values))
-        group, member = grouped(columns, radices, table.rows)
+
+        group, member = group_equal(columns, radices, table.rows)
         tally = Tally.of(table, group, len(member))
         distinct = EncodedTable(
             table.cardinality_of,
@@ -236,6 +240,6 @@ def distinct_rows(table: EncodedTable, names: Sequence[str]) -> Rows:
     columns = {name: table.columns[name] for name in names}
     sets_of = {name: sets for name, sets in table.sets_of.items() if name in sizes}
     codes = [size + 1 + len(sets_of.get(name, ())) for name, size in sizes.items()]
-    group, member = grouped([*columns.values()], codes, table.rows)
+    group, member = group_equal([*columns.values()], codes, table.rows)
     chosen = {name: column[member] for name, column in columns.items()}
     return Rows.tallied(sizes, chosen, Tally.of(table, group, len(member)), sets_of)

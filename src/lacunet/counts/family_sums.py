@@ -115,10 +115,18 @@ class Solved:
         every = np.arange(number)
         shape = tuple(1 if v in cells.scope else n for v, n in zip(family, sizes, strict=True))
         index = groups.in_table([name for name in family if name not in cells.scope])
-        observed = Summands(groups.weights, index, every, number, shape)
+        observed = Summands(
+            weights=groups.weights, index=index, group=every, groups=number, shape=shape
+        )
         has_rows = np.zeros(number, dtype=bool)
         has_rows[cells.group] = True
-        shown = Summands(np.where(has_rows, groups.weights, 0.0), index, every, number, shape)
+        shown = Summands(
+            weights=np.where(has_rows, groups.weights, 0.0),
+            index=index,
+            group=every,
+            groups=number,
+            shape=shape,
+        )
 
         if self.reached is None:
             return inside, observed, shown, shown
@@ -128,7 +136,13 @@ class Solved:
 def _of_cells(cells: GroupedCounts, family: Scope, sizes: tuple[int, ...]) -> Summands:
     """The cells of all groups, each in its place in the table of a family."""
     index = cells.in_family(family, sizes)
-    return Summands(cells.tally.weights, index, cells.group, len(cells.groups.weights), sizes)
+    return Summands(
+        weights=cells.tally.weights,
+        index=index,
+        group=cells.group,
+        groups=len(cells.groups.weights),
+        shape=sizes,
+    )
 
 
 @dataclass(frozen=True)

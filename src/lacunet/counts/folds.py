@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import Tally, added_up
-from lacunet.counts.distinct import Index, numbered
+from lacunet.counts.distinct import Index, number_distinct
 from lacunet.counts.em_problems.ragged import hash64, hash_text, ranges, runs
 from lacunet.counts.units import UNITS_ROUNDING, Units, UnitsLeftOut, left_out_in_turn
 from lacunet.data.table import Codes, Copies, EncodedTable, code_type
@@ -77,7 +77,9 @@ class Folds:
         if not self.lone:
             return ()
         strata = counted(self.lone, "stratum", "strata")
-        freedom = "degree of freedom is" if self.degrees == 1 else "degrees of freedom are"
+        freedom = "degrees of freedom are"
+        if self.degrees == 1:
+            freedom = "degree of freedom is"
         return (
             f"intervals leave out {strata} with one row whole; {self.degrees:g} {freedom} left "
             "for them: merge strata that are alike",
@@ -200,7 +202,7 @@ def _distinct(
         assert table.design is not None
         numbers = folds.left_out.numbers(table.design)
         hashes = hash64(hashes + hash64(numbers, 2), 2)
-    hashes, first, group = numbered(hashes)
+    hashes, first, group = number_distinct(hashes)
     tally = Tally.of(table, group, len(hashes))
     return hashes, first, tally, None if numbers is None else numbers[first]
 
@@ -249,7 +251,7 @@ def assign_folds(
 
     # Units of one row in one fold, added up.
     each = np.concatenate(rows) * len(folds.shares) + np.concatenate(in_folds)
-    keys, _, index = numbered(each)
+    keys, _, index = number_distinct(each)
     inside = added_up(index, np.concatenate(sizes), len(keys))
     row, fold = np.divmod(keys, len(folds.shares))
     is_there = inside > 0  # none of many units may have been drawn for a fold
@@ -319,7 +321,7 @@ class Dealing:
         return dealing
 
     def __add__(self, other: Dealing) -> Dealing:
-        keys, _, index = numbered(np.concatenate([self.keys, other.keys]))
+        keys, _, index = number_distinct(np.concatenate([self.keys, other.keys]))
         units = added_up(index, np.concatenate([self.units, other.units]), len(keys))
         return Dealing(keys, units, self.drawn + other.drawn)
 

@@ -152,7 +152,9 @@ class Statistics:
     def counts_in_sample(self, family: Scope, number: int) -> Counts:
         """The counts of one family in one sample: 0 for all rows."""
         counts = self.counts[family]
-        return counts if self.folds is None else counts.sampled(self.folds.samples[number])
+        if self.folds is None:
+            return counts
+        return counts.sampled(self.folds.samples[number])
 
     def sample(self, number: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
@@ -278,6 +280,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if gathering.replicate is not None:
         table = table.replicated(gathering.replicate)
     table = table.scaled(gathering.scale)
+
     if needs.folds is not None and needs.folds.is_to_deal:
         dealing = Dealing.of(network, table, needs.folds)
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
@@ -285,6 +288,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if needs.folds is not None:
         fold = (FOLD,)
         table = divide_rows(network, table, needs.folds)
+
     with_sets = table
     table = table.without_sets()  # what counts takes one of several states as missing
     reduced, grouped = _in_groups(gathering, table, progress)
@@ -311,11 +315,13 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     )
     if needs.problems is None:
         return statistics
+
+    # What is counted until then stands where there is no time to compile the rows for EM.
     try:
         gathering.deadline.check()
         problems = compile_problems(
             needs.problems.network,
-            with_nodes(with_sets, needs.problems),
+            with_node_columns(with_sets, needs.problems),
             memory=gathering.memory,
             deadline=gathering.deadline,
         )
@@ -326,9 +332,9 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
         return replace(statistics, stopped_by="interrupted")
 
 
-def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
+def with_node_columns(table: EncodedTable, compiling: Compiling) -> EncodedTable:
     """The rows with a column for each node that is made from another column."""
-    table = with_mechanisms(table, compiling.mechanism_of, compiling.recorded)
+    table = with_mechanism_columns(table, compiling.mechanism_of, compiling.recorded)
     if not compiling.as_shown:
         return table
     columns = {**table.columns}
@@ -340,7 +346,7 @@ def with_nodes(table: EncodedTable, compiling: Compiling) -> EncodedTable:
     return table.with_columns(sizes, columns)
 
 
-def with_mechanisms(
+def with_mechanism_columns(
     table: EncodedTable, variable_of: Mapping[str, str], recorded: str = ""
 ) -> EncodedTable:
     """The rows with a column for each mechanism: 1 where a row shows its variable.
@@ -420,11 +426,15 @@ def _in_groups(
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             return reduced, grouped
         groups, group = group_rows(table, together[0].given)
-        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        mass = None
+        if fold:
+            mass = count_in_groups(table, groups, group, fold, whole=True)
         for (_, hidden, whole), families in groupby(together, key=hidden_part):
             if gathering.deadline.left < least:
                 break
-            counts = count_in_groups(table, groups, group, hidden, whole, fold)
+            counts = count_in_groups(
+                table=table, groups=groups, group=group, hidden=hidden, whole=whole, fold=fold
+            )
             cells = counts if mass is None else FoldedGroups(mass, counts)
             here = []
             for asked in families:

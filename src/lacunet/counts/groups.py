@@ -26,8 +26,8 @@ from lacunet.counts.distinct import (
     are_shown,
     begins_of,
     distinct,
-    grouped,
-    pack,
+    group_equal,
+    pack_keys,
     unpack,
 )
 from lacunet.counts.em_problems.ragged import Ragged, ranges
@@ -47,7 +47,7 @@ class Groups:
     def in_table(self, subset: Sequence[str]) -> Keys:
         """Where each group lies in a table over ``subset``, a part of the scope."""
         axes = [self.scope.index(name) for name in subset]
-        return pack(
+        return pack_keys(
             [self.configs[i] for i in axes],
             [self.cardinalities[i] for i in axes],
             len(self.weights),
@@ -83,7 +83,7 @@ class GroupedCounts:
                 columns.append(hidden[name])
             else:  # a variable that rows are grouped by
                 columns.append(self.groups.configs[index_of[name]][self.group])
-        return pack(columns, sizes, len(self.cells))
+        return pack_keys(columns, sizes, len(self.cells))
 
     def weighing(self, weights: FloatArray) -> GroupedCounts:
         """The same cells with other weights, which are not weights of rows."""
@@ -128,7 +128,14 @@ class GroupedCounts:
         moved = np.concatenate([self.group, other.group + len(left.weights)])
         cells = np.concatenate([self.cells, other.cells])
         add = self.tally.joined(other.tally).gathered
-        return _gathered(groups, self.scope, self.cardinalities, index[moved], cells, add)
+        return _gathered(
+            groups=groups,
+            scope=self.scope,
+            cardinalities=self.cardinalities,
+            group=index[moved],
+            cells=cells,
+            add=add,
+        )
 
 
 @dataclass(frozen=True)
@@ -281,13 +288,20 @@ def count_in_groups(
     rows = np.flatnonzero(table.is_shown(hidden) if whole else table.shows_any(hidden))
     scope = hidden + fold
     cardinalities = tuple(table.cardinality_of[name] for name in scope)
-    cells = pack(
+    cells = pack_keys(
         [table.columns[name][rows] for name in scope],
         [size + 1 for size in cardinalities],
         len(rows),
     )
     add = partial(Tally.of, table, rows=rows)
-    return _gathered(groups, scope, cardinalities, group[rows], cells, add)
+    return _gathered(
+        groups=groups,
+        scope=scope,
+        cardinalities=cardinalities,
+        group=group[rows],
+        cells=cells,
+        add=add,
+    )
 
 
 def _groups(
@@ -298,7 +312,7 @@ def _groups(
     length: int,
 ) -> tuple[Groups, Index]:
     """The groups of rows with equal columns, and the group of each row."""
-    group, member = grouped(columns, cardinalities, length)
+    group, member = group_equal(columns, cardinalities, length)
     configs = tuple(column[member] for column in columns)
     return Groups(scope, cardinalities, configs, added_up(group, weights, len(member))), group
 
@@ -326,4 +340,11 @@ def _gathered(
     pairs, tally = added_by_key(group, number * size, add)
     in_group, in_cell = np.divmod(pairs, size)
     cells = in_cell if uniques is None else uniques[in_cell]
-    return GroupedCounts(groups, scope, cardinalities, in_group, cells, tally)
+    return GroupedCounts(
+        groups=groups,
+        scope=scope,
+        cardinalities=cardinalities,
+        group=in_group,
+        cells=cells,
+        tally=tally,
+    )

@@ -43,7 +43,8 @@ class PatternCounts:
         names = table.variables
         words = np.zeros((table.rows, -(-len(names) // WORD_BITS) or 1), dtype=np.uint64)
         for index, name in enumerate(names):
-            word, bit = words[:, index // WORD_BITS], _bit(names, index)
+            word = words[:, index // WORD_BITS]
+            bit = _bit(names, index)
             word |= (table.columns[name] >= table.cardinality_of[name]).astype(np.uint64) << bit
         return cls._added_up(names, words, _copies(table))
 
@@ -106,7 +107,8 @@ class PatternCounts:
         step = max(BLOCK_CELLS // len(names), 1) if names else 1
         for start in range(0, self.number, step):  # as numbers they take 64 times the room
             block = slice(start, start + step)
-            gone, rows = self.is_missing(names, block).astype(np.float64), self.rows[block, None]
+            gone = self.is_missing(names, block).astype(np.float64)
+            rows = self.rows[block, None]
             missing = gone.T @ (gone * rows)
             if is_whole:
                 alone = np.diagonal(missing)

@@ -33,7 +33,7 @@ from lacunet.data.read import (
     ReadReport,
     read_notes,
     read_table,
-    taken_as_missing,
+    sets_as_missing,
     with_report,
 )
 from lacunet.data.scratch_rows import check_free, row_bytes, scratch_folder
@@ -90,7 +90,8 @@ class Held:
 
     def look(self) -> Look:
         """All that there is to know."""
-        table, partially = self.table, self.table.partially_observed
+        table = self.table
+        partially = self.table.partially_observed
         if self.promised:
             partially = _all_but(table.variables, self.promised)
         units = None if table.design is None else Units.of(table.design)
@@ -160,7 +161,7 @@ def whole_table(
     """All rows in one table, as `read_table` gives it."""
     with observations(as_data(given), network, inf, progress=progress) as rows:
         (table,) = rows.tables(ReadReport())
-        return table if keep_sets else taken_as_missing(table)
+        return table if keep_sets else sets_as_missing(table)
 
 
 def rows_within(
@@ -222,7 +223,8 @@ def missing_in(
 def _opened(
     reading: Reading, budget: float, folder: Callable[[], Path], progress: Progress
 ) -> Held | Streamed:
-    promised, expected = tuple(reading.data.fully_observed), forecast_bytes(reading)
+    promised = tuple(reading.data.fully_observed)
+    expected = forecast_bytes(reading)
     each = row_bytes(reading.network.cardinality_of, reading.data.extras)
     held = _held_rows(budget, each)
     partially = _all_but(reading.network.variables, promised) if promised else None
@@ -231,7 +233,8 @@ def _opened(
     if can_wait and partially is None:
         partially = missing_by_footers(reading, progress)
     stretch: Stretch = Unread(reading)
-    rows, read_report = reading.source.rows, None
+    rows = reading.source.rows
+    read_report = None
     if not can_wait or partially is None:
         if is_large:
             check_free(folder(), expected)
@@ -240,18 +243,19 @@ def _opened(
         kept, missing = held_or_coded(batches, reading, int(min(held, 2**62)), folder)
         if isinstance(kept, EncodedTable):
             return Held(with_report(kept, reading, read_report), promised)
-        stretch, rows = kept, kept.rows
+        stretch = kept
+        rows = kept.rows
         partially = missing if partially is None else partially
     from lacunet.counts.streaming import Sizes, Streamed
 
     warned: set[str] = set()
     return Streamed(
-        reading.network,
-        [stretch],
-        partially,
-        rows or int(expected / each),
-        Sizes(budget, each),
-        folder,
+        network=reading.network,
+        stretches=[stretch],
+        partially_observed=partially,
+        rows=rows or int(expected / each),
+        sizes=Sizes(budget, each),
+        folder=folder,
         notes=lambda report: read_notes(reading, read_report or report, warned),
         is_designed=reading.data.is_weighted or reading.data.is_clustered,
         read_report=read_report,

@@ -17,8 +17,9 @@ from lacunet.data.column_rules import with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, class_names
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.files import NetworkOrEdges
-from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.network.network import Network, Scope
 from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
@@ -68,9 +69,10 @@ class OpenRows:
         if not shapes and not tied and not isinstance(tied, bool):
             return self
         # "fixed" is to what was brought: the network of the rows has no CPTs.
-        asked = {**in_waves(shapes, self.brought), **shaped(self.brought, (), shapes).shapes_of}
-        network = shaped(self.network, tied, asked)
-        return replace(self, network=network, before=shaped(self.before, tied, asked))
+        known = with_ties_and_shapes(self.brought, (), shapes).shapes_of
+        asked = {**shapes_in_waves(shapes, self.brought), **known}
+        network = with_ties_and_shapes(self.network, tied, asked)
+        return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 
     @contextmanager
     def rows(self) -> Iterator[Observations]:
@@ -79,7 +81,7 @@ class OpenRows:
             yield rows
 
 
-def shaped(
+def with_ties_and_shapes(
     network: Network,
     tied: Iterable[Sequence[str]] | Mapping[str, bool],
     shapes: Mapping[str, str | Shape],
@@ -109,10 +111,10 @@ def shaped(
         network = network.with_ties([*network.tied, *tied])
     if not shapes:
         return network
-    return network.with_shapes({**network.shapes_of, **in_waves(shapes, network)})
+    return network.with_shapes({**network.shapes_of, **shapes_in_waves(shapes, network)})
 
 
-def in_waves(shapes: Mapping[str, str | Shape], network: Network) -> dict[str, str | Shape]:
+def shapes_in_waves(shapes: Mapping[str, str | Shape], network: Network) -> dict[str, str | Shape]:
     """Shapes by variable; what is said of a variable of a panel holds in all its waves."""
     return {
         variable: shape
@@ -145,10 +147,10 @@ def open_rows(
     data = with_waves(data, brought.variables)
     before = brought if with_cpts else brought.with_tables(None)
     return OpenRows(
-        brought,
-        with_data_codes(before, data),
-        data,
-        memory_budget(memory),
-        as_progress(progress),
-        before,
+        brought=brought,
+        network=with_data_codes(before, data),
+        data=data,
+        budget=memory_budget(memory),
+        progress=as_progress(progress),
+        before=before,
     )

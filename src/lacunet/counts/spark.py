@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from lacunet.counts.gather import Gathering, Needs, Statistics, of_part
 from lacunet.counts.look import Look
 from lacunet.counts.passes import GROUP_BYTES, hash32, in_passes
-from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, counted_tables, of_rows
+from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, count_tables, of_rows
 from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.column_rules import Reading
 from lacunet.data.errors import DataError, WeightError
@@ -61,7 +61,7 @@ SALT = 255  # another than those by which a task spreads its rows again
 DRIVER_SHARE = 4  # of the budget, for what the tasks found
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
 
-Batches = Iterator[Any]  # of Arrow
+ArrowBatches = Iterator[Any]  # of Arrow
 Answer = tuple[Statistics | None, ReadReport]
 
 
@@ -78,7 +78,8 @@ class OnSpark:
 
     def look(self) -> Look:
         """What the first reading told."""
-        promised, names = self.reading.data.fully_observed, self.reading.network.variables
+        promised = self.reading.data.fully_observed
+        names = self.reading.network.variables
         partially = tuple(name for name in names if self.counts.missing_of[name])
         if promised:
             partially = tuple(name for name in names if name not in promised)
@@ -108,7 +109,8 @@ class OnSpark:
 
     def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes, needs = self.notes(self.read_report), gathering.needs
+        notes = self.notes(self.read_report)
+        needs = gathering.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
         if needs == Needs(needs.families) and is_counted and gathering.replicate is None:
             return replace(
@@ -121,7 +123,8 @@ class OnSpark:
     def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
         """What one job over all rows finds."""
         progress("counting on Spark", 0, 1)
-        asked, left = replace(gathering, deadline=NEVER), gathering.deadline.left
+        asked = replace(gathering, deadline=NEVER)
+        left = gathering.deadline.left
         task = Task(self.reading, asked, self.sizes, left)
         room = gathering.memory if isfinite(gathering.memory) else memory_budget() / DRIVER_SHARE
         statistics, _ = _collected(self._rows(task), task, room)
@@ -156,7 +159,8 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     chosen = frame.select(*("`" + name.replace("`", "``") + "`" for name in reading.wanted))
     # Names that Spark can parse.
     chosen = chosen.toDF(*(f"c{index}" for index in range(len(reading.wanted))))
-    network, memory = reading.network, task_memory(frame.sparkSession.conf.get)
+    network = reading.network
+    memory = task_memory(frame.sparkSession.conf.get)
     families = network.families
     _check_tables(families, network, memory)
     progress("counting on Spark", 0, 1)
@@ -174,7 +178,9 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
     read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
     assert statistics is not None
-    return OnSpark(chosen, lenient, statistics, read_report, sizes)
+    return OnSpark(
+        frame=chosen, reading=lenient, counts=statistics, read_report=read_report, sizes=sizes
+    )
 
 
 @dataclass(frozen=True)
@@ -191,9 +197,12 @@ class Task:
         """The columns of rows as codes, in the words of Spark."""
         data = self.reading.data
         kinds = {"key": "int", "codes": "binary"} | ({WEIGHT: "double"} if data.is_weighted else {})
-        kinds |= dict.fromkeys((ROWS, SQUARES), "double") if data.counts is not None else {}
-        kinds |= {STRATUM: "string"} if data.strata is not None else {}
-        kinds |= {CLUSTER: "string"} if data.cluster is not None else {}
+        if data.counts is not None:
+            kinds |= dict.fromkeys((ROWS, SQUARES), "double")
+        if data.strata is not None:
+            kinds |= {STRATUM: "string"}
+        if data.cluster is not None:
+            kinds |= {CLUSTER: "string"}
         replicates = () if self.factors is None else range(len(self.factors))
         kinds |= {f"{REPLICATE}{index}": "double" for index in replicates}
         return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
@@ -211,22 +220,22 @@ class Task:
             self.asked, deadline=Deadline.within(self.left), memory=self.sizes.memory / 4
         )
 
-    def unread(self, batches: Batches) -> Unread:
+    def unread(self, batches: ArrowBatches) -> Unread:
         """The rows of this task, at the door."""
         (part,) = self.reading.source.parts
         named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
         part = replace(part, read=partial(pieces_of, named))
         return Unread(replace(self.reading, source=DataSource((part,))))
 
-    def answer(self, batches: Batches) -> Answer:
+    def answer(self, batches: ArrowBatches) -> Answer:
         """What the rows of this task say."""
         if self.asked.together is not None:
             return self._of_codes(batches), ReadReport()
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
-        return counted_tables(self.gathering, tables), read_report
+        return count_tables(self.gathering, tables), read_report
 
-    def _of_codes(self, batches: Batches) -> Statistics | None:
+    def _of_codes(self, batches: ArrowBatches) -> Statistics | None:
         """What rows say that came as codes: in memory while they fit, else from the disk."""
         decoded = partial(_decoded, self.reading, self.factors)
         with ExitStack() as stack:
@@ -241,7 +250,7 @@ class Task:
             return of_rows(self.gathering, self.sizes, kept)
 
 
-def _called(version: str, task: bytes, batches: Batches) -> Batches:
+def _called(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: what a task's rows say, or what is wrong with them, as one row of bytes."""
     from pyspark import TaskContext
 
@@ -269,7 +278,7 @@ def _row(bucket: int, answer: Answer | LacunetError) -> Any:
     return pa.record_batch(cells, names=["bucket", "found"])
 
 
-def _merged(room: float, batches: Batches) -> Batches:
+def _merged(room: float, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: what several tasks found, added up, or that it takes more than ``room``."""
     row = _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
     yield row if row.nbytes <= room else _row(0, _too_much(row.nbytes, room))
@@ -286,7 +295,8 @@ def _too_much(size: float, room: float) -> DataError:
 
 
 def _added(answers: Iterator[bytes]) -> Answer | LacunetError:
-    whole, read_report = None, ReadReport()
+    whole = None
+    read_report = ReadReport()
     for each in map(pickle.loads, answers):
         if isinstance(each, LacunetError):
             return each
@@ -346,7 +356,7 @@ def _in_words(error: str) -> DataError:
     return DataError.unreadable("the Spark DataFrame", (raised or lines or [""])[-1].rstrip("."))
 
 
-def _coded(version: str, task: bytes, batches: Batches) -> Batches:
+def _coded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: rows as codes, with a hash of the values that bring them together."""
     import pyarrow as pa
 
@@ -375,8 +385,10 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
 
 def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
     """Rows from their codes."""
-    cells, rows = batch.column("codes"), batch.num_rows
-    sizes, sets_of = reading.network.cardinality_of, reading.sets_of
+    cells = batch.column("codes")
+    rows = batch.num_rows
+    sizes = reading.network.cardinality_of
+    sets_of = reading.sets_of
     types = {
         name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
     }

@@ -38,7 +38,8 @@ PART_SHARE = 8  # the codes of rows that are counted at once
 TABLE_SHARE = 32  # the codes of rows that are on their way
 GROUPS_SHARE = 16  # groups that are held until all rows are read
 MOST_GROUP_BYTES = 2**24  # more of them cost more to add up than rows to spread
-MAX_ROWS_AT_ONCE, LEAST_ROWS = 2**20, 2**10
+MAX_ROWS_AT_ONCE = 2**20
+LEAST_ROWS = 2**10
 UNIT = "\x00unit"  # the name of a column; no variable has it
 STUCK = 0.9  # of the rows in one part again: they agree on the key
 
@@ -92,7 +93,7 @@ class Streamed:
         """What one reading of all rows says."""
         report = ReadReport()
         if gathering.together is None:
-            statistics = counted_tables(gathering, self._watched("counting", report, progress))
+            statistics = count_tables(gathering, self._watched("counting", report, progress))
         else:
             statistics = summed_up(self._by_part(gathering, gathering.together, report, progress))
         notes = self.notes(report)
@@ -113,7 +114,8 @@ class Streamed:
         self, gathering: Gathering, key: Scope, report: ReadReport, progress: Progress
     ) -> Iterator[Statistics]:
         """What the rows of each file say, once all that agree on the key are in the same one."""
-        folder, sizes = self.folder(), self.sizes
+        folder = self.folder()
+        sizes = self.sizes
         check_free(folder, self.rows * sizes.row_bytes)
         number = min(MOST_PARTS, max(2, ceil(2 * self.rows / sizes.room)))
         tables = self._watched("spreading", report, progress)
@@ -180,7 +182,7 @@ def summed_up(parts: Iterator[Statistics]) -> Statistics | None:
     return None if first is None else summed(chain([first], parts))
 
 
-def counted_tables(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
+def count_tables(gathering: Gathering, tables: Iterable[EncodedTable]) -> Statistics | None:
     """What all rows of some tables say, whatever their groups; None if there are none."""
     return summed_up(_each(gathering, tables))
 
@@ -205,7 +207,8 @@ def of_rows(gathering: Gathering, sizes: Sizes, coded: Coded, depth: int = 1) ->
         coded.removed()
         return statistics
     assert gathering.together is not None
-    key, folder = gathering.together, coded.paths[0].parent
+    key = gathering.together
+    folder = coded.paths[0].parent
     number = min(MOST_PARTS, ceil(2 * coded.rows / sizes.room))
     parts = spread(coded.tables(sizes.most), key=key, parts=number, folder=folder, salt=depth)
     if max(part.rows for part in parts) < STUCK * coded.rows:

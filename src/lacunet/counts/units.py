@@ -148,7 +148,8 @@ class Units:
             return UnitsLeftOut(rows_of, stratum_of, each=each, unweighted=self.unweighted)
         sampled = self.sampled_of
         share = min(1.0, MOST_CLUSTERS / sum(map(len, sampled.values())))
-        number_of, strata_of = {}, list[int]()
+        number_of = {}
+        strata_of = list[int]()
         for number, name in enumerate(strata):
             clusters = sorted(sampled[name], key=hash_text)  # as if by chance, always the same
             groups = min(len(clusters), max(2, round(share * len(clusters))))

@@ -84,7 +84,9 @@ class Door:
     """
 
     def __init__(self, reading: Reading, report: ReadReport, unseen: Collection[str] = ()) -> None:
-        self.reading, self.report, self.unseen = reading, report, unseen
+        self.reading = reading
+        self.report = report
+        self.unseen = unseen
         self.encoders = {
             name: ColumnEncoder(matcher_of(reading, name)) for name in reading.column_of
         }
@@ -129,7 +131,8 @@ class Door:
         def encoded(placed: _PlacedPiece) -> T:
             return give(placed.piece, *self._encoded(placed))
 
-        data, report = self.reading.data, self.report
+        data = self.reading.data
+        report = self.report
         pieces = _placed_pieces(self.reading.source, self.reading.wanted, progress)
         first = list(islice(pieces, 2))
         if len(first) < 2:
@@ -171,7 +174,8 @@ class Door:
 
         Then the same rows by what they show alone, whatever was not asked.
         """
-        reading, network = self.reading, self.reading.network
+        reading = self.reading
+        network = self.reading.network
         if not placed.row_in_part:
             self._part_starts.append((placed.row, placed.part))
         columns = {name: self._codes(name, placed.piece) for name in network.variables}
@@ -206,7 +210,10 @@ class Door:
 
     def _reported(self, table: EncodedTable) -> EncodedTable:
         """The rows of some weight; the report takes in what all of them say."""
-        report, data, given, design = self.report, self.reading.data, table.rows, table.design
+        report = self.report
+        data = self.reading.data
+        given = table.rows
+        design = table.design
         if table.weights is not None and not table.weights.all():
             if data.is_clustered and data.weight is not None and design is not None:
                 # Rows of weight zero were sampled too; a count of zero is no row.
@@ -263,7 +270,7 @@ def _looks_aggregated(table: EncodedTable) -> bool:
     return len(np.unique(codes, axis=0)) == len(codes)
 
 
-def remarks(
+def matching_remarks(
     reading: Reading, odd_in: Mapping[str, OddCells], contradicted: Mapping[str, int]
 ) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
@@ -394,7 +401,9 @@ def _design(data: Data, placed: _PlacedPiece) -> Design | None:
     strata = _labels(data.strata, "strata", placed)
     clusters = _labels(data.cluster, "cluster", placed)
     if data.replicate_weights is None:
-        return None if strata is None and clusters is None else Design(strata, clusters)
+        if strata is None and clusters is None:
+            return None
+        return Design(strata, clusters)
     replicates = data.replicate_weights
     given = replicates.names or [replicates.columns]
     columns = [_numbers(each, "replicate_weights", data.decimal, placed) for each in given]
@@ -436,10 +445,12 @@ def unknown_states(
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
     columns = []
     for name, odd in odd_in.items():
-        states, common = states_of[name], odd.refused.most_common(SHOWN_VALUES)
+        states = states_of[name]
+        common = odd.refused.most_common(SHOWN_VALUES)
         values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
         more = len(odd.refused) - len(common)
-        values += f" and {more} more" if more else ""
+        if more:
+            values += f" and {more} more"
         first = f", first in {place_of[name]}" if name in place_of else ""
         alike = ", ".join(sorted(map(clipped, odd.ambiguous))[:SHOWN_VALUES])
         columns.append(

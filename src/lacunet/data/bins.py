@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.batches import copied_pieces, encoded_column, remarks
+from lacunet.data.batches import copied_pieces, encoded_column, matching_remarks
 from lacunet.data.column_rules import Reading, source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import distinct_cells
 from lacunet.data.errors import DataWarning, clipped, refuse_strangers
 from lacunet.data.matching import with_points
-from lacunet.data.original_tables import held, replaced
+from lacunet.data.original_tables import hold_in_memory, replace_columns
 from lacunet.data.source_parts import DataSource, Piece
 from lacunet.data.states import Seen, tokens_in
 from lacunet.errors import LacunetError, warn
@@ -79,15 +79,21 @@ def discretise(data: Any, bins: Mapping[str, Bins] | Network) -> Any:
     >>> discretise(rows, {"Age": [0, 18, 40, float("inf")]})["Age"]
     ['[0,18)', '[18,40)', '[18,40)', '>=40', '>=40', None]
     """
-    dataset, frame = as_data(data), held(data)
+    dataset, frame = as_data(data), hold_in_memory(data)
     source = source_from(frame)
     if not isinstance(bins, Network):
         cuts = cuts_found(source, bins, dataset)
         bins = Network({name: labels_of(points) for name, points in cuts.items()}, cuts=cuts)
     names = [name for name in bins.cuts_of if name in source.columns]
     known = with_data_codes(bins, dataset)
-    reading = Reading(known, source, dataset, {name: name for name in names}, ())
-    return replaced(frame, {name: _cut(reading, name) for name in names})
+    reading = Reading(
+        network=known,
+        source=source,
+        data=dataset,
+        column_of={name: name for name in names},
+        notes=(),
+    )
+    return replace_columns(frame, {name: _cut(reading, name) for name in names})
 
 
 def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -107,7 +113,7 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
             "add -inf or inf to the cut points, correct the values, or say what they mean: "
             "lacunet.Data(data, codes={...}).",
         )
-    for note in remarks(reading, {name: encoder.odd}, {}):
+    for note in matching_remarks(reading, {name: encoder.odd}, {}):
         warn(note, DataWarning)
     states = reading.network.states(name)
     code_of = {number: code for code, number in reversed(encoder.matcher.code_of.items())}
@@ -118,17 +124,17 @@ def _cut(reading: Reading, name: str) -> tuple[NDArray[Any], tuple[str, ...]]:
     return places[codes], labels
 
 
-def chosen_bins(bins: Any, column: Seen) -> Bins | None:
+def bins_for_column(bins: Any, column: Seen) -> Bins | None:
     """How "auto" or a number for all columns cuts one; None if it leaves the column as it is.
 
     Examples
     --------
     >>> from collections import Counter
     >>> ages = Seen(cells=Counter(map(str, range(18, 90))), has_numbers=True)
-    >>> chosen_bins("auto", ages), chosen_bins(3, ages)
+    >>> bins_for_column("auto", ages), bins_for_column(3, ages)
     (5, 3)
     >>> months = Seen(cells=Counter(["2024-07-15"]), months={"2024-07"})
-    >>> print(chosen_bins("auto", months), chosen_bins(3, ages))
+    >>> print(bins_for_column("auto", months), bins_for_column(3, ages))
     None 3
     """
     is_many = len(column.cells) > MOST_VALUES
@@ -193,7 +199,9 @@ def _points(name: str, bins: Bins) -> tuple[float, ...] | None:
 
 def _kind_and_count(bins: Bins) -> tuple[str, Any]:
     """Whether intervals hold equally many rows or are equally wide, and how many, or which."""
-    return bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
+    if isinstance(bins, tuple) and bins[:1] == ("width",):
+        return bins
+    return ("rows", bins)
 
 
 def _between(name: str, bins: Bins, numbers: FloatArray, weights: FloatArray) -> tuple[float, ...]:
@@ -313,14 +321,16 @@ def _shown(cuts: Sequence[float]) -> str:
     return ", ".join(f"{cut:g}" for cut in cuts)
 
 
-def asked_bins(name: str, text: str) -> Bins:
+def parse_bins(name: str, text: str) -> Bins:
     """The bins of a column as they are typed: ``5``, ``width:5``, ``18,40,65``, ``month``."""
     if text.strip() in ("auto", *UNITS):
         return text.strip()
     try:
         if text.startswith("width:"):
             return ("width", int(text[6:]))
-        return int(text) if text.strip().isdecimal() else [float(cut) for cut in text.split(",")]
+        if text.strip().isdecimal():
+            return int(text)
+        return [float(cut) for cut in text.split(",")]
     except ValueError:
         raise BinsError(
             f"column {name!r}: {text!r} is neither a number of intervals nor cut points.",

@@ -93,7 +93,13 @@ def plan_reading(data: Data, network: Network) -> Reading:
     column_of, notes = _matched_columns(source, network, tuple(data.latent))
     check_columns(source, network.variables, data)
     check_beside(source, network.variables, data)
-    reading = Reading(with_data_codes(network, data), source, data, column_of, ())
+    reading = Reading(
+        network=with_data_codes(network, data),
+        source=source,
+        data=data,
+        column_of=column_of,
+        notes=(),
+    )
     replacements = _replaced(network, reading.network)
     return replace(reading, notes=(*notes, *replacements, *_remarks(reading)))
 
@@ -196,11 +202,14 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
     """Columns for which the data name states that the network does not have."""
     known = network.states_of
     asked = {} if isinstance(states, Network) else states
-    if other := [
-        name
-        for name in network.variables
-        if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
-    ]:
+    other = []
+    for name in network.variables:
+        # A state is named as it is written, or as the number that it writes: "1.10" stays apart
+        # from "1.1" where a network was made with both.
+        names = asked.get(name, ())
+        if not all(str(state) in known[name] or spelled(state) in known[name] for state in names):
+            other.append(name)
+    if other:
         yield (
             f"the network has its own states of {short_list(other)}, which are used in place of "
             "those that states= (--states) names."
@@ -219,7 +228,9 @@ def _may_be_asked(network: Network, name: str, bins: Any) -> bool:
         return is_auto
     if not is_auto and not isinstance(bins, Integral | tuple):
         return [*cuts] == [*bins]
-    count = INTERVALS if is_auto else bins[1] if isinstance(bins, tuple) else bins
+    count = bins[1] if isinstance(bins, tuple) else bins
+    if is_auto:
+        count = INTERVALS
     return (cuts[0], cuts[-1], len(cuts)) == (-np.inf, np.inf, int(count) + 1)
 
 
@@ -232,7 +243,9 @@ def _as_counted(ignored: Sequence[str]) -> str:
     python = ", ".join(f"{option}={name!r}" for option, name in named.items())
     shell = {option: name for option, name in named.items() if option != "squared_weight"}
     options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
-    remark = "" if shell == named else "; the command line has none for squared weights"
+    remark = "; the command line has none for squared weights"
+    if shell == named:
+        remark = ""
     return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 

@@ -38,7 +38,7 @@ def with_description(table: Any, description: Mapping[str, Any]) -> Any:
     return table.replace_schema_metadata({KEY: json.dumps(description)})
 
 
-def said_in(schema: Any) -> dict[str, Any]:
+def roles_in_schema(schema: Any) -> dict[str, Any]:
     """What the schema of an Arrow table says of its columns; nothing of one that was not counted.
 
     Raises
@@ -100,7 +100,7 @@ def _is_sound(description: dict[str, Any]) -> bool:
     return are_names and are_numbers
 
 
-def said_by(source: Any) -> dict[str, Any]:
+def roles_in_data(source: Any) -> dict[str, Any]:
     """What data say of their own columns before they are read: the first part stands for all.
 
     What is wrong with a file is told when it is read.
@@ -115,7 +115,7 @@ def said_by(source: Any) -> dict[str, Any]:
         return {}
     is_arrow = type(first).__module__.partition(".")[0] == "pyarrow"
     schema = getattr(first, "schema", None) if is_arrow else None
-    return {} if schema is None else said_in(schema)
+    return {} if schema is None else roles_in_schema(schema)
 
 
 def _said_in_file(path: str) -> dict[str, Any]:
@@ -128,14 +128,14 @@ def _said_in_file(path: str) -> dict[str, Any]:
     if name.endswith(PARQUET):
         from pyarrow import parquet
 
-        return said_in(parquet.read_schema(file))
+        return roles_in_schema(parquet.read_schema(file))
     import pyarrow as pa
 
     with pa.memory_map(str(file)) as opened:
         try:
-            return said_in(pa.ipc.open_file(opened).schema)
+            return roles_in_schema(pa.ipc.open_file(opened).schema)
         except pa.ArrowInvalid:
-            return said_in(pa.ipc.open_stream(opened).schema)
+            return roles_in_schema(pa.ipc.open_stream(opened).schema)
 
 
 def refuse_copies(files: Sequence[Path]) -> None:

@@ -15,11 +15,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.data.copies_columns import COLUMNS, said_by
+from lacunet.data.copies_columns import COLUMNS, roles_in_data
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped, short_list
 from lacunet.data.select import without_secrets
-from lacunet.network.arguments import clear_arguments
+from lacunet.network.arguments import clear_arguments, hide_parameters
 from lacunet.network.dictionary import by_spelling
 from lacunet.network.formats.files import as_network
 from lacunet.network.network import FloatArray, Network
@@ -29,6 +29,7 @@ from lacunet.text_tables import Displayed, TextTable
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
+INNER_OPTIONS = ("classes", "held_panel")  # which `Data` makes of the others
 
 
 @clear_arguments
@@ -68,7 +69,8 @@ class ReplicateWeights:
         columns: Any
         if are_names:
             _refuse_repeated(names)
-            columns, replicates = names, len(names)
+            columns = names
+            replicates = len(names)
         else:
             columns = _matrix(self.columns)
             replicates = columns.shape[1]
@@ -370,7 +372,7 @@ class Data(Displayed):
 
     def _read_own_description(self) -> None:
         """Take over what a table of counted rows says of its columns."""
-        description = said_by(self.source)
+        description = roles_in_data(self.source)
         options = self.__dict__
         options["latent"] = tuple(dict.fromkeys((*description.get("latent", ()), *self.latent)))
         for option in ("codes", "not_asked"):
@@ -461,7 +463,7 @@ class Data(Displayed):
 
     def __dir__(self) -> list[str]:
         """The options; what the package itself needs of them is not completed."""
-        options = {option.name for option in fields(self)}
+        options = {option.name for option in fields(self)} - {*INNER_OPTIONS}
         return [name for name in super().__dir__() if name.startswith("_") or name in options]
 
     @property
@@ -495,7 +497,7 @@ class Data(Displayed):
         The columns that say something of rows, also those that a result was ``learned`` with, have
         no part in it.
         """
-        aside = (*self.aside, *self.beside, *columns_beside(learned))
+        aside = (*self.aside, *self.beside, *columns_of_roles(learned))
         if not (aside or self.lengths):
             return self
         unweighted: dict[str, Any] = dict.fromkeys((*PER_ROW, "replicate_weights"))
@@ -514,7 +516,7 @@ class Data(Displayed):
             for role in ("weight", "counts", "squared_weight"):
                 if roles.get(role):  # none where the weights were given row by row
                     columns[role] = roles[role][0]
-        return replace(self, **columns, aside=columns_beside(learned))
+        return replace(self, **columns, aside=columns_of_roles(learned))
 
     @property
     def given_options(self) -> dict[str, Any]:
@@ -613,6 +615,9 @@ class Data(Displayed):
         return missing | by_spelling(column, self.codes.get(column, {}))
 
 
+hide_parameters(Data, *INNER_OPTIONS)
+
+
 def as_data(data: Any) -> Data:
     """The data as one value."""
     if data is None:
@@ -637,7 +642,7 @@ def refuse_options_of_data(keywords: Sequence[str]) -> None:
         )
 
 
-def columns_beside(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
+def columns_of_roles(learned: object, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The columns that say something of the rows of a result, but those of some roles."""
     roles: Mapping[str, tuple[str, ...]] = getattr(learned, "beside", {})
     return tuple(column for role, columns in roles.items() if role not in but for column in columns)
@@ -740,7 +745,9 @@ def _numbers_of_classes(latent: Mapping[Any, Any]) -> dict[str, tuple[int, ...]]
 
 def _range_in_words(numbers: Sequence[int]) -> str:
     """Numbers as they are said: one, or from the first to the last."""
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    if len(numbers) == 1:
+        return str(numbers[0])
+    return f"{numbers[0]} to {numbers[-1]}"
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
@@ -863,7 +870,9 @@ def _in_words(value: Any) -> str:
     if isinstance(value, Network):
         return repr(value)
     if not isinstance(value, Mapping):
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else _shown(value).strip("'")
+        if isinstance(value, tuple):
+            return ", ".join(map(str, value))
+        return _shown(value).strip("'")
     parts = []
     for name, meaning in value.items():
         listed_values = isinstance(meaning, tuple | list) and meaning[:1] != ("width",)

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lacunet.data.copies_columns import refuse_copies, said_in
+from lacunet.data.copies_columns import refuse_copies, roles_in_schema
 from lacunet.data.data import Data
 from lacunet.data.delimited_text import TextFile, text_part
 from lacunet.data.errors import DataError, short_list
@@ -59,7 +59,8 @@ def _part(path: Path, data: Data) -> Part:
     if str(path) == STDIN:
         saved = _saved(sys.stdin.buffer, "rows.csv")
         return _text(",", saved, "the standard input", data)
-    label, opened = repr(str(path)), _format_of(path)
+    label = repr(str(path))
+    opened = _format_of(path)
     if opened is None:
         raise _refusal(label, path.suffix.lower())
     try:
@@ -117,7 +118,8 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
     from pyarrow import parquet, types
 
     with parquet.ParquetFile(path) as file:
-        schema, rows = file.schema_arrow, file.metadata.num_rows
+        schema = file.schema_arrow
+        rows = file.metadata.num_rows
     nested = frozenset(field.name for field in schema if types.is_nested(field.type))
     return Part(
         label,
@@ -126,7 +128,7 @@ def parquet_part(path: Path, label: str, _: Data) -> Part:
         rows,
         nulls=partial(_parquet_nulls, path),
         values=partial(_parquet_values, path, nested),
-        description=said_in(schema),
+        description=roles_in_schema(schema),
         packed=[field.name for field in schema if not types.is_dictionary(field.type)],
     )
 
@@ -210,7 +212,8 @@ def _dictionaries(file: Any, group: int, wanted: Sequence[str]) -> dict[str, Any
     place_of = {file.schema.column(index).path: index for index in range(len(file.schema))}
     dictionary_of = {}
     for name in wanted:
-        stored, column = columns.column(place_of[name]), first.column(name)
+        stored = columns.column(place_of[name])
+        column = first.column(name)
         if not stored.has_dictionary_page or not hasattr(column, "dictionary"):
             return None
         validate(column)
@@ -240,12 +243,13 @@ def arrow_part(path: Path, label: str, _: Data) -> Part:
             schema = pa.ipc.open_file(file).schema
         except pa.ArrowInvalid:
             schema = pa.ipc.open_stream(file).schema
-            names, read = tuple(schema.names), partial(_stream_pieces, path)
-            return Part(label, names, read, None, description=said_in(schema))
+            names = tuple(schema.names)
+            read = partial(_stream_pieces, path)
+            return Part(label, names, read, None, description=roles_in_schema(schema))
         names = tuple(schema.names)
         rows = sum(batch.num_rows for batch in _arrow_batches(file, [0]))
     read = partial(_arrow_pieces, path, names)
-    return Part(label, names, read, rows, description=said_in(schema))
+    return Part(label, names, read, rows, description=roles_in_schema(schema))
 
 
 def _arrow_pieces(path: Path, columns: Sequence[str], wanted: Sequence[str]) -> Iterator[Piece]:

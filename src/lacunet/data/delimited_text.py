@@ -87,8 +87,11 @@ class _Records:
     """
 
     def __init__(self, text: Any, file: TextFile, strict: bool) -> None:
-        self._text, self._file = text, file
-        self._begins, self._row_bytes = 1, 0  # of the record that is read next
+        self._text = text
+        self._file = file
+        # of the record that is read next
+        self._begins = 1
+        self._row_bytes = 0
         self._reader = csv.reader(self._lines(), delimiter=file.delimiter, strict=strict)
 
     @property
@@ -98,7 +101,8 @@ class _Records:
 
     def __iter__(self) -> Iterator[list[str]]:
         for cells in self._reader:
-            self._begins, self._row_bytes = self._reader.line_num + 1, 0
+            self._begins = self._reader.line_num + 1
+            self._row_bytes = 0
             yield cells
 
     def _lines(self) -> Iterator[str]:
@@ -121,12 +125,12 @@ def text_part(file: TextFile) -> Part:
     """A text file whose first line that is not empty names the columns."""
     empty, columns = _header(file)
     return Part(
-        file.label,
-        tuple(columns),
-        partial(_pieces, file, empty, columns),
-        os.path.getsize(file.path),
-        "bytes",
-        partial(_lines_of, file, len(columns)),
+        label=file.label,
+        columns=tuple(columns),
+        read=partial(_pieces, file, empty, columns),
+        size=os.path.getsize(file.path),
+        unit="bytes",
+        lines_of=partial(_lines_of, file, len(columns)),
     )
 
 
@@ -187,7 +191,9 @@ class _OpenReader:
     error: Exception | None = None
 
     def __init__(self, raw: Any, file: TextFile, options: Mapping[str, Any]) -> None:
-        self._raw, self._options, self._last = raw, options, b"\n"
+        self._raw = raw
+        self._options = options
+        self._last = b"\n"
         self._decoder = None if file.is_utf8 else codecs.getincrementaldecoder(file.encoding)()
         self._lent: list[Callable[[], object]] = []
         self._reader: Any = None
@@ -339,7 +345,8 @@ def _header(file: TextFile) -> tuple[int, list[str]]:
 
 def _lines_of(file: TextFile, width: int, rows: Sequence[int]) -> Mapping[int, int]:
     """The line (from 1) on which each of the rows (from 0) starts."""
-    wanted, line_of = set(rows), {}
+    wanted = set(rows)
+    line_of = {}
     for line, row, _ in _records(file, width):
         if row in wanted:
             line_of[row] = line

@@ -143,8 +143,9 @@ class ColumnEncoder:
             matches = [*matches, *map(self.matcher.match, new.to_pylist())]
             indices = compute.index_in(cells, value_set=texts)
             if len(texts) <= KEPT_TEXTS and texts.nbytes <= MATCHED_CHARACTERS:
-                self._texts, self._matches = texts.cast(pa.string()), matches
-        return filled(indices, len(texts)), texts, matches
+                self._texts = texts.cast(pa.string())
+                self._matches = matches
+        return fill_indices(indices, len(texts)), texts, matches
 
     def _remember(self, indices: Indices, values: Any, matches: Sequence[Match]) -> None:
         plain = (Outcome.STATE, Outcome.MISSING)
@@ -152,7 +153,8 @@ class ColumnEncoder:
         counts = np.bincount(indices, minlength=len(matches) + 1) if odd else ()
         is_refused = np.zeros(len(matches) + 1, dtype=bool)
         for index in (index for index in odd if counts[index]):
-            value, match = cell_at(values, index), matches[index]
+            value = cell_at(values, index)
+            match = matches[index]
             is_refused[index] = match.is_refused
             cells = int(counts[index])
             self.odd.count(value, cells, match.outcome, is_refused=match.is_refused)
@@ -217,7 +219,7 @@ def _distinct(column: Column) -> tuple[Indices, list[Any]]:
         values = column.dictionary.cast(pa.string()).to_pylist()
     if pa.types.is_floating(column.dictionary.type):
         values = [_written(value, column.dictionary.type) for value in values]
-    return filled(column.indices, len(values)), values
+    return fill_indices(column.indices, len(values)), values
 
 
 def _written(value: float | None, kind: Any) -> float | None:
@@ -226,15 +228,17 @@ def _written(value: float | None, kind: Any) -> float | None:
     return value if value is None or narrow is None else float(str(narrow(value)))
 
 
-def filled(indices: Any, null: int) -> Indices:
+def fill_indices(indices: Any, null: int) -> Indices:
     """The indices as an array, with the index ``null`` where there is none.
 
     By way of the buffers, because Arrow's own ways to fill nulls import pandas.
     """
-    values, start = values_of(indices), indices.offset
+    values = values_of(indices)
+    start = indices.offset
     if not indices.null_count:
         return values
-    validity, stop = np.frombuffer(indices.buffers()[0], np.uint8), start + len(indices)
+    validity = np.frombuffer(indices.buffers()[0], np.uint8)
+    stop = start + len(indices)
     is_valid = np.unpackbits(validity, count=stop, bitorder="little")
     return np.where(is_valid[start:], values, np.int32(null))
 
@@ -276,7 +280,8 @@ def distinct_cells(column: Column, copies: FloatArray | None = None) -> tuple[li
 
 
 # Weighted sample sizes need sums of squares, which must neither overflow nor vanish.
-SMALLEST, LARGEST = 1e-100, 1e100
+SMALLEST = 1e-100
+LARGEST = 1e100
 
 
 NOUN = {

@@ -50,7 +50,8 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
     """What is filled in for each state of a column of an Arrow type, None if it is a list."""
     import pyarrow as pa
 
-    states, shown = network.states(name), seen.value_of[name]
+    states = network.states(name)
+    shown = seen.value_of[name]
     kind = pa.string() if kind is not None and pa.types.is_null(kind) else kind
     cuts = network.cuts_of.get(name, ())
     if cuts and (seen.counts_of[name].any() or not shown):
@@ -212,8 +213,15 @@ def interval_means(cuts: Sequence[float], sums: FloatArray, counts: FloatArray) 
             continue
         below, above = math.isinf(low), math.isinf(high)
         width = float(finite[0 if below else -1]) if len(finite) else 2.0
-        middle = 0.0 if below and above else high - width / 2 if below else low + width / 2
-        means.append(float(middle if below or above else (low + high) / 2))
+        if below and above:
+            middle = 0.0
+        elif below:
+            middle = high - width / 2
+        elif above:
+            middle = low + width / 2
+        else:
+            middle = (low + high) / 2
+        means.append(float(middle))
     return means
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from lacunet.data.copies_columns import said_in
+from lacunet.data.copies_columns import roles_in_schema
 from lacunet.data.databases import cursor_reader, relation_part
 from lacunet.data.errors import DataError, refuse_duplicates
 from lacunet.data.source_parts import PIECE_ROWS, Column, Part, Piece, pieces_of
@@ -72,12 +72,13 @@ def _arrow_part(data: Any) -> Part:
     if isinstance(data, pa.Table | pa.RecordBatch):
         table = data if isinstance(data, pa.Table) else pa.Table.from_batches([data])
         read = partial(_table_pieces, table)
-        description = said_in(table.schema)
+        description = roles_in_schema(table.schema)
         return Part(label, tuple(table.schema.names), read, table.num_rows, description=description)
     if isinstance(data, dataset.Dataset):
         names = tuple(data.schema.names)
-        read, rows = partial(_dataset_pieces, data), data.count_rows()
-        return Part(label, names, read, rows, description=said_in(data.schema))
+        read = partial(_dataset_pieces, data)
+        rows = data.count_rows()
+        return Part(label, names, read, rows, description=roles_in_schema(data.schema))
     if isinstance(data, pa.RecordBatchReader):
         return _once(label, data)
     raise DataError.unknown_kind(data)

@@ -109,11 +109,13 @@ class Matcher:
         cuts: Sequence[float] = (),
         codes: Mapping[str, Meaning] | None = None,
     ) -> None:
-        codes, self.states = codes or {}, tuple(states)
+        codes = codes or {}
+        self.states = tuple(states)
         self.sets = sets_among(self.states, codes.values())
         self.code_of = {code: self._code(meaning) for code, meaning in codes.items()}
         self._cuts, self._decimal, size = tuple(cuts), decimal, len(self.states)
-        self._missing, self._unknown = Match(size, Outcome.MISSING), Match(size, Outcome.UNKNOWN)
+        self._missing = Match(size, Outcome.MISSING)
+        self._unknown = Match(size, Outcome.UNKNOWN)
         match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
         self._match_of = match_of
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
@@ -165,7 +167,9 @@ class Matcher:
             if form in self.written:
                 return self.written[form]
         is_day = value.time() == time()
-        return self._as_written(value.date().isoformat()) if is_day else self._period(str(value))
+        if is_day:
+            return self._as_written(value.date().isoformat())
+        return self._period(str(value))
 
     def _text(self, text: str) -> Match:
         match = self._as_written(text)

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from lacunet.data.batches import encoded_column
-from lacunet.data.bins import BinsError, chosen_bins, cuts_found, dates_by, numbers_in
+from lacunet.data.bins import BinsError, bins_for_column, cuts_found, dates_by, numbers_in
 from lacunet.data.column_rules import Reading, check_columns, panel_from, source_of_data
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
-from lacunet.data.errors import clipped, short_list
+from lacunet.data.errors import clipped, refuse_strangers, short_list
 from lacunet.data.matching import with_points
 from lacunet.data.panels import refuse_panel
 from lacunet.data.proposals import proposals
@@ -27,11 +27,11 @@ from lacunet.data.states import (
     StatesError,
     WeightsError,
     codes_not_seen,
+    look_at_columns,
     may_be_cut,
-    remarks,
-    seen_in,
+    note_on_missing_words,
+    state_remarks,
     states_of,
-    taken_as_missing,
 )
 from lacunet.errors import LacunetError, warn
 from lacunet.network.dates import UNITS
@@ -70,8 +70,10 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
         return _network_of_panel(dataset, edges)
     source = source_of_data(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
-    given = given_states(dataset.states)
+    given = check_given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
+    if not is_of_all(edges):
+        refuse_strangers("latent", dataset.latent, drawn.variables, "the network")
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
@@ -109,6 +111,7 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
         )
     panel = panel_from(data)
     every, tied = unrolled_edges(template, panel.waves)
+    panel.warn_of_gaps()
     names = list(dict.fromkeys(in_time(name).name for name in every.variables))
     with_wave = {node.name for node in map(in_time, every.variables) if node.wave is not None}
     if both := [name for name in names if name in with_wave and name in every.variables]:
@@ -222,7 +225,9 @@ class ColumnsHeld:
         if not self.first:
             return proposals(network, {}, {})
         columns = {name: name for name in network.variables if name in self.source.columns}
-        reading = Reading(network, self.source, self.data, columns, ())
+        reading = Reading(
+            network=network, source=self.source, data=self.data, column_of=columns, notes=()
+        )
         pieces = [piece for piece, _ in self.first]
         shown = {name: encoded_column(reading, name, pieces)[0] for name in columns}
         for skips in skips_of(network, reading.sets_of):
@@ -243,19 +248,19 @@ def columns_held(
 
     What bins say of all columns holds for identifiers and weights only where edges name them.
     """
-    given = given_states(data.states)
+    given = check_given_states(data.states)
     if both := [name for name in columns if name in data.bins and name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
     looked_up = [name for name in columns if name not in given]
     by_hand = [name for name in columns if name in given]
-    seen, first = seen_in(source, looked_up, data, by_hand) if looked_up else ({}, ())
+    seen, first = look_at_columns(source, looked_up, data, by_hand) if looked_up else ({}, ())
     cut = dict[str, Any]()
     for name, column in seen.items():
         bins = data.bins.get(name, data.bins.get(None))
         is_auto = isinstance(bins, str) and bins == "auto"
         if is_auto or name not in data.bins:
             is_variable = are_named or name in data.bins or may_be_cut(name, column)
-            bins = chosen_bins(bins, column) if bins is not None and is_variable else None
+            bins = bins_for_column(bins, column) if bins is not None and is_variable else None
         if isinstance(bins, str) and bins in UNITS:
             given[name] = dates_by(bins, name, column)
         elif bins is not None:
@@ -263,7 +268,9 @@ def columns_held(
     cuts = cuts_found(source, cut, data)
     given |= {name: labels_of(points) for name, points in cuts.items()}
     extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
-    return ColumnsHeld(source, data, given, cuts, seen, first, extra)
+    return ColumnsHeld(
+        source=source, data=data, given=given, cuts=cuts, seen=seen, first=first, extra=extra
+    )
 
 
 def network_of_edges(
@@ -279,7 +286,8 @@ def network_of_edges(
     >>> network.states("Ill"), assumed
     (('0', '1'), ['Ill'])
     """
-    read, given = edges_of(edges), states or {}
+    read = edges_of(edges)
+    given = states or {}
     all_states = {name: given.get(name, ("0", "1")) for name in read.variables}
     return Network(all_states, read.parents_of), [name for name in all_states if name not in given]
 
@@ -394,9 +402,9 @@ def _remarks_on(
 ) -> Iterator[str]:
     """What may surprise about the columns that are variables."""
     seen = {name: held.seen[name] for name in columns if name in held.seen}
-    yield from taken_as_missing(seen, inferred)
+    yield from note_on_missing_words(seen, inferred)
     for name, states in inferred.items():
-        yield from remarks(name, seen[name], states)
+        yield from state_remarks(name, seen[name], states)
     if len(seen) == len(columns):
         yield from codes_not_seen(seen)
     for name, points in held.cuts.items():
@@ -444,7 +452,7 @@ def with_network_states(data: Data) -> Data:
     )
 
 
-def given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
+def check_given_states(states_of: Mapping[str, Any]) -> dict[str, Scope]:
     """States as the user gives them, checked; numbers are spelled as those in data are."""
     checked = {}
     for name, states in states_of.items():
@@ -501,7 +509,9 @@ def _between_edges(absent: Sequence[str], columns: Scope) -> str:
         child, parents = formulas[0].groups()
         return f"edges have arrows: '{', '.join(re.split(SIGN, parents))} -> {child}'."
     several = [name.split() for name in absent if {*name.split()} <= {*columns}]
-    return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
+    if several:
+        return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'."
+    return ""
 
 
 def _summary(

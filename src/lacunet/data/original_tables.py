@@ -22,19 +22,19 @@ from lacunet.data.source_parts import with_nulls
 from lacunet.data.spellings import as_type, common_type, keys_by_name
 
 # The codes of a column (the number of states where nothing is shown), and the states.
-States = tuple[NDArray[Any], tuple[str, ...]]
+CodesAndLabels = tuple[NDArray[Any], tuple[str, ...]]
 
 
-def held_data(data: Data, known: Collection[str] | None = None) -> Data:
+def hold_data_in_memory(data: Data, known: Collection[str] | None = None) -> Data:
     """The same, with a source in memory whose columns can be replaced.
 
     Where columns are ``known``, empty cells of all others are nulls in what text files give.
     """
-    return replace(data, source=held(data, known), query=None, database=None)
+    return replace(data, source=hold_in_memory(data, known), query=None, database=None)
 
 
-def held(data: Any, known: Collection[str] | None = None) -> Any:
-    """The data as something in memory whose columns can be replaced; as in `held_data`."""
+def hold_in_memory(data: Any, known: Collection[str] | None = None) -> Any:
+    """What `hold_data_in_memory` holds: something whose columns can be replaced."""
     import pyarrow as pa
 
     frame = data.source if isinstance(data, Data) else data
@@ -72,7 +72,9 @@ FEW_ROWS = 4  # whose cells are asked for one by one
 
 def _library(frame: Any) -> str:
     """The package of a frame, or "dict"."""
-    return "dict" if isinstance(frame, Mapping) else type(frame).__module__.partition(".")[0]
+    if isinstance(frame, Mapping):
+        return "dict"
+    return type(frame).__module__.partition(".")[0]
 
 
 def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
@@ -114,7 +116,7 @@ def _python(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def replaced(frame: Any, columns: Mapping[str, States]) -> Any:
+def replace_columns(frame: Any, columns: Mapping[str, CodesAndLabels]) -> Any:
     """The frame with some columns, new or not, as ordered categories; null where not shown."""
     key_of = keys_by_name(_keys(frame))
     return _with_columns(
@@ -151,7 +153,8 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     if library == "pandas":
         import pandas as pd
 
-        whole, added = frame.copy(deep=False), {}
+        whole = frame.copy(deep=False)
+        added = {}
         for name, column in columns.items():
             cells = pd.Series(column, index=frame.index)
             if name in frame.columns:
@@ -176,9 +179,9 @@ def _texts(codes: NDArray[Any], states: Sequence[str]) -> list[str | None]:
     return [names[code] for code in codes.tolist()]
 
 
-def filled(
+def fill_frame(
     frame: Any,
-    columns: Mapping[str, tuple[NDArray[Any], States]],
+    columns: Mapping[str, tuple[NDArray[Any], CodesAndLabels]],
     cells_of: Mapping[str, StateCells],
 ) -> Any:
     """The frame with what is not shown filled in; every other cell keeps its value and its type.
@@ -186,7 +189,8 @@ def filled(
     For each column: the codes that its rows show, and the states to fill in. What some row shows
     is taken from there, all else from the cells of states.
     """
-    key_of, replacements = keys_by_name(_keys(frame)), {}
+    key_of = keys_by_name(_keys(frame))
+    replacements = {}
     for name, (shown, (fill, states)) in columns.items():
         missing = shown >= len(states)
         if not missing.any():
@@ -207,7 +211,7 @@ def filled(
     return _with_columns(frame, replacements)
 
 
-def repeated(frame: Any, rows: NDArray[np.int64], ones: str = "") -> Any:
+def repeat_rows(frame: Any, rows: NDArray[np.int64], ones: str = "") -> Any:
     """The frame with some rows, perhaps more than once, and with ones in a column."""
     library = _library(frame)
     if library == "pandas":
@@ -277,7 +281,8 @@ def _with_pandas_cells(column: Any, values: Sequence[Any]) -> Any:
 def _with_polars_cells(column: Any, cells: StateCells) -> Any:
     import polars as pl
 
-    values, kind = [*cells.values.values()], column.dtype
+    values = [*cells.values.values()]
+    kind = column.dtype
     if kind == pl.Object:
         return pl.Series(column.name, [*column.to_list(), *values], kind)
     if kind in (pl.Enum, pl.Categorical):
@@ -291,11 +296,11 @@ def _with_polars_cells(column: Any, cells: StateCells) -> Any:
     return whole.cast(kind) if is_same else whole
 
 
-def kept_columns(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def columns_as_read(frame: Any, pieces: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Columns as they came, for `frame_like`: those of the frame itself, or the pieces."""
     names = pieces[0]
     if _library(frame) in ("pandas", "polars"):
-        return {name: held(frame)[name] for name in names}
+        return {name: hold_in_memory(frame)[name] for name in names}
     if _library(frame) == "dict":
         return {name: np.array([*frame[name], None], object)[:-1] for name in names}
     import pyarrow as pa

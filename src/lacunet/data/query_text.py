@@ -4,7 +4,8 @@ A name or state is in quotes if it holds a comma, a bar or an equals sign. What 
 
 - a state, ``Age=60+``;
 - one of several, ``Age in {40-59, 60+}``;
-- a comparison with a number, ``Age>=60``, where the states are numbers or intervals of them;
+- a comparison, ``Age>=60``, where the states are numbers, intervals of them or periods of dates;
+  two for both ends, ``Age>=20, Age<60``;
 - likelihoods of the states, ``Test ~ {pos: 0.8, neg: 0.2}`` (see `lacunet.data.evidence`).
 """
 
@@ -61,16 +62,16 @@ def is_query(text: str) -> bool:
     return _PROBABILITY.match(text.lstrip()) is not None or "|" in text or "=" in text
 
 
-def asked_query(text: str, network: Network) -> AskedQuery:
+def parse_query(text: str, network: Network) -> AskedQuery:
     """What is asked, given and done, if the network has it.
 
     Examples
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
-    >>> asked_query("P(Ill | Age=old)", network)
+    >>> parse_query("P(Ill | Age=old)", network)
     AskedQuery(target=['Ill'], given={'Age': 'old'}, do={}, states={}, each=[], each_do=[])
-    >>> asked_query("P(Ill=yes)", network).states, asked_query("P(Ill | Age)", network).each
+    >>> parse_query("P(Ill=yes)", network).states, parse_query("P(Ill | Age)", network).each
     ({'Ill': 'yes'}, ['Age'])
     """
     typed = split_query(text)
@@ -87,7 +88,7 @@ def asked_query(text: str, network: Network) -> AskedQuery:
     for name in dict.fromkeys([*each, *each_do]):
         if name in names or behind.count(name) > 1:
             raise LacunetError(f"the query {text!r} names {name!r} more than once.")
-    return AskedQuery(names, given, do, states, each, each_do)
+    return AskedQuery(target=names, given=given, do=do, states=states, each=each, each_do=each_do)
 
 
 def as_probability(text: str) -> str:
@@ -145,7 +146,7 @@ def split_query(text: str) -> Typed:
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
         )
     given, done = _without_do(text[position + 1 :])
-    return Typed(parts_of(text[:position]), parts_of(given), parts_of(done))
+    return Typed(split_at_commas(text[:position]), split_at_commas(given), split_at_commas(done))
 
 
 def _without_do(text: str) -> tuple[str, str]:
@@ -164,9 +165,11 @@ def _without_do(text: str) -> tuple[str, str]:
     raise LacunetError(f"the query {text.strip()!r}: do( is not closed.", 'as in "Y | do(X=yes)".')
 
 
-def parts_of(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """What commas separate, without the spaces around it."""
-    unquoted, parts, begin = quotes_blanked(text), list[str](), 0
+    unquoted = quotes_blanked(text)
+    parts = list[str]()
+    begin = 0
     while braces := _BRACES.search(unquoted, begin):
         close = unquoted.find("}", braces.end())
         if close < 0:
@@ -199,7 +202,7 @@ def states_in(parts: Sequence[str], network: Network) -> dict[str, str]:
     --------
     >>> from lacunet.network.network import Network
     >>> ages = Network({"Age": ["<40", "[40,60)", ">=60"]}, cuts={"Age": [0, 40, 60, 99]})
-    >>> states_in(parts_of("Age=[40,60)"), ages), states_in(["Age=50"], ages)
+    >>> states_in(split_at_commas("Age=[40,60)"), ages), states_in(["Age=50"], ages)
     ({'Age': '[40,60)'}, {'Age': '[40,60)'})
     >>> states_in(["Age>=60"], ages), states_in(["Age <40"], ages)
     ({'Age': '>=60'}, {'Age': '<40'})
@@ -218,7 +221,7 @@ def evidence_in(parts: Sequence[str], network: Network) -> dict[str, object]:
     --------
     >>> from lacunet.network.network import Network
     >>> network = Network({"Age": ["0-39", "40-59", "60+"], "Test": ["neg", "pos"]})
-    >>> evidence_in(parts_of("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
+    >>> evidence_in(split_at_commas("Age in {40-59, 60+}, Test ~ {pos: 0.8, neg: 0.2}"), network)
     {'Age': ['40-59', '60+'], 'Test': {'pos': 0.8, 'neg': 0.2}}
     """
     given, bare = _states_and_names(parts, network)
@@ -235,6 +238,7 @@ def _states_and_names(
     """What is given of variables, as in `evidence_in`, and those that stand without a state."""
     state_of: dict[str, object] = {}
     bare: list[str] = []
+    compared: set[str] = set()  # given by a comparison: another one may give the other end
     left = list(parts)
     while left:
         part = left.pop(0)
@@ -244,7 +248,7 @@ def _states_and_names(
         known = [name for name in network.variables if _is_about(part, name)]
         if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part)):
             name = network.known(other[1])
-            others = [state for state in network.states(name) if state != other[2].strip()]
+            others = _all_but(network, name, other[2].strip())
             raise LacunetError(
                 f"{part!r}: a query knows no 'not equal'.",
                 f"write {assigned(name, others if len(others) > 1 else others[0])}.",
@@ -255,18 +259,52 @@ def _states_and_names(
             name = before if before in network.states_of else name
             states = network.states(network.known(name)) if name else ()
             cut = "; a number stands for its interval" if name in network.cuts_of else ""
-            hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
+            hint = ""
+            if states:
+                hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}."
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
-        if name in state_of:
-            raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
+        is_other_end = name in compared and text.startswith(("<", ">"))
+        if name in state_of and not is_other_end:
+            raise LacunetError(f"the query names {name!r} more than once.")
         if _BRACES.match(text):
             state_of[name] = _in_braces(text, network, name)
             continue
-        state_of[name], taken = _state(text.removeprefix("="), left, network, name)
+        state, taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
+        state_of[name] = _in_both(network, name, state_of[name], state) if is_other_end else state
+        if text.startswith(("<", ">")):
+            compared.add(name)
     return state_of, bare
+
+
+def _all_but(network: Network, name: str, value: str) -> list[str]:
+    """The states that a value does not mean; of what means none, all."""
+    from lacunet.data.evidence import places_seen
+
+    try:
+        places = places_seen(network, {name: value}).get(name, ())
+    except LacunetError:
+        places = ()
+    states = network.states(name)
+    return [state for index, state in enumerate(states) if index not in places] or list(states)
+
+
+def _in_both(network: Network, name: str, first: object, second: object) -> list[str]:
+    """The states that two comparisons leave."""
+    from lacunet.data.evidence import places_seen
+
+    states = network.states(name)
+    either = [places_seen(network, {name: value}).get(name, ()) for value in (first, second)]
+    both = [states[index] for index in either[0] if index in either[1]]
+    if not both:
+        ends = f"{assigned(name, first)} and {assigned(name, second)}"
+        raise LacunetError(
+            f"no state of {name!r} is left by {ends}.",
+            f"its states are {listed(states)}.",
+        )
+    return both
 
 
 def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str], dict[str, str]]:
@@ -354,7 +392,8 @@ def _likelihoods(items: Sequence[str], network: Network, name: str) -> dict[str,
         state, _ = _state(",".join([*pieces, before]).strip(), (), network, name)
         if state in likelihoods:
             raise LacunetError(f"the query names the state {state!r} of {name} more than once.")
-        likelihoods[state], pieces = number, []
+        likelihoods[state] = number
+        pieces = []
     if pieces or not items:
         example = dict.fromkeys(network.states(name), 0.5)
         raise LacunetError(

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.data.batches import Door, remarks
+from lacunet.data.batches import Door, matching_remarks
 from lacunet.data.column_rules import Reading, plan_reading
 from lacunet.data.data import Data, as_data
 from lacunet.data.encode import NOUN, OddCells
@@ -70,23 +70,25 @@ def read_table(
     if isinstance(data.source, EncodedTable):
         table = _accepted(data.source, network, data)
     else:
-        reading, read_report = plan_reading(data, network), ReadReport()
+        reading = plan_reading(data, network)
+        read_report = ReadReport()
         batches = Door(reading, read_report).batches(progress)
         table = EncodedTable.joined(reading.network.cardinality_of, batches)
         table = with_report(table, reading, read_report)
-    return table if keep_sets else taken_as_missing(table)
+    return table if keep_sets else sets_as_missing(table)
 
 
 def with_report(table: EncodedTable, reading: Reading, read_report: ReadReport) -> EncodedTable:
     """A table of all rows with its notes, and with the units of rows of weight zero."""
-    notes, design = read_notes(reading, read_report), table.design
+    notes = read_notes(reading, read_report)
+    design = table.design
     if design is not None:
         design = replace(design, unweighted=read_report.unweighted)
     numbers = table.row_numbers if read_report.kept < read_report.given else None
     return replace(table, notes=notes, design=design, row_numbers=numbers)
 
 
-def taken_as_missing(table: EncodedTable) -> EncodedTable:
+def sets_as_missing(table: EncodedTable) -> EncodedTable:
     """The table without sets of states, with a note on how many cells that makes missing."""
     cells = table.cells_of_sets
     if not cells:
@@ -137,7 +139,8 @@ def rows_with_codes(
     """
     every = replace(data.every_row(), source=source, query=None, database=None)
     reading = plan_reading(replace(every, aside=(*every.aside, *columns)), network)
-    read_report, number = read_report or ReadReport(), 1
+    read_report = read_report or ReadReport()
+    number = 1
     for piece, *tables in Door(replace(reading, keep=columns), read_report, unseen).rows():
         numbers = np.arange(number, number + piece.rows)
         table, shown = (replace(rows, row_numbers=numbers) for rows in tables)
@@ -224,9 +227,11 @@ def read_notes(
     if not read_report.kept:
         noun = _zero_noun(reading.data)
         raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")
-    sums, replicates = read_report.replicate_sums, reading.data.replicate_weights
+    sums = read_report.replicate_sums
+    replicates = reading.data.replicate_weights
     if sums is not None and not sums.all():
-        index, names = int(np.argmin(sums)), replicates.names if replicates else ()
+        index = int(np.argmin(sums))
+        names = replicates.names if replicates else ()
         name = repr(names[index]) if names else f"number {index + 1}"
         raise WeightError(
             f"every row has weight zero in the column {name} of replicate_weights=.",
@@ -237,7 +242,7 @@ def read_notes(
         every.append(_AGGREGATED)
     if read_report.has_fractions:
         every.append(_FRACTIONS)
-    every += remarks(reading, read_report.odd_in, read_report.contradicted)
+    every += matching_remarks(reading, read_report.odd_in, read_report.contradicted)
     notes = tuple(every)
     warned = set() if warned is None else warned
     for note in notes:

@@ -32,7 +32,14 @@ from uuid import uuid4
 import numpy as np
 
 from lacunet.data.encode import array_of, label_column, text_array, values_of
-from lacunet.data.table import Copies, Design, EncodedTable, code_type, in_tables, shared
+from lacunet.data.table import (
+    Copies,
+    Design,
+    EncodedTable,
+    code_type,
+    in_tables,
+    share_equal_arrays,
+)
 from lacunet.errors import LacunetError, warn
 from lacunet.limits import gibibytes
 from lacunet.network.network import FloatArray
@@ -162,8 +169,14 @@ def _remove(folder: Path, lock: int | None) -> None:
 
 
 EXTRA_BYTES = 8  # of a weight, a number of copies, a sum of squares; a label takes less
-WEIGHT, ROWS, SQUARES, STRATUM, CLUSTER = "weight", "rows", "squares", "stratum", "cluster"
-REPLICATE, FACTORS, SETS = "replicate", b"factors", b"sets"
+WEIGHT = "weight"
+ROWS = "rows"
+SQUARES = "squares"
+STRATUM = "stratum"
+CLUSTER = "cluster"
+REPLICATE = "replicate"
+FACTORS = b"factors"
+SETS = b"sets"
 
 
 @dataclass(frozen=True)
@@ -219,9 +232,10 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
         np.stack(replicates, axis=1) if replicates else None,
         factors,
     )
-    weights, copies = numbers(WEIGHT) if WEIGHT in names else None, None
+    weights = numbers(WEIGHT) if WEIGHT in names else None
+    copies = None
     if weights is not None and ROWS in names:
-        weights, rows, squares = shared(weights, numbers(ROWS), numbers(SQUARES))
+        weights, rows, squares = share_equal_arrays(weights, numbers(ROWS), numbers(SQUARES))
         copies = Copies(rows, squares)
     return {
         "weights": weights,

@@ -44,7 +44,9 @@ def check_select(query: str, label: str) -> str:
     if first == "with":
         first = next((word for word in words if word in (*READING_WORDS[:3], *WRITING)), first)
     if first not in READING_WORDS or ";" in bare[:end]:
-        begins = f", and begins with {first.upper()}" if first not in ("", *READING_WORDS) else ""
+        begins = ""
+        if first not in ("", *READING_WORDS):
+            begins = f", and begins with {first.upper()}"
         raise DataError(
             f"{label} is not one statement that reads{begins}.", "give one SELECT statement."
         )
@@ -59,7 +61,8 @@ def _blank(match: re.Match[str]) -> str:
 
 def _top_words(bare: str) -> Iterator[str]:
     """The words of a statement that are not in parentheses, unless all of it is."""
-    depth, has_words = 0, False
+    depth = 0
+    has_words = False
     for match in re.finditer(r"[()]|\w+|[^\s\w]", bare):
         token = match.group()
         if token == "(":

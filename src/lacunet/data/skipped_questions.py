@@ -28,7 +28,8 @@ class Skips:
     """
 
     def __init__(self, network: Network, name: str, allowed: Mapping[str, Mask]) -> None:
-        self.name, self.rule = name, network.not_asked_of[name]
+        self.name = name
+        self.rule = network.not_asked_of[name]
         self.contradicted = self._rows = 0
         self.first: int | None = None
         self.states = network.cardinality(name)
@@ -72,12 +73,14 @@ class Skips:
 
     def implied(self, columns: Columns) -> Mask:
         """Whether each row's cell, missing or not, says no more than the rule does."""
-        codes, (holds, fails) = columns[self.name], self._verdicts(columns)
+        codes = columns[self.name]
+        holds, fails = self._verdicts(columns)
         return (holds & self._holds_skip[codes]) | (fails & self._holds_rest[codes])
 
     def _verdicts(self, columns: Columns, unseen: Collection[str] = ()) -> tuple[Mask, Mask]:
         """Whether the rule holds, and whether it fails, in each row."""
-        scope, missing = self.rule.scope, self.rule.truth.shape
+        scope = self.rule.scope
+        missing = self.rule.truth.shape
         codes = [
             np.full_like(columns[name], code) if name in unseen else columns[name]
             for name, code in zip(scope, missing, strict=True)
@@ -101,7 +104,7 @@ def by_rules(
     return filled
 
 
-def ruled(network: Network, table: EncodedTable) -> EncodedTable:
+def apply_rules(network: Network, table: EncodedTable) -> EncodedTable:
     """The table with a network's rules applied by all variables."""
     columns = by_rules(skips_of(network, table.sets_of), table.columns)
     return table.with_columns(table.cardinality_of, columns)

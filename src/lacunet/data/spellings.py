@@ -50,7 +50,8 @@ class SeenValues:
             self.add({name: list(column) for name, column in frame.items()}, shown, names)
             return
         (part,) = source_from(frame).parts
-        key_of, row = keys_by_name(part.columns), 0
+        key_of = keys_by_name(part.columns)
+        row = 0
         for piece in part.read([key_of[name] for name in names if name in key_of]):
             self.add(piece.columns, shown.take(slice(row, row + piece.rows)), names)
             row += piece.rows
@@ -70,7 +71,8 @@ class SeenValues:
         for name in names:
             if name not in key_of:
                 continue
-            column, size = columns[key_of[name]], shown.cardinality_of[name]
+            column = columns[key_of[name]]
+            size = shown.cardinality_of[name]
             values = self.value_of.setdefault(name, {})
             if len(values) < size:
                 codes, rows = np.unique(shown.columns[name], return_index=True)
@@ -92,7 +94,8 @@ class SeenValues:
         numbers = number_column(column, self.decimal)
         intervals = np.clip(np.searchsorted(cuts, numbers, side="right"), 1, len(cuts) - 1) - 1
         is_held = (codes == intervals) & np.isfinite(numbers)  # not a code of an interval
-        held, size = intervals[is_held], len(cuts) - 1
+        held = intervals[is_held]
+        size = len(cuts) - 1
         none = np.zeros(size)
         rows = np.ones(len(held)) if weights is None else weights[is_held]
         self.sums_of[name] = self.sums_of.get(name, none) + np.bincount(
@@ -112,7 +115,7 @@ class SeenValues:
         """Each state as the rows write it; None where their column cannot hold all."""
         if self.type_of[name] is None:
             return spellings(self._kind(name), self.value_of[name], states)
-        cells = typed_states(self.type_of[name], self.value_of[name], states)
+        cells = spellings_as_array(self.type_of[name], self.value_of[name], states)
         return None if cells is None else cells.to_pylist()
 
     def written(self, name: str, states: Sequence[str]) -> Sequence[Any]:
@@ -220,7 +223,7 @@ def _number(state: str) -> int | float | None:
     return int(number) if number == number.to_integral_value() else float(number)
 
 
-def typed_states(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> Any:
+def spellings_as_array(kind: Any, shown: Mapping[int, Any], states: Sequence[str]) -> Any:
     """The `spellings` of states as an Arrow array of a column's type; None if it must hold states.
 
     Of a column that has texts in some parts of the data, numbers in others, all are texts.

@@ -104,7 +104,8 @@ class SpellingsError(StatesError):
         states_of: Mapping[str, Sequence[str]],
         codes_of: Mapping[str, Mapping[str, str]],
     ) -> None:
-        self.states_of, self.codes_of = dict(states_of), dict(codes_of)
+        self.states_of = dict(states_of)
+        self.codes_of = dict(codes_of)
         states = {name: [*texts] for name, texts in self.states_of.items()}
         typed = [states_option(name, texts) for name, texts in states.items()]
         codes = shlex.quote(json.dumps(self.codes_of, ensure_ascii=False))
@@ -187,7 +188,9 @@ class Seen:
         # A column of a numeric type has its points, whatever the decimal character of texts.
         decimal = self.decimal if self.has_texts else "."
         numbers = [number_of(with_points(text, decimal)) for text in self.cells]
-        return [number for number in numbers if number is not None] if None not in numbers else []
+        if None not in numbers:
+            return [number for number in numbers if number is not None]
+        return []
 
     @property
     def are_numbers(self) -> bool:
@@ -358,7 +361,7 @@ def _is_nested(column: Column) -> bool:
 FirstRows = Sequence[tuple[Piece, FloatArray | None]]
 
 
-def seen_in(
+def look_at_columns(
     source: DataSource, columns: Sequence[str], data: Data, also: Sequence[str] = ()
 ) -> tuple[dict[str, Seen], FirstRows]:
     """What each of the columns holds, and the first rows, of other columns also.
@@ -426,7 +429,8 @@ def states_of(
             f"column {name!r} looks like free text: its values are longer than states can be, "
             f"which have at most {MOST_CHARACTERS:,} characters."
         )
-    labels, texts = seen.labels, sorted(seen.cells if seen.is_declared else _merged(seen.cells))
+    labels = seen.labels
+    texts = sorted(seen.cells if seen.is_declared else _merged(seen.cells))
     if seen.order:
         dropped = {*seen.asked, *seen.tokens, *(seen.codes.keys() - labels.keys()), ""}
         dropped |= set() if NONE in seen.cells else {NONE}
@@ -473,10 +477,13 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
+    """Refuse a column that is no discrete variable: constant, or of too many different values."""
     key = keyed(name, "=")
     give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
-        held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
+        held = "holds no value"
+        if states:
+            held = f"is constant: it holds nothing but {states[0]!r}"
         raise StatesError(
             f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
@@ -494,14 +501,13 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
             remedy=remedy,
         )
     if seen.is_identifier:
-        measured = (
-            ""
-            if seen.is_serial or not seen.numbers
-            else (f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}.")
-        )
+        measured = ""
+        if seen.numbers and not seen.is_serial:
+            measured = f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}."
+        first = f"first {KEPT_VALUES:,} " if is_cut else ""
         raise IdentifierError(
-            f"column {name!r} looks like an identifier: none of "
-            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.{measured}"
+            f"column {name!r} looks like an identifier: none of its {first}values occurs "
+            f"twice.{measured}"
         )
     example = f"(for example {', '.join(states[:3])})"
     if not seen.are_numbers:
@@ -543,7 +549,7 @@ def may_be_cut(name: str, seen: Seen) -> bool:
     return not is_numbered and name.lower() not in NAMES_OF_WEIGHTS
 
 
-def taken_as_missing(
+def note_on_missing_words(
     seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]]
 ) -> Iterator[str]:
     """Which values were taken as missing without being named, in one line for all columns.
@@ -577,7 +583,8 @@ def _as_states(
 ) -> str:
     """What to write if a token is a state: of the first column that has states."""
     for name in (v for v in names if v in states_of):
-        states, tokens = states_of[name], seen[name].tokens
+        states = states_of[name]
+        tokens = seen[name].tokens
         it = "it is a state" if len(tokens) == 1 else "any of them is a state"
         names = [*(states if len(states) <= FEW_STATES else ["..."]), *tokens]
         every = ", ".join(text if text == "..." else repr(text) for text in names)
@@ -601,7 +608,7 @@ def codes_not_seen(seen: Mapping[str, Seen]) -> Iterator[str]:
         yield f"no variable has the value {' or '.join(asked)}, which missing= (--missing) names."
 
 
-def remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
+def state_remarks(name: str, seen: Seen, states: Sequence[str]) -> Iterator[str]:
     """What may surprise the user about the states of one column."""
     if seen.nones and seen.empty:
         option = in_shell(f"{keyed(name, '=')}=None")

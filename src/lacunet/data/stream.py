@@ -97,7 +97,9 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
         with suppress(DataError):  # which could not name the row: reading all rows does
             plain = _missing_in(replace(narrow, source=DataSource(tuple(parts))), silent)
     names = plain | ruled
-    return names & _missing_in(_with_variables(reading, names), progress) if names else set()
+    if names:
+        return names & _missing_in(_with_variables(reading, names), progress)
+    return set()
 
 
 def _with_variables(reading: Reading, names: set[str]) -> Reading:
@@ -105,7 +107,8 @@ def _with_variables(reading: Reading, names: set[str]) -> Reading:
 
     All others are missing in every row.
     """
-    rules, needed = reading.network.not_asked_of, set(names)
+    rules = reading.network.not_asked_of
+    needed = set(names)
     for name in reversed(reading.network.order):
         needed |= {*rules[name].scope} if name in needed and name in rules else set()
     return replace(
@@ -132,7 +135,9 @@ def held_or_coded(
 
     Also which variables are missing in some row.
     """
-    sizes, rows, left = reading.network.cardinality_of, 0, iter(batches)
+    sizes = reading.network.cardinality_of
+    rows = 0
+    left = iter(batches)
     held: deque[EncodedTable] = deque()
     while rows <= most and (batch := next(left, None)) is not None:
         held.append(batch)

@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.network.network import FloatArray, Mask, Scope
+from lacunet.text import counted, first_of
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Columns = Mapping[str, Codes]
 Sets = Sequence[tuple[int, ...]]  # of states, ascending
 T = TypeVar("T")
 ROW_PARTS_ROUNDING = 1e-6  # of a sum of parts of rows
+MOST_NAMED = 5  # columns, in one line
 
 
 # The states of each set of each variable that has any, ascending: neither one nor all of them.
@@ -97,7 +99,7 @@ class Copies:
         return cls(rows, np.concatenate([part.squares for part in parts]))
 
 
-def shared(
+def share_equal_arrays(
     weights: FloatArray, rows: FloatArray, squares: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Weights, numbers of copies and squared weights: one array where every copy weighs one."""
@@ -203,7 +205,7 @@ def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     return ceil(rows - ROW_PARTS_ROUNDING)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
 
@@ -229,6 +231,10 @@ class EncodedTable:
     design: Design | None = None
     sets_of: SetsOf = field(default_factory=dict)
     hidden_elsewhere: Scope = ()
+
+    def __repr__(self) -> str:
+        names = first_of(list(self.columns), MOST_NAMED)
+        return f"<EncodedTable: {counted(self.rows, 'row')} of {names}>"
 
     @property
     def rows(self) -> int:
@@ -285,7 +291,9 @@ class EncodedTable:
     @property
     def row_count(self) -> int:
         """The number of rows of the data, copies of one row included."""
-        return self.rows if self.copies is None else whole_rows(float(self.copies.rows.sum()))
+        if self.copies is None:
+            return self.rows
+        return whole_rows(float(self.copies.rows.sum()))
 
     @property
     def variables(self) -> Scope:
@@ -343,7 +351,8 @@ class EncodedTable:
         """The rows with the weights of a replicate, by its number, and without those of none."""
         assert self.design is not None
         assert self.design.replicates is not None
-        weights, copies = np.ascontiguousarray(self.design.replicates[:, replicate]), None
+        weights = np.ascontiguousarray(self.design.replicates[:, replicate])
+        copies = None
         if self.copies is not None:
             rows = self.copies.rows
             weights, copies = weights * rows, Copies(rows, weights**2 * rows)
@@ -352,7 +361,9 @@ class EncodedTable:
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The number of each row in the data as given, from 1."""
-        return np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
+        if self.row_numbers is None:
+            return np.arange(1, self.rows + 1)
+        return self.row_numbers
 
     @property
     def row_weights(self) -> FloatArray:

@@ -87,7 +87,8 @@ def texts_of_codes(
     >>> texts_of_codes(aged, "Age", [(1, 2), (0, 1)])[0]
     ['0-39', '40-49', '50+', None, '40+', '0-39 or 40-49']
     """
-    states, known = network.states(name), network.codes_of.get(name, {})
+    states = network.states(name)
+    known = network.codes_of.get(name, {})
     matcher = Matcher(states, cuts=network.cuts_of.get(name, ()), codes=known)
     members_of = [*((code,) for code in range(len(states))), (), *matcher.sets]
     text_of = {}

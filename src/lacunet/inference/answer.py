@@ -12,16 +12,17 @@ import numpy as np
 
 from lacunet.errors import ByName, LacunetError
 from lacunet.inference.errors import QueryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.labelled_tables import (
     Labelled,
     Library,
-    States,
+    StatesOfScope,
     columns_beside,
     interval_columns,
     interval_legend,
     probability,
 )
-from lacunet.network.network import FloatArray, NetworkError, Scope
+from lacunet.network.network import FloatArray, Scope
 from lacunet.network.spelling import as_declared, spelled
 from lacunet.text import assigned, conditional, counted, first_of, in_quotes
 from lacunet.text_tables import as_html
@@ -78,7 +79,7 @@ class AnswerBasis(NamedTuple):
 
     heading: str | Callable[[], str]  # what is asked as it is written, or what writes it
     scope: Scope
-    states: States
+    states: StatesOfScope
     share: Share = None  # without support, or what computes it, or that of each row
     level: float | None = None
     bounds: Bounds | None = None
@@ -174,7 +175,7 @@ class Answer:
         return self._basis.scope
 
     @property
-    def states(self) -> States:
+    def states(self) -> StatesOfScope:
         """The states along each axis."""
         return self._basis.states
 
@@ -355,7 +356,8 @@ def notes_of(answer: Answer) -> list[str]:
 
 def legend_of(answer: Answer) -> list[str]:
     """What the columns beside the probabilities are."""
-    basis, lines = basis_of(answer), []
+    basis = basis_of(answer)
+    lines = []
     if answer.level is not None:
         lines.append(interval_legend(answer.level, is_credible=basis.is_credible))
     if basis.lacks_intervals:
@@ -435,7 +437,9 @@ def _declared(name: str, state: object, declared: Sequence[str]) -> str:
     written = as_declared(spelled(state), declared)
     if written not in declared:
         is_place = isinstance(state, int) and not isinstance(state, bool)
-        by_place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
+        by_place = ""
+        if is_place:
+            by_place = f"; answer.probabilities[{state}] is a number by its place"
         raise NetworkError.no_such_state(name, str(state), declared, by_place)
     return written
 
@@ -454,9 +458,12 @@ def _stated(heading: str, states: Mapping[str, str]) -> str:
     return heading
 
 
-def table_of(answers: Sequence[Answer], title: str, scope: Scope, states: States) -> Answer:
+def answer_table(
+    answers: Sequence[Answer], title: str, scope: Scope, states: StatesOfScope
+) -> Answer:
     """Answers of one kind as one: a row for each configuration of the variables of ``scope``."""
-    first, shape = basis_of(answers[0]), tuple(map(len, states))
+    first = basis_of(answers[0])
+    shape = tuple(map(len, states))
 
     def stacked(rows: Iterable[Any]) -> FloatArray:
         cells = np.stack([np.asarray(row) for row in rows])

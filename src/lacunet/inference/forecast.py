@@ -55,8 +55,8 @@ class Forecast:
             f"problems (set and values around)  {self.problems:,}, each solved once per EM step",
             f"table cells read per EM step      {self.reads:,.0f}",
             f"memory                            {gibibytes(self.bytes_needed)}",
-            f"time per EM step                  {in_words(self.seconds)}",
-            f"time for a hundred of them        {in_words(100 * self.seconds)}",
+            f"time per EM step                  {time_in_words(self.seconds)}",
+            f"time for a hundred of them        {time_in_words(100 * self.seconds)}",
         ]
         if self.loopy_problems:
             lines.append(f"left to loopy propagation         {self.loopy_problems:,} problems")
@@ -65,22 +65,24 @@ class Forecast:
     @property
     def time(self) -> str:
         """How long it takes, in words."""
-        return in_words(self.seconds)
+        return time_in_words(self.seconds)
 
 
-def in_words(seconds: float) -> str:
+def time_in_words(seconds: float) -> str:
     """How long that is.
 
     Examples
     --------
-    >>> in_words(0.25), in_words(200)
+    >>> time_in_words(0.25), time_in_words(200)
     ('about 250.0 ms', 'about 3.3 min')
     """
     if seconds < 1e-4:
         return "less than 0.1 ms"
     if seconds < 1:
         return f"about {seconds * 1e3:,.1f} ms"
-    return f"about {seconds:,.1f} s" if seconds < 100 else f"about {seconds / 60:,.1f} min"
+    if seconds < 100:
+        return f"about {seconds:,.1f} s"
+    return f"about {seconds / 60:,.1f} min"
 
 
 def forecast(

@@ -28,14 +28,14 @@ from lacunet.inference.elimination.elimination_order import (
     best_order,
     bits_of,
     greedy_order,
-    joined,
-    numbered,
+    join_scopes,
+    number_nodes,
 )
 from lacunet.inference.elimination.junction_tree import (
     Calibration,
     CalibrationPlan,
     JunctionTree,
-    Numbers,
+    Places,
     calibrate,
     calibration_plan,
     junction_tree,
@@ -47,7 +47,8 @@ from lacunet.inference.errors import (
     QueryError,
 )
 from lacunet.limits import Memory, gibibytes, memory_budget
-from lacunet.network.network import FloatArray, Network, Scope, topological_order
+from lacunet.network.checks import topological_order
+from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import assigned, counted, first_of
 
 ANY = slice(None)
@@ -70,7 +71,7 @@ def joint_marginals(
     memory: Memory = None,
 ) -> tuple[FloatArray, ...]:
     """The posterior joint distribution over each of several scopes, all from one calibration."""
-    return posed(network, scopes, evidence, memory).answers
+    return pose_question(network, scopes, evidence, memory).answers
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +104,9 @@ class JointQuestion:
         marginals
             Whether the marginals over the scopes are wanted too.
         """
-        plan, tree, budget = self.plan, self.plan.calibration.tree, self.budget
+        plan = self.plan
+        tree = self.plan.calibration.tree
+        budget = self.budget
         if tree.memory > budget:
             cells = max(tree.cells)
             names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
@@ -127,7 +130,9 @@ class JointQuestion:
         self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
     ) -> list[FloatArray]:
         """The CPTs, or what stands in for them, at the states seen."""
-        cpts, seen, factors = self.network.tables_of, self.seen, []
+        cpts = self.network.tables_of
+        seen = self.seen
+        factors = []
         for cut in cuts:
             if cut.child in tables:
                 table = tables[cut.child]
@@ -183,7 +188,7 @@ class JointQuestion:
         if (variant_of := self.plan.variant_of) is not None:
             ratios = self.calibration.ratios
         else:
-            plan = planned(self.network, self.scopes, self.seen, shares=True)
+            plan = plan_joint(self.network, self.scopes, self.seen, shares=True)
             if plan.calibration.memory > self.budget and len(self.scopes) > 1:
                 alone = [replace(self, scopes=(scope,)) for scope in self.scopes]
                 return tuple([question.shares[0] for question in alone])
@@ -230,11 +235,11 @@ class JointQuestion:
         hidden = tuple(name for family in families for name in family if name not in seen)
         if not hidden:
             return True
-        plan = planned(network, (), seen, hidden)
+        plan = plan_joint(network, (), seen, hidden)
         return replace(self, plan=plan).calibrated(marginals=False).log_total > -math.inf
 
 
-def posed(
+def pose_question(
     network: Network,
     scopes: Sequence[Scope],
     evidence: Mapping[str, object] = NO_EVIDENCE,
@@ -259,10 +264,17 @@ def posed(
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
     budget = memory_budget(memory)
-    plan = planned(network, scopes, seen, shares=shares and network.support is not None)
+    plan = plan_joint(network, scopes, seen, shares=shares and network.support is not None)
     if plan.variant_of and plan.calibration.memory > budget:
-        plan = planned(network, scopes, seen)
-    return JointQuestion(network, tuple(scopes), seen, plan, budget, uncertain)
+        plan = plan_joint(network, scopes, seen)
+    return JointQuestion(
+        network=network,
+        scopes=tuple(scopes),
+        seen=seen,
+        plan=plan,
+        budget=budget,
+        uncertain=uncertain,
+    )
 
 
 def _beyond_zeros(
@@ -317,11 +329,11 @@ class NumberedFamilies:
 
     names: Scope
     number_of: Mapping[str, int]
-    sizes: Numbers
-    families: tuple[Numbers, ...]
-    scopes: Numbers
-    lines: Numbers
-    touching: Numbers
+    sizes: Places
+    families: tuple[Places, ...]
+    scopes: Places
+    lines: Places
+    touching: Places
 
     def bits(self, names: Iterable[str]) -> int:
         """Some variables as a set."""
@@ -333,7 +345,9 @@ class NumberedFamilies:
 
     def near(self, variables: int, relevant: int, seen: int) -> int:
         """The relevant families that hang together with some variables, by what is not seen."""
-        gathered, reached, fresh = 0, 0, variables
+        gathered = 0
+        reached = 0
+        fresh = variables
         while fresh:
             reached |= fresh
             touching = _union([self.touching[number] for number in bits_of(fresh)])
@@ -353,7 +367,7 @@ class Cut(NamedTuple):
     """A CPT without the axes of what was seen."""
 
     child: str
-    scope: Numbers
+    scope: Places
     family: Scope  # all its names, if there are any
     # Whether there are two tables: the CPT, and that with zeros in rows without data.
     is_masked: bool
@@ -369,10 +383,10 @@ class JointPlan:
     calibration: CalibrationPlan
     # For each scope the variant of the product without the rows that have no data, -1 if it has
     # such rows of no CPT; None if it is not planned what the answers rest on.
-    variant_of: Numbers | None
+    variant_of: Places | None
 
 
-def planned(
+def plan_joint(
     network: Network,
     scopes: Sequence[Scope],
     seen: Iterable[str] = (),
@@ -406,13 +420,13 @@ def _structure_of(network: Network) -> NumberedFamilies:
 
 
 @lru_cache(maxsize=16)
-def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> NumberedFamilies:
+def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Places) -> NumberedFamilies:
     """The structure of a network, in an order which every question about it can use."""
     parents_of = dict(zip(names, parents, strict=True))
     size_of = dict(zip(names, sizes, strict=True))
-    neighbours = joined([(*scope, name) for name, scope in parents_of.items()])
+    neighbours = join_scopes([(*scope, name) for name, scope in parents_of.items()])
     nodes = list(neighbours)
-    graph = numbered(neighbours, {name: math.log(size_of[name]) for name in nodes})
+    graph = number_nodes(neighbours, {name: math.log(size_of[name]) for name in nodes})
     ordered = [nodes[number] for number in greedy_order(graph, [1] * len(nodes))]
     number_of = {name: number for number, name in enumerate(ordered)}
     families = [tuple([number_of[v] for v in (*parents_of[name], name)]) for name in ordered]
@@ -426,13 +440,13 @@ def _structure(names: Scope, parents: tuple[Scope, ...], sizes: Numbers) -> Numb
         for number in family:
             touching[number] |= 1 << child
     return NumberedFamilies(
-        tuple(ordered),
-        number_of,
-        tuple([size_of[name] for name in ordered]),
-        tuple(families),
-        tuple([_bits(family) for family in families]),
-        tuple([line_of[name] for name in ordered]),
-        tuple(touching),
+        names=tuple(ordered),
+        number_of=number_of,
+        sizes=tuple([size_of[name] for name in ordered]),
+        families=tuple(families),
+        scopes=tuple([_bits(family) for family in families]),
+        lines=tuple([line_of[name] for name in ordered]),
+        touching=tuple(touching),
     )
 
 
@@ -449,15 +463,16 @@ def _plan(
     bare = structure.bits(masked or ())
     near, apart, wanted, tree = _laid_out(structure, seen, asked, needed, bare)
     if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
-        neighbours = joined([*wanted, *(cut.scope for cut in near)])
+        neighbours = join_scopes([*wanted, *(cut.scope for cut in near)])
         nodes = list(neighbours)
-        graph = numbered(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
+        graph = number_nodes(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
         known = sorted(range(len(nodes)), key=nodes.__getitem__)
         order = [nodes[number] for number in best_order(graph, [known])]
         number_of = {node: number for number, node in enumerate(order)}
         wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
         near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]
-        scopes, free = [_bits(cut.scope) for cut in near], [_bits(scope) for scope in wanted]
+        scopes = [_bits(cut.scope) for cut in near]
+        free = [_bits(scope) for scope in wanted]
         tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
         names = tuple([structure.names[node] for node in order])
     bare_of = [structure.near_scope(scope, seen) & bare if bare else 0 for scope in asked]
@@ -468,13 +483,17 @@ def _plan(
     variant_of = tuple([distinct.index(bits) if bits else -1 for bits in bare_of])
     has_shares = masked is not None
     return JointPlan(
-        names, tuple(near), tuple(apart), calibration, variant_of if has_shares else None
+        names=names,
+        near=tuple(near),
+        apart=tuple(apart),
+        calibration=calibration,
+        variant_of=variant_of if has_shares else None,
     )
 
 
 def _laid_out(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope, bare: int
-) -> tuple[list[Cut], list[Cut], list[Numbers], JunctionTree]:
+) -> tuple[list[Cut], list[Cut], list[Places], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
     names, number_of = structure.names, structure.number_of
     wanted = [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]

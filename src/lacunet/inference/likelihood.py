@@ -82,14 +82,16 @@ def log_likelihood(
     0.025
     """
     from lacunet.counts.open_rows import open_rows
-    from lacunet.data.data import as_data, columns_beside
+    from lacunet.data.data import as_data, columns_of_roles
     from lacunet.data.read import ReadReport
 
     learned = as_learned(network)
-    data = replace(as_data(data), aside=columns_beside(learned, but=("weight", "counts")))
+    data = replace(as_data(data), aside=columns_of_roles(learned, but=("weight", "counts")))
     opened = open_rows("log_likelihood", learned, data, memory, with_cpts=True)
     with opened.rows() as rows:
-        total, before, read_report = 0.0, 0, ReadReport()
+        total = 0.0
+        before = 0
+        read_report = ReadReport()
         for table in rows.tables(read_report):
             total += table_log_likelihood(opened.network, table, opened.budget, before)
             before += table.rows
@@ -135,7 +137,8 @@ def impossible_row(network: Network, table: EncodedTable, row: int, before: int 
     else:
         states = []
         for name in network.variables:
-            size, code = network.cardinality(name), table.columns[name][row]
+            size = network.cardinality(name)
+            code = table.columns[name][row]
             if code != size:
                 allowed = allowed_states(size, table.sets_of.get(name, ()))[code]
                 possible = [network.states(name)[index] for index in np.flatnonzero(allowed)]

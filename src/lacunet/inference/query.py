@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from lacunet.data.evidence import codes_seen, states_and_likelihoods
-from lacunet.data.query_text import AskedQuery, asked_query, evidence_in, is_query
+from lacunet.data.query_text import AskedQuery, evidence_in, is_query, parse_query
 from lacunet.errors import LacunetError, as_level, warn
 from lacunet.inference.answer import (
     DEFAULT_LEVEL,
@@ -22,14 +22,14 @@ from lacunet.inference.answer import (
     Answer,
     AnswerBasis,
     Answers,
+    answer_table,
     at_states,
     basis_of,
     resting,
-    table_of,
     title,
 )
 from lacunet.inference.errors import QueryError, UnsupportedError
-from lacunet.inference.joint import NO_EVIDENCE, JointQuestion, posed
+from lacunet.inference.joint import NO_EVIDENCE, JointQuestion, pose_question
 from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.limits import Memory
 from lacunet.missingness.confounding import NOT_DESCRIBED, confounded_pair, hidden_cause
@@ -169,7 +169,7 @@ def query(
     asked = _asked(network, target, evidence, do)
     cases = [*_cases(network, asked)]
     answers = [
-        answered(
+        answer_query(
             source,
             asked.target,
             seen,
@@ -184,7 +184,8 @@ def query(
     ]
     check_confounding(network, [tuple(asked.target)], *cases[0])
     if unsupported in ("warn", "refuse"):
-        bases, shares = [*map(basis_of, answers)], [a.unsupported for a in answers]
+        bases = [*map(basis_of, answers)]
+        shares = [a.unsupported for a in answers]
         _object(bases, shares, unsupported)
     warn_of_undirected(network, [*asked.do, *asked.each_do])
     if basis_of(answers[0]).takes_edges_as_known and not cases[0][1]:
@@ -222,10 +223,10 @@ def _whole(answers: Sequence[Answer], network: Network, asked: AskedQuery) -> An
         return answers[0]
     target = [assigned(x, asked.states[x]) if x in asked.states else x for x in asked.target]
     written = title(target, asked.given, asked.do, asked.each, asked.each_do)
-    return table_of(answers, written, names, tuple(map(network.states, names)))
+    return answer_table(answers, written, names, tuple(map(network.states, names)))
 
 
-def answered(
+def answer_query(
     source: AnyNetwork,
     target: Sequence[str],
     evidence: Mapping[str, object],
@@ -243,8 +244,9 @@ def answered(
     """
     network, scope = as_network(source), tuple(target)
     asked, given = after_doing(network, evidence, do)
-    question = posed(asked, [scope], given, memory, shares=has_share)
-    (table,), (basis,) = question.answers, _bases(question, do, has_shares=has_share)
+    question = pose_question(asked, [scope], given, memory, shares=has_share)
+    (table,) = question.answers
+    (basis,) = _bases(question, do, has_shares=has_share)
     if has_bounds:
         basis = _with_bounds(basis, question)
     basis = _with_intervals(basis, source, evidence, do, as_level(level))
@@ -260,11 +262,14 @@ def _with_intervals(
 ) -> AnswerBasis:
     """What an answer rests on with its intervals, which are computed when somebody reads them."""
     result: Any = source
-    network, scope = as_network(source), basis.scope
+    network = as_network(source)
+    scope = basis.scope
     is_learned = result is not network and hasattr(result, "uncertainty")
     if not is_learned or result.uncertainty is None:
         return basis._replace(lacks_intervals=is_learned)
-    uncertainty, seen, done = result.uncertainty, dict(evidence), dict(do)
+    uncertainty = result.uncertainty
+    seen = dict(evidence)
+    done = dict(do)
 
     @cache
     def spread() -> tuple[FloatArray, FloatArray]:
@@ -292,7 +297,7 @@ def _asked(
     is_name = isinstance(target, str) and target in network.states_of
     if is_name or not isinstance(target, str) or not (is_query(target) or "," in target):
         return AskedQuery([target] if isinstance(target, str) else target, evidence, do, {})
-    asked = asked_query(target, network)
+    asked = parse_query(target, network)
     if any((asked.given, asked.do, asked.each, asked.each_do)) and (evidence or do):
         raise QueryError(
             f"the query {target!r} says what is given, and evidence or do says it again.",
@@ -308,7 +313,8 @@ def _bases(
 
     Without ``has_shares`` that is computed when it is read; what was calibrated is not kept for it.
     """
-    written, states_of = question.written, question.network.states_of
+    written = question.written
+    states_of = question.network.states_of
     later = question if has_shares else replace(question)
 
     def heading(scope: Scope) -> str:
@@ -398,13 +404,17 @@ def marginals(
     warn_of_undirected(network, do)
     scopes = [(name,) for name in (network.variables if variables is None else variables)]
     has_shares = unsupported in ("warn", "refuse")
-    question = posed(asked, scopes, given, memory, shares=has_shares)
+    question = pose_question(asked, scopes, given, memory, shares=has_shares)
     check_confounding(network, scopes, evidence, do)
-    tables, bases = question.answers, _bases(question, do, has_shares=has_shares)
+    tables = question.answers
+    bases = _bases(question, do, has_shares=has_shares)
     if has_shares:
         _object(bases, question.shares, unsupported)
     if unsupported == "bounds":
-        bases = [_with_bounds(basis, posed(asked, [basis.scope], given, memory)) for basis in bases]
+        bases = [
+            _with_bounds(basis, pose_question(asked, [basis.scope], given, memory))
+            for basis in bases
+        ]
     bases = [_with_intervals(basis, source, evidence, do, level) for basis in bases]
     return Answers(
         {basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)}

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import LacunetError
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network
 
 
 class SimulationError(LacunetError):
@@ -66,7 +67,7 @@ def check_beta(shapes: tuple[float, float]) -> None:
 DRAWN_AT_A_TIME = 32_768
 
 
-def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
+def sample_codes(network: Network, rows: int, rng: np.random.Generator) -> EncodedTable:
     """The codes of complete rows drawn from a network, its variables in their order.
 
     Raises
@@ -77,7 +78,7 @@ def sample(network: Network, rows: int, rng: np.random.Generator) -> EncodedTabl
     Examples
     --------
     >>> coin = Network({"Coin": ["head", "tail"]}, {}, {"Coin": [0.0, 1.0]})
-    >>> sample(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
+    >>> sample_codes(coin, 3, np.random.default_rng(0)).columns["Coin"].tolist()
     [1, 1, 1]
     """
     check_whole("the number of rows", rows, hint="give how many to draw, such as 1000.")

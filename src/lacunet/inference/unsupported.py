@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lacunet.inference.answer import Bounds
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.joint import ANY, JointQuestion, posed
+from lacunet.inference.joint import ANY, JointQuestion, pose_question
 from lacunet.network.network import FloatArray, Mask, Network, Scope
 
 MOST_CHOICES = 2**12  # of states for rows without data that are all tried
@@ -36,7 +36,8 @@ MAX_SELECTOR_CELLS = 2**22  # of a CPT with its selectors
 
 def _bare_rows(question: JointQuestion) -> dict[str, Mask]:
     """For each family that the answer depends on, the rows without data that evidence allows."""
-    network, bare_of = question.network, {}
+    network = question.network
+    bare_of = {}
     for name in question.children:
         if name in network.masked_of and network.support is not None:
             allowed = tuple([question.seen.get(parent, ANY) for parent in network.parents(name)])
@@ -90,11 +91,12 @@ def bounds_over_bare_rows(
     ...     {"MI": ["Age"]},
     ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
     ... ).with_support({"Age": 1000, "MI": [0, 600]})
-    >>> bounds, is_exact = bounds_over_bare_rows(posed(heart, [("MI",)]))
+    >>> bounds, is_exact = bounds_over_bare_rows(pose_question(heart, [("MI",)]))
     >>> bounds.low.round(6).tolist(), bounds.high.round(6).tolist(), is_exact
     ([0.57, 0.03], [0.97, 0.43], True)
     """
-    rows, (scope,) = _rows_that_matter(question), question.scopes
+    rows = _rows_that_matter(question)
+    (scope,) = question.scopes
     while True:
         chosen = _first(rows, question.network, most_choices)
         try:
@@ -120,7 +122,7 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
         even[name][bare] = (possible / possible.sum(axis=-1, keepdims=True))[bare]
     evened = network.with_tables(even)
     reach, weights = (
-        posed(variant, families, question.evidence, question.budget).answers
+        pose_question(variant, families, question.evidence, question.budget).answers
         for variant in (evened, network)
     )
     weighted = []
@@ -132,7 +134,8 @@ def _rows_that_matter(question: JointQuestion) -> list[CptRow]:
 
 def _first(rows: Sequence[CptRow], network: Network, most: int) -> list[CptRow]:
     """As many rows as make at most so many choices, with CPTs that stay of a size."""
-    choices, cells_of = 1, {row.variable: network.cpt(row.variable).table.size for row in rows}
+    choices = 1
+    cells_of = {row.variable: network.cpt(row.variable).table.size for row in rows}
     for number, row in enumerate(rows):
         states = len(row.open_states(network))
         choices *= states
@@ -152,8 +155,9 @@ def _by_choice(
     (scope,) = question.scopes
     wide, selectors = _with_selectors(question.network, chosen)
     open_scope = tuple(name for name in scope if name not in question.seen)
-    asked = posed(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
-    scale, axes = asked.calibration.log_total, len(open_scope)
+    asked = pose_question(wide, [(*open_scope, *selectors)], question.evidence, question.budget)
+    scale = asked.calibration.log_total
+    axes = len(open_scope)
     bare_of = masks_of(left, wide)
     tables = _masked(wide.tables_of or {}, bare_of)
     supported = _weights(asked, tables, axes, scale)  # P(y, e, S) for each choice
@@ -186,7 +190,7 @@ def extreme_rows(question: JointQuestion) -> ExtremeRows | None:
     ...     {"MI": ["Age"]},
     ...     {"Age": [0.4, 0.6], "MI": [[0.5, 0.5], [0.95, 0.05]]},
     ... ).with_support({"Age": 1000, "MI": [0, 600]})
-    >>> extreme_rows(posed(heart, [("MI",)])).highest.tolist()
+    >>> extreme_rows(pose_question(heart, [("MI",)])).highest.tolist()
     [[0], [1]]
     """
     rows = _rows_that_matter(question)
@@ -223,7 +227,8 @@ def _with_selectors(network: Network, rows: Sequence[CptRow]) -> tuple[Network, 
         name = f"selector {number}"
         while name in states_of:
             name += "'"
-        free, states = row.open_states(network), network.states(row.variable)
+        free = row.open_states(network)
+        states = network.states(row.variable)
         table = tables_of[row.variable]
         wider = np.repeat(table[..., None, :], len(free), axis=-2)
         # whatever the other selectors of the family choose
@@ -272,7 +277,8 @@ def _is_below(
     network: Network, name: str, families: Mapping[str, object], seen: Mapping[str, int]
 ) -> bool:
     """Whether a variable is a child of one of the families, or hangs on one by unseen variables."""
-    waiting, known = [name], {name}
+    waiting = [name]
+    known = {name}
     while waiting:
         variable = waiting.pop()
         if variable in families:

@@ -34,7 +34,7 @@ ROWS_FOR_EM = 10
 MAX_EXACT_CELLS = 2.0**25
 MOST_LOOPY_READS = 2.0**25  # by all messages of loopy propagation, most of a second at 25 ns each
 TOO_FEW_BRANCH = f"there are fewer than {ROWS_FOR_EM} rows: factored-mar is used alone"
-Solve = Callable[[Statistics, Learned, Setting], Learned]
+SolveStage = Callable[[Statistics, Learned, Setting], Learned]
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class Auto:
 
 
 def _with_reason(
-    solve: Solve, choice: str, statistics: Statistics, learned: Learned, setting: Setting
+    solve: SolveStage, choice: str, statistics: Statistics, learned: Learned, setting: Setting
 ) -> Learned:
     learned = solve(statistics, learned, setting)
     return replace(learned, why=_why(choice, statistics, learned))
@@ -110,16 +110,28 @@ def _too_few(rows: int, total: float) -> str:
 
 
 def _em(
-    form: str, solve: Solve, statistics: Statistics, closed: Learned, setting: Setting
+    form: str, solve: SolveStage, statistics: Statistics, closed: Learned, setting: Setting
 ) -> Learned:
     """EM from the closed form, which stands where EM cannot begin."""
     whole = setting.whole
     if statistics.stopped_by:
         cut = CUT_SHORT[statistics.stopped_by]
         choice = f"{form} alone: {cut} before the first EM step"
-        learned = replace(closed, ended=Ended(statistics.stopped_by, 0, 0.0, nan, nan, ()))
+        learned = replace(
+            closed,
+            ended=Ended(
+                reason=statistics.stopped_by,
+                iterations=0,
+                seconds=0.0,
+                log_likelihood=nan,
+                log_posterior=nan,
+                trace=(),
+            ),
+        )
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
-        learned, choice = closed, ""  # as it was for all rows
+        # as it was for all rows
+        learned = closed
+        choice = ""
     else:
         learned = solve(statistics, closed, setting)
         choice = _steps_made(form, statistics, closed, learned)

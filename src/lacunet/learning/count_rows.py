@@ -32,7 +32,9 @@ from lacunet.progress import AskedProgress, Progress, silent
 if TYPE_CHECKING:
     import pyarrow as pa
 
-HELD_SHARE = 8  # of the memory budget: distinct rows that are held; adding them takes as much again
+DISTINCT_ROWS_SHARE = (
+    8  # of the memory budget: distinct rows that are held; adding them takes as much again
+)
 TEXT_ENDINGS = (".csv", ".tsv", ".csv.gz", ".tsv.gz")  # which have no place for a description
 
 
@@ -105,7 +107,8 @@ def count_into(
     is_text = check_table_name(path) in TEXT_ENDINGS
     opened = open_rows("count", network, data, memory, progress)
     with _counting(opened, by_weight=is_text) as counting:
-        parts, rows = counting.parts(), 0
+        parts = counting.parts()
+        rows = 0
         part = next(parts)
         first = counting.as_arrow(part)
         with opened_file(path, first.schema) as write:
@@ -129,8 +132,10 @@ def _counting(opened: OpenRows, *, by_weight: bool = False) -> Iterator[Counting
             "learn from it as it is: lacunet.learn(network, data).",
         )
     with opened.rows() as rows:
-        room = opened.budget / HELD_SHARE
-        yield Counting(opened.network, opened.data, rows, room, by_weight)
+        room = opened.budget / DISTINCT_ROWS_SHARE
+        yield Counting(
+            network=opened.network, data=opened.data, source=rows, room=room, by_weight=by_weight
+        )
 
 
 @dataclass(frozen=True)
@@ -165,9 +170,11 @@ class Counting:
             return
         names = np.array([*units.unweighted])
         rows = np.array([*units.unweighted.values()])
-        design, first = part.design, np.zeros(len(rows), np.int64)
+        design = part.design
+        first = np.zeros(len(rows), np.int64)
         assert design is not None  # it has clusters
-        none, numbers = np.zeros(len(rows)), np.arange(len(rows), dtype=np.int32)
+        none = np.zeros(len(rows))
+        numbers = np.arange(len(rows), dtype=np.int32)
         strata, clusters = (Labels((*column.tolist(),), numbers) for column in names.T)
         yield replace(
             part.take(first),
@@ -213,7 +220,8 @@ class Counting:
     def _beside(self, table: EncodedTable) -> tuple[dict[str, Any], dict[str, Any]]:
         """The columns beside the variables, and what each of them holds."""
         assert table.copies is not None  # they are distinct rows
-        copies, design = table.copies.rows, table.design
+        copies = table.copies.rows
+        design = table.design
         columns: dict[str, Any] = {"counts": copies}
         if self.data.weight is not None or getattr(self.data.source, "is_weighted", False):
             columns["weight"] = table.row_weights / copies
@@ -229,7 +237,8 @@ class Counting:
         description: dict[str, Any] = dict(name_of)
         named = {name_of[option]: column for option, column in columns.items()}
         if design is not None and design.replicates is not None:
-            replicates, factors = design.replicates.T, design.factors
+            replicates = design.replicates.T
+            factors = design.factors
             names = self._names_of_replicates(len(replicates))
             named |= dict(zip(names, replicates, strict=True))
             description["replicate_weights"] = {

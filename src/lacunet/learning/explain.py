@@ -19,18 +19,18 @@ from lacunet.counts.count import superfamilies
 from lacunet.counts.gather import Gathering, Needs
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Held, Observations
-from lacunet.counts.open_rows import open_rows, shaped
+from lacunet.counts.open_rows import open_rows, with_ties_and_shapes
 from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
-from lacunet.inference.forecast import Forecast, forecast, in_words
+from lacunet.inference.forecast import Forecast, forecast, time_in_words
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
-from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, asked_method
+from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import check_option_names
-from lacunet.learning.notes import notes_on_rows, warned_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing
 from lacunet.learning.plan import Method, MethodError, Plan
 from lacunet.learning.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
 from lacunet.limits import (
@@ -42,7 +42,7 @@ from lacunet.limits import (
 )
 from lacunet.missingness.formulas.deletion import Estimand, Orders
 from lacunet.missingness.formulas.notation import PLAIN_TEXT
-from lacunet.missingness.formulas.samples import Writer, nested
+from lacunet.missingness.formulas.samples import Writer, parts_of_term
 from lacunet.missingness.formulas.terms import Factor
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.network.arguments import clear_arguments
@@ -116,7 +116,9 @@ class Explanation(Displayed):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
-        return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
+        if self.plan.refusal:
+            return ()
+        return tuple(stage.name for stage in self.plan.stages)
 
     @property
     def refusal(self) -> str | None:
@@ -157,7 +159,8 @@ class Explanation(Displayed):
     def _parts(self) -> list[str]:
         plan = self.plan
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
-        lines += [f"It assumes that {self.assumption}."] if self.assumption else []
+        if self.assumption:
+            lines.append(f"It assumes that {self.assumption}.")
         if self.refusal:
             lines.append(f"learning will be refused: {self.refusal}")
         else:
@@ -170,37 +173,47 @@ class Explanation(Displayed):
             ]
         lines.append("")
         for name in plan.network.heads:
-            family = self.families[name]
-            plans = [stage.families.get(family.variable) for stage in plan.stages]
-            notes = [planned.note for planned in plans if planned is not None and planned.note]
-            lines += [family.family, *(f"  {t}" for t in dict.fromkeys([*family.lines(), *notes]))]
-            group = plan.network.tied_with(name)
-            if len(group) > 1:
-                lines.append(
-                    f"  the same CPT: {first_of(group[1:], MAX_NAMES_IN_PLAN)}; counts add up"
-                )
-            if self.rows:
-                shown = sum(self.shown[member] for member in group)
-                lines.append(f"  {self._share(shown, len(group))} show the whole family")
+            lines += self._family_lines(name)
         if self.rows and self.complete_rows is not None:
             used = self._share(self.complete_rows)
             lines += ["", f"{used} show every variable, and no other is used in closed form"]
-        lines += ["", f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
-        lines += [
-            f"rows will be grouped by {first_of(grouping, MAX_NAMES_IN_PLAN)}"
-            for grouping in self.groupings
-        ]
-        lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
-        if self.scratch is not None:
-            files = f"scratch files of {gibibytes(self.scratch)}"
-            files = files if self.scratch else "no scratch files"
-            lines.append(
-                f"the rows do not fit in memory: they are read as they are counted, {files}"
-            )
+        lines += ["", *self._pass_lines()]
         if self.expectation is not None:
             lines += ["", "an exact expectation step:", self.expectation.text]
         if not self.refusal:
             lines += ["", self.intervals]
+        return lines
+
+    def _family_lines(self, name: str) -> list[str]:
+        """How one CPT is estimated, or those that are tied to it, and how many rows show it."""
+        plan = self.plan
+        family = self.families[name]
+        plans = [stage.families.get(family.variable) for stage in plan.stages]
+        notes = [planned.note for planned in plans if planned is not None and planned.note]
+        lines = [family.family]
+        lines += [f"  {line}" for line in dict.fromkeys([*family.lines(), *notes])]
+        group = plan.network.tied_with(name)
+        if len(group) > 1:
+            others = first_of(group[1:], MAX_NAMES_IN_PLAN)
+            lines.append(f"  the same CPT: {others}; counts add up")
+        if self.rows:
+            shown = sum(self.shown[member] for member in group)
+            lines.append(f"  {self._share(shown, len(group))} show the whole family")
+        return lines
+
+    def _pass_lines(self) -> list[str]:
+        """What the pass over the rows counts, and the memory that this takes."""
+        lines = [f"one pass over the rows will count {counted(len(self.tables), 'table')}"]
+        for grouping in self.groupings:
+            lines.append(f"rows will be grouped by {first_of(grouping, MAX_NAMES_IN_PLAN)}")
+        lines.append(f"the largest family needs {gibibytes(self.bytes_needed)}")
+        if self.scratch is not None:
+            files = "no scratch files"
+            if self.scratch:
+                files = f"scratch files of {gibibytes(self.scratch)}"
+            lines.append(
+                f"the rows do not fit in memory: they are read as they are counted, {files}"
+            )
         return lines
 
     def _share(self, rows: int, families: int = 1) -> str:
@@ -313,18 +326,30 @@ def explain(
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(explain, method, given)
-    opened, budget = None, memory_budget(memory)
+    opened = None
+    budget = memory_budget(memory)
     latent: Scope = ()
     if data is None:
-        known = brought = shaped(as_network(network), tied, shapes or {})
+        known = brought = with_ties_and_shapes(as_network(network), tied, shapes or {})
     else:
         opened = open_rows("explain", network, data, memory, progress)
         number_of = {name: numbers[0] for name, numbers in opened.data.classes.items()}
         opened = opened.with_classes(number_of).with_shapes(tied, shapes or {})
-        known, brought, latent = opened.network, opened.brought, opened.latent
+        known = opened.network
+        brought = opened.brought
+        latent = opened.latent
         if opened.data.classes and pseudo_counts is None and experts is None:
             pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
-    asked = asked_method(known, brought, method, given, pseudo_counts, experts, latent, budget)
+    asked = check_request(
+        network=known,
+        brought=brought,
+        method=method,
+        options=given,
+        pseudo_counts=pseudo_counts,
+        experts=experts,
+        latent=latent,
+        budget=budget,
+    )
     deadline = Deadline.within(getattr(asked.method, "time_limit", None))
     most = Most(
         getattr(asked.method, "most_cells", inf), getattr(asked.method, "most_loopy_reads", inf)
@@ -351,14 +376,21 @@ def _explained(
     deadline: Deadline,
     most: Most,
 ) -> Explanation:
-    network, needs = plan.network, plan.needs()
+    """What the plan will do, with what a first pass over the rows tells if there are any."""
+    network = plan.network
+    needs = plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
-    statistics, families, notes, shown = None, plan.families, plan.notes, {}
+    statistics = None
+    families = plan.families
+    notes = plan.notes
+    shown = {}
+
+    # With rows, all is counted but the groups, which take longest.
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         gathering = Gathering(asked, network, deadline, budget / 4, scale=plan.scale)
         statistics = rows.gather(gathering)
-        notes = (*notes_on_rows(plan, statistics), *warned_of_missing(plan, statistics, latent))
+        notes = (*notes_on_rows(plan, statistics), *warn_of_missing(plan, statistics, latent))
         counts_of = {name: statistics.counts[network.family(name)] for name in network.variables}
         shown = {name: round(counts.row_counts().sum()) for name, counts in counts_of.items()}
         for stage in plan.stages:
@@ -368,30 +400,39 @@ def _explained(
                     name: chosen[name] if stage.families.get(name) is family else family
                     for name, family in families.items()
                 }
+
     problems = None if statistics is None else statistics.problems
     cost = None
     try:
         cost = None if problems is None else forecast(problems, budget, deadline, most.cells)
         if cost is not None and cost.loopy_reads > most.loopy_reads:
-            notes = (*notes, TOO_LONG.format(in_words(100 * cost.seconds)))
+            notes = (*notes, TOO_LONG.format(time_in_words(100 * cost.seconds)))
     except OutOfTimeError:
         notes = (*notes, "planning one step of EM takes longer than the time limit")
+
+    row_count = None
+    complete_rows = None
+    missing = plan.partially
+    if statistics is not None:
+        row_count = statistics.rows
+        missing = tuple(filter(statistics.missing_of.get, network.variables))
+        if needs.complete:
+            complete_rows = statistics.complete_rows
+    largest = max(cells_of(network, name) for name in network.variables)
     return Explanation(
-        plan,
-        families,
-        None if statistics is None else statistics.rows,
-        shown,
-        tuple(union for union, _ in superfamilies(needs.families, radix_of)),
-        tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
-        max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
-        cost,
-        work_of(plan, budget, cost),
-        None if rows is None else rows.scratch_bytes(needs),
-        notes,
-        statistics.complete_rows if statistics is not None and needs.complete else None,
-        plan.partially
-        if statistics is None
-        else tuple(filter(statistics.missing_of.get, network.variables)),
+        plan=plan,
+        families=families,
+        rows=row_count,
+        shown=shown,
+        tables=tuple(union for union, _ in superfamilies(needs.families, radix_of)),
+        groupings=tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
+        bytes_needed=largest * plan.bytes_per_cell,
+        expectation=cost,
+        intervals=work_of(plan, budget, cost),
+        scratch=None if rows is None else rows.scratch_bytes(needs),
+        notes=notes,
+        complete_rows=complete_rows,
+        missing=missing,
     )
 
 
@@ -437,9 +478,9 @@ def rows_entering(
     condition asks to be shown, and agrees with ``values`` where these say anything; the
     variables summed over are free.
     """
-    merged = [part for part in nested(estimand.term) if isinstance(part, Orders)]
+    merged = [part for part in parts_of_term(estimand.term) if isinstance(part, Orders)]
     products = merged[0].products if merged else (estimand.term,)
-    factors = ([part for part in nested(p) if isinstance(part, Factor)] for p in products)
+    factors = ([part for part in parts_of_term(p) if isinstance(part, Factor)] for p in products)
     return tuple(
         OrderRows({f.written(Writer(PLAIN_TEXT)): _rows(f, table, values) for f in each})
         for each in factors
@@ -454,12 +495,12 @@ def _rows(factor: Factor, table: EncodedTable, values: Mapping[str, int]) -> Row
     return table.numbers[enters]
 
 
-def ranges(rows: RowNumbers) -> str:
+def row_ranges(rows: RowNumbers) -> str:
     """Row numbers in words, runs of three and more as ranges.
 
     Examples
     --------
-    >>> ranges(np.array([1, 2, 3, 7, 8]))
+    >>> row_ranges(np.array([1, 2, 3, 7, 8]))
     '1-3, 7, 8'
     """
     breaks = np.flatnonzero(np.diff(rows) > 1) + 1

@@ -135,7 +135,9 @@ class Warned(str):
     def __new__(cls, text: str, kind: str, detail: str = "", weight: float = 0.0) -> Warned:
         """The text, with what it knows."""
         warned = super().__new__(cls, text)
-        warned.kind, warned.detail, warned.weight = kind, detail, weight
+        warned.kind = kind
+        warned.detail = detail
+        warned.weight = weight
         return warned
 
     def __getnewargs__(self) -> tuple[str, str, str, float]:  # type: ignore[override]
@@ -218,19 +220,24 @@ class FamilyReport(ByFormula):
         size, rows = self.effective_size, self.weakest_rows
         if size is None:
             return "-"
-        return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
+        if rows is None or rows <= round(size):
+            return f"{size:,.0f}"
+        return f"{size:,.0f} of {rows:,}"
 
     @property
     def effective_size(self) -> float | None:
         """The effective size of the weakest CPT row that has data; None where it is not known.
 
         Where no row shows the family, other rows may tell of it: of a latent variable by EM.
-        CPT rows that a rule decides have no size.
+        CPT rows that a rule decides, or that are given, have no size.
         """
         if self.effective_sizes is None:
             return None
         is_open = np.isfinite(self.effective_sizes)
-        sizes, has_data = self.effective_sizes[is_open], self.support[is_open] > 0
+        if not is_open.any():
+            return None
+        sizes = self.effective_sizes[is_open]
+        has_data = self.support[is_open] > 0
         with_data = sizes[has_data if has_data.any() else sizes > 0]
         return float(with_data.min()) if with_data.size else 0.0
 
@@ -243,7 +250,8 @@ class FamilyReport(ByFormula):
         if not np.isfinite(sizes).any():
             return None
         weakest = np.unravel_index(int(sizes.argmin()), sizes.shape)
-        columns, shows = self.counts.columns(), np.ones(len(self.counts.keys), bool)
+        columns = self.counts.columns()
+        shows = np.ones(len(self.counts.keys), bool)
         for parent, state in zip(self.parents, weakest, strict=True):
             shows &= columns[parent] == state
         return round(float(self.counts.tally.rows[shows].sum()))

@@ -31,9 +31,10 @@ from lacunet.errors import LacunetError
 from lacunet.learning.cpts import cells_of, posterior_mode
 from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL
-from lacunet.missingness.augmented_network import Augmented, augmented
+from lacunet.missingness.augmented_network import Augmented, augment
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.text import listed
 
@@ -50,17 +51,19 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
     Some of them alone would complete rows neither by the graph nor as if missing at random.
     """
     try:
-        augmentation = augmented(graph, partially)
+        augmentation = augment(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if augmentation.name_of else mechanism_stages(graph, partially, augmentation)
+    if augmentation.name_of:
+        return ()
+    return mechanism_stages(graph, partially, augmentation)
 
 
 def mechanism_stages(
     graph: MissingnessGraph, partially: Scope, augmentation: Augmented
 ) -> tuple[Stage, ...]:
     """The stage that counts the mechanisms that EM on the graph leaves out, if there are any."""
-    whole = augmented(graph, partially, leave_out_ignorable=False)
+    whole = augment(graph, partially, leave_out_ignorable=False)
     causes_of = augmentation.graph.causes
     needed = _with_causes(causes_of, {*partially} & {*augmentation.ignorable})
     counted = {name: causes_of[name] for name in augmentation.ignorable if name in needed}
@@ -103,7 +106,8 @@ def _solved(
     setting: Setting,
 ) -> Learned:
     """The same with the mechanisms that are counted; a note on those that are too large."""
-    statistics, network = statistics.sample(0), whole.network
+    statistics = statistics.sample(0)
+    network = whole.network
     most = SHARE_OF_MEMORY * setting.memory / BYTES_PER_COUNTED_CELL
     too_large = {name for name in counted if cells_of(network, whole.name_of[name]) > most}
     left = {name for name in counted if too_large & _with_causes(counted, {name})}
@@ -111,20 +115,25 @@ def _solved(
     added = float(asked) if isinstance(asked, float | int) else ONE_PER_CELL
     cpt_of = dict(learned.mechanisms)
     for name, causes in counted.items():
-        if name not in left:
-            family = network.family(whole.name_of[name])
-            variables, mechanisms = _split(causes)
-            rows, shape = statistics.distinct[_columns(name, causes)], network.shape(family)
-            shown = rows.is_shown(variables)
-            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
-            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
-            table, _ = posterior_mode(np.asarray(counts), 1.0, added)
-            *parents, node = family
-            for later, earlier in graph.monotone:
-                if later == name:  # never shown where the earlier one is missing
-                    axis = parents.index(whole.name_of[earlier])
-                    np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
-            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+        if name in left:
+            continue
+        # Its frequencies among the rows that show its causes; every row tells mechanisms.
+        family = network.family(whole.name_of[name])
+        variables, mechanisms = _split(causes)
+        rows = statistics.distinct[_columns(name, causes)]
+        shape = network.shape(family)
+        shown = rows.is_shown(variables)
+        cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
+        counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
+        table, _ = posterior_mode(np.asarray(counts), 1.0, added)
+
+        *parents, node = family
+        for later, earlier in graph.monotone:
+            if later == name:  # never shown where the earlier one is missing
+                axis = parents.index(whole.name_of[earlier])
+                np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
+        cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+
     notes = learned.notes
     if left:
         notes += (

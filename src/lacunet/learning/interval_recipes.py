@@ -14,10 +14,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +26,8 @@ from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Statistics
 from lacunet.counts.observations import replicates
 from lacunet.data.scratch_rows import row_bytes
+from lacunet.inference.answer import DEFAULT_LEVEL
+from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.learning.family_reports import AT_PRIOR
 from lacunet.learning.plan import (
     CLUSTERS,
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     # How sure each CPT is, how they vary together, and what the prior knows better than the rows.
     Spreads = tuple[dict[str, Spread], Covariance, tuple[Direction, ...]]
 
-NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 
 MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
@@ -69,7 +69,7 @@ FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uncertainty:
     """How sure the CPTs of a learned network are."""
 
@@ -83,6 +83,11 @@ class Uncertainty:
     # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()  # what else to know of the intervals
+    # For CPTs that have a shape, by how much the BIC would be higher with a full table.
+    bic_gains: Mapping[str, float] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<Uncertainty: {self.words(DEFAULT_LEVEL)}>"
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:
@@ -188,20 +193,34 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     is_tied = bool(plan.network.tied) and not (by_model and plan.recipe == RATE_MATRIX)
-    is_shaped = bool(plan.network.shapes_of) and plan.recipe != RATE_MATRIX
-    if is_tied or is_shaped:
+    is_known = plan.recipe == RATE_MATRIX or (
+        plan.recipe == COUNTS and not plan.is_unequal and _is_worth(plan.network, memory)
+    )
+    if is_tied or (plan.network.shapes_of and not is_known):
         return JACKKNIFE
-    if plan.recipe == INFLUENCE:
-        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
-        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
-    if plan.recipe != RATE_MATRIX:
-        return plan.recipe
-    return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+    if plan.recipe == INFLUENCE and not _influence_fits(plan, memory):
+        return JACKKNIFE
+    if plan.recipe == RATE_MATRIX and (plan.is_unequal or not _matrix_fits(plan, memory)):
+        return JACKKNIFE
+    return plan.recipe
+
+
+def _influence_fits(plan: Plan, memory: float) -> bool:
+    """Whether the distinct rows, with what they move, may be kept."""
+    kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+    return kept <= max(memory / KEPT_SHARE, FEWEST_KEPT)
 
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
     """Whether the rate matrix of EM is worth inverting, and memory holds it."""
-    free = _free(plan)
+    problems = plan.needs().problems
+    assert problems is not None
+    return _is_worth(problems.network, memory)
+
+
+def _is_worth(network: Network, memory: float) -> bool:
+    """Whether the information on all parameters is worth inverting, and memory holds it."""
+    free = network.free_parameters
     return free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
 
 
@@ -331,7 +350,9 @@ class Fitted:
 
     def uncertainty(self, recipe: str) -> Uncertainty:
         """How sure the CPTs are, by a recipe."""
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         ways = {
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
@@ -341,7 +362,8 @@ class Fitted:
         spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
         are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
-            family, report = plan.network.family(name), self.learned.families[name]
+            family = plan.network.family(name)
+            report = self.learned.families[name]
             is_table = name not in network.shaped_of
             is_own = is_table and len(network.tied_with(name)) == 1
             if are_counted and is_own and not set(family) & set(plan.partially):
@@ -366,13 +388,41 @@ class Fitted:
         has_doubts = recipe in (RATE_MATRIX, POSTERIOR)
         doubts = covariance.doubts if has_doubts else ()  # type: ignore[attr-defined]
         return Uncertainty(
-            network, spread_of, recipe, covariance, whole.total, others, weak, doubts
+            network=network,
+            spread_of=spread_of,
+            recipe=recipe,
+            covariance=covariance,
+            total=whole.total,
+            others=others,
+            weak_directions=weak,
+            doubts=doubts,
+            bic_gains=self._bic_gains(),
         )
+
+    def _bic_gains(self) -> dict[str, float]:
+        """What shapes are worth by the BIC, where the rows are of equal weight."""
+        network, whole = self.network, self.whole
+        if not network.shapes_of or self.plan.units is not None or self.plan.is_unequal:
+            return {}
+        from lacunet.learning.em.full_table_bic import (
+            bic_gains_by_counts,
+            bic_gains_by_em,
+        )
+
+        if self.learned.engine is None:
+            counts_of = whole.complete or whole.counts
+            dense_of = {v: counts_of[network.family(v)].dense() for v in network.shaped_of}
+            return bic_gains_by_counts(network, dense_of, whole.total)
+        engine, cells, _ = _em_cells(self.learned, self.setting)
+        if engine.loopy_families:
+            return {}
+        return bic_gains_by_em(engine, cells, whole.total)
 
     @cached_property
     def network(self) -> Network:
         """The network that was learned, with mechanisms as nodes where EM has any."""
-        learned, network = self.learned, self.plan.network
+        learned = self.learned
+        network = self.plan.network
         if learned.network is not None:  # EM's, but for what a later stage estimated
             network = learned.network
         return network.with_tables({**(network.tables_of or {}), **learned.tables})
@@ -383,19 +433,37 @@ class Fitted:
         return self.statistics.sample(0).pooled(self.plan.network)
 
     def _by_counts(self) -> Spreads:
-        network, counts = self.network, self.whole.complete or self.whole.counts
+        network = self.network
+        counts = self.whole.complete or self.whole.counts
         counts_of = {v: counts[network.family(v)] for v in network.variables}
         spread_of = {
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
         }
         pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
-        return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        if not network.shapes_of:
+            return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        # The rows of a CPT that has a shape tell of one another: EM's information, all counted.
+        from lacunet.counts.em_problems.compile import counted_problems
+        from lacunet.inference.engine import engine_of
+        from lacunet.learning.em.em_uncertainty import em_uncertainty
+
+        dense_of = {name: counts.dense() for name, counts in counts_of.items()}
+        engine = engine_of(
+            counted_problems(network, dense_of, self.whole.rows), self.setting.memory
+        )
+        layout = engine.problems.layout
+        cells = layout.flat(dict(network.tables_of or {}))
+        em = em_uncertainty(engine, cells, layout.flat(pseudo_of))
+        shaped_of = {name: em.spread_of[name] for name in network.shaped_of}
+        return spread_of | shaped_of, em, em.weak_directions
 
     def _by_influence(self) -> Spreads:
         """By what each row moves every entry by."""
         from lacunet.learning.closed_forms.influence import RowInfluence
 
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         rows = whole.distinct[network.variables].table.without_sets()
         pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
         influence = RowInfluence.of(network, rows, plan.estimated_of, pseudo_of)
@@ -450,17 +518,19 @@ class Fitted:
         """The network and those of replicates, with what a unit of weight is worth."""
         from lacunet.learning.uncertainty.jackknife import Replicates
 
-        plan, network, whole = self.plan, self.network, self.whole
+        plan = self.plan
+        network = self.network
+        whole = self.whole
         counted = [family for family in plan.network.families if family in whole.counts]
         weighed = counted if plan.is_unequal else []
         worth_of = {family[-1]: rows_per_weight(whole.counts[family]) for family in weighed}
         return Replicates(
-            network,
-            tuple(networks),
-            scales,
-            degrees,
-            whole.total,
-            pseudo_tables(self.setting.used_pseudo_counts, network),
+            network=network,
+            networks=tuple(networks),
+            scales=scales,
+            degrees=degrees,
+            total=whole.total,
+            pseudo_of=pseudo_tables(self.setting.used_pseudo_counts, network),
             by_design=plan.units is not None,
             worth_of=worth_of,
             row_weights=self.learned.row_weights,

@@ -19,12 +19,12 @@ from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
 from lacunet.data.errors import DataWarning
-from lacunet.data.read import ReadReport, taken_as_missing
+from lacunet.data.read import ReadReport, sets_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
-from lacunet.learning.closed_forms.forms import UNGROUPED, check_size
+from lacunet.learning.closed_forms.forms import UNGROUPED, refuse_large_tables
 from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
 from lacunet.learning.interval_recipes import (
     Fitted,
@@ -40,7 +40,7 @@ from lacunet.learning.methods import (
     default_pseudo_counts,
     method_of,
 )
-from lacunet.learning.notes import notes_on_rows, warned_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing
 from lacunet.learning.plan import (
     POSTERIOR,
     RATE_MATRIX,
@@ -49,8 +49,8 @@ from lacunet.learning.plan import (
     MethodError,
     Plan,
     Setting,
-    agreed,
-    planned,
+    count_agreeing_starts,
+    make_plan,
     run,
 )
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts, pseudo_counts_of_experts
@@ -93,7 +93,8 @@ NO_ROOM_FOR_INTERVALS = "the intervals were left out, because they take more tha
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
 # starts, and to report on it in the end.
-SECONDS_TO_ESTIMATE, SECONDS_TO_REPORT = 3e-4, 1e-4
+SECONDS_TO_ESTIMATE = 3e-4
+SECONDS_TO_REPORT = 1e-4
 
 
 @clear_arguments_or("lacunet.learn_structure(data) learns edges and CPTs from data alone.")
@@ -225,7 +226,15 @@ def learn(
     if opened.data.classes and pseudo_counts is None and experts is None:
         pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
     asked = LearnArguments(
-        method, given, pseudo_counts, experts, shapes or {}, tied, intervals, rng, threads
+        method=method,
+        options=given,
+        pseudo_counts=pseudo_counts,
+        experts=experts,
+        shapes=shapes or {},
+        tied=tied,
+        intervals=intervals,
+        rng=rng,
+        threads=threads,
     )
     if opened.data.classes:
         return _with_best_number(asked, opened)
@@ -255,22 +264,28 @@ class LearnArguments:
     ) -> tuple[Result, Memberships | None]:
         """The result from rows, and what these say of the states of hidden variables, if any."""
         opened = opened.with_shapes(self.tied, self.shapes)
-        asked = asked_method(
-            opened.network,
-            opened.brought,
-            self.method,
-            self.options,
-            self.pseudo_counts,
-            self.experts,
-            opened.latent,
-            opened.budget,
+        asked = check_request(
+            network=opened.network,
+            brought=opened.brought,
+            method=self.method,
+            options=self.options,
+            pseudo_counts=self.pseudo_counts,
+            experts=self.experts,
+            latent=opened.latent,
+            budget=opened.budget,
         )
         limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
         deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
         chance = generator(self.rng)
         with working_threads(self.threads), opened.rows() as rows:
             plan = asked.plan(rows.look())
-            setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
+            setting = Setting(
+                pseudo_counts=plan.pseudo_counts,
+                rng=chance,
+                memory=opened.budget,
+                progress=opened.progress,
+                deadline=deadline,
+            )
             result = carry_out(plan, rows, setting, self.intervals, opened.latent)
             memberships = None
             if hidden:
@@ -322,7 +337,8 @@ def _alternative(
             "numbers of latent states are compared by the likelihood: leave the method to 'auto', "
             "or say method='em'.",
         )
-    parameters, logs = result.network.free_parameters, result.ended.log_likelihood
+    parameters = result.network.free_parameters
+    logs = result.ended.log_likelihood
     starts = result.ended.starts or (result.ended.log_posterior,)
     return Alternative(
         number_of,
@@ -332,7 +348,7 @@ def _alternative(
         entropy=memberships.relative_entropy,
         smallest=memberships.smallest,
         starts=len(starts),
-        agreed=agreed(starts),
+        agreed=count_agreeing_starts(starts),
         ended=result.ended.reason,
     )
 
@@ -341,12 +357,13 @@ def _memberships(
     network: Network, rows: Observations, hidden: Sequence[str], memory: int
 ) -> Memberships:
     """What all rows say of the states of variables that none shows."""
-    from lacunet.ask.predict.posteriors import row_posteriors
+    from lacunet.inference.row_posteriors import NetworkCells, solve_rows
 
+    cells = NetworkCells.of(network)
     parts = []
     for table in rows.tables(ReadReport()):
-        posteriors = row_posteriors(network, taken_as_missing(table), hidden, memory)
-        parts.append(Memberships.of(posteriors.of_target, table.row_weights))
+        for batch in solve_rows(cells, sets_as_missing(table), hidden, memory):
+            parts.append(Memberships.of(batch.of_target, batch.rows.row_weights))
     return Memberships.added(parts)
 
 
@@ -366,11 +383,11 @@ class AskedMethod:
             if self.pseudo_counts is None
             else self.pseudo_counts
         )
-        plan = planned(self.method, self.network, look, pseudo_counts)
+        plan = make_plan(self.method, self.network, look, pseudo_counts)
         return replace(plan, notes=(*plan.notes, *self.notes))
 
 
-def asked_method(
+def check_request(
     network: Network,
     brought: Network,
     method: str | Method,
@@ -394,7 +411,7 @@ def asked_method(
         The bytes of memory that may be used.
     """
     chosen = method_of(network, method, options, latent)
-    check_size(network, chosen.bytes_per_cell, budget)
+    refuse_large_tables(network, chosen.bytes_per_cell, budget)
     asked: AskedPseudoCounts | None = None
     if experts is not None:
         asked = pseudo_counts_of_experts(experts, pseudo_counts, brought, network)
@@ -415,7 +432,9 @@ def carry_out(
 
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
-    recipe = recipe_of(plan, setting.memory, intervals == "model") if intervals else None
+    recipe = None
+    if intervals:
+        recipe = recipe_of(plan, setting.memory, intervals == "model")
     seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
@@ -423,7 +442,7 @@ def carry_out(
         setting = replace(setting, pseudo_counts=learned.pseudo_counts)
     result = _result(plan, statistics, learned, setting)
     if latent is not None:
-        notes = warned_of_missing(plan, statistics, latent)
+        notes = warn_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
     if learned.ended is not None and learned.ended.reason == "interrupted":
         raise Interrupted(result)
@@ -432,7 +451,16 @@ def carry_out(
     if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
         return replace(result, notes=(*result.notes, NO_POSTERIOR))
     try:
-        return _how_sure(plan, rows, setting, result, learned, statistics, recipe, seed)
+        return _how_sure(
+            plan=plan,
+            rows=rows,
+            setting=setting,
+            result=result,
+            learned=learned,
+            statistics=statistics,
+            recipe=recipe,
+            seed=seed,
+        )
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
     except OverBudgetError as refusal:  # nor where the intervals alone are too much
@@ -465,19 +493,26 @@ def _how_sure(
         statistics = rows.gather(gathering(plan, setting, chosen, seed), setting.progress)
     again = gathering(plan, setting, None, seed)
     fitted = Fitted(
-        plan, statistics, learned, setting, lambda k: rows.gather(replace(again, replicate=k))
+        plan=plan,
+        statistics=statistics,
+        learned=learned,
+        setting=setting,
+        replicate=lambda k: rows.gather(replace(again, replicate=k)),
     )
     uncertainty = fitted.uncertainty(chosen)
     doubts = uncertainty.doubts
-    doubts += () if plan.units is None else plan.units.doubts
-    doubts += () if statistics.folds is None else statistics.folds.doubts
+    if plan.units is not None:
+        doubts += plan.units.doubts
+    if statistics.folds is not None:
+        doubts += statistics.folds.doubts
     doubts += _doubts_of_search(result)
     return _with_intervals(replace(result, notes=(*result.notes, *doubts)), uncertainty)
 
 
 def gathering(plan: Plan, setting: Setting, recipe: str | None, seed: int) -> Gathering:
     """What a plan needs, with weights that add up to what the rows are worth."""
-    needs, memory = plan.needs(recipe, seed), setting.memory / 4
+    needs = plan.needs(recipe, seed)
+    memory = setting.memory / 4
     deadline = setting.deadline.earlier(SECONDS_TO_ESTIMATE * len(plan.network.variables))
     return Gathering(needs, plan.network, deadline, memory, scale=plan.scale)
 
@@ -499,15 +534,15 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     }
     network = plan.network.with_tables(learned.tables).with_support(backing_of)
     result = Result(
-        network.with_mechanisms(mechanisms),
-        families,
-        plan.method,
-        statistics.rows,
-        statistics.total,
-        setting.used_pseudo_counts,
-        {name: statistics.missing_of[name] for name in plan.network.variables},
-        (*notes_on_rows(plan, statistics), *learned.notes),
-        learned.ended,
+        network=network.with_mechanisms(mechanisms),
+        families=families,
+        method=plan.method,
+        rows=statistics.rows,
+        total=statistics.total,
+        pseudo_counts=setting.used_pseudo_counts,
+        missing={name: statistics.missing_of[name] for name in plan.network.variables},
+        notes=(*notes_on_rows(plan, statistics), *learned.notes),
+        ended=learned.ended,
         mechanisms=learned.mechanisms,
     )
     return replace(result, why=_why(plan, learned, result.assumption))
@@ -523,7 +558,9 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
         return f"{why} The estimate is design-based, with {pseudo_counts}.".lstrip()
     if plan.pseudo_counts != LEARN:
         return why
-    was = "learned" if pseudo_counts is None or pseudo_counts.is_learned else "not learned"
+    was = "not learned"
+    if pseudo_counts is None or pseudo_counts.is_learned:
+        was = "learned"
     return f"{why} The pseudo-counts were {was}: {pseudo_counts}.".lstrip()
 
 

@@ -77,7 +77,8 @@ def graph_option() -> Any:
 def check_options(method: Any) -> None:
     """Refuse a value that an option does not take; for a method's ``__post_init__``."""
     for option in method.__dataclass_fields__.values():
-        allowed, value = option.metadata, getattr(method, option.name, None)
+        allowed = option.metadata
+        value = getattr(method, option.name, None)
         if not allowed or value is None:
             continue
         least, most = allowed["least"], allowed["most"]
@@ -86,11 +87,13 @@ def check_options(method: Any) -> None:
         bounds = bounds if isinf(most) else f"from {least:g} to {most:g}"
         noun = "a number"
         if allowed["kind"] is int:
-            noun, is_number = "a whole number", is_number and isinstance(value, Integral)
+            noun = "a whole number"
+            is_number = is_number and isinstance(value, Integral)
         takes = f"{'' if is_number else f'{noun}, '}{bounds}"
         is_taken = isinf(least) or (is_number and least <= value <= most)
         if allowed["choices"] is not None:
-            is_taken, takes = value in allowed["choices"], f"one of {', '.join(allowed['choices'])}"
+            is_taken = value in allowed["choices"]
+            takes = f"one of {', '.join(allowed['choices'])}"
         if not is_taken:
             raise MethodError(
                 f"{option.name} is {value!r}, but must be {takes}.",

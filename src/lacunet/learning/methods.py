@@ -16,7 +16,7 @@ from lacunet.learning.plan import Method, MethodError
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, ONE_PER_CELL, AskedPseudoCounts
 from lacunet.network.arguments import unknown_arguments
 from lacunet.network.network import Network
-from lacunet.text import did_you_mean, listed, question
+from lacunet.text import did_you_mean, listed, meaning_question
 
 # The method of each name, without further options; mgraph is nothing without its graph.
 METHOD_OF_NAME: dict[str, Method | type[MGraph]] = {**STAND_INS, MGraph.name: MGraph}
@@ -49,7 +49,7 @@ def _meant_method(name: str) -> str:
     plain = name.lower().replace("_", "-").replace(" ", "-")
     parts = [method for method in METHODS if plain in method.split("-")]
     parts = [plain] if plain in METHODS else parts
-    return question(parts) if parts else did_you_mean(plain, METHODS)
+    return meaning_question(parts) if parts else did_you_mean(plain, METHODS)
 
 
 def method_of(
@@ -71,7 +71,8 @@ def method_of(
     if method == Auto.name and "missingness" in given:
         method = MGraph.name
     if isinstance(method, str):
-        method, given = method_named(method, **given), {}
+        method = method_named(method, **given)
+        given = {}
     if isinstance(method, type) or not hasattr(method, "plan"):
         raise MethodError(
             f"method is {method!r}, but must be a method's name or a method.",
@@ -128,7 +129,9 @@ def check_option_names(
         name = MGraph.name
     if unknown := [option for option in given if not _methods_with(option)]:
         parameters = [each for each in signature(function).parameters if each != "options"]
-        known = [*parameters, *(options_of(name) if name in METHOD_OF_NAME else ())]
+        known = parameters
+        if name in METHOD_OF_NAME:
+            known += options_of(name)
         raise unknown_arguments(function.__name__, unknown, list(dict.fromkeys(known)))
 
 

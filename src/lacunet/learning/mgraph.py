@@ -90,7 +90,9 @@ class MGraph:
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         is_stood_in = self.otherwise in STAND_INS
-        plan = self._stand_in(graph).plan(network, look, pseudo_counts) if is_stood_in else None
+        plan = None
+        if is_stood_in:
+            plan = self._stand_in(graph).plan(network, look, pseudo_counts)
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)
@@ -101,11 +103,11 @@ class MGraph:
         if plan is not None:
             stages.insert(1, _for_what_is_left(plan, lost, self.otherwise))
         return Plan(
-            self.name,
-            network,
-            look.hidden(network),
-            tuple(stages),
-            self.bytes_per_cell,
+            method=self.name,
+            network=network,
+            partially=look.hidden(network),
+            stages=tuple(stages),
+            bytes_per_cell=self.bytes_per_cell,
             category=graph.why(),
             notes=notes,
             graph=graph,
@@ -170,7 +172,8 @@ def _stood_in(
         return learned
     if setting.whole is not None and setting.whole.stand_in is not None:
         setting = replace(setting, whole=setting.whole.stand_in)
-    stand_in, cpts = run(plan, statistics, setting), {}
+    stand_in = run(plan, statistics, setting)
+    cpts = {}
     for variable, why in learned.left.items():
         report = stand_in.families[variable]
         is_said = any(text.startswith(why) for text in report.warnings)  # with what EM makes of it

@@ -31,7 +31,7 @@ def notes_on_rows(plan: Plan, statistics: Statistics) -> tuple[str, ...]:
     return (*notes, *plan.notes)
 
 
-def warned_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str]) -> tuple[str, ...]:
+def warn_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str]) -> tuple[str, ...]:
     """Notes, which are warnings too, on what the rows miss."""
     notes: list[str] = []
     expected = {*latent, *_coarse(plan, statistics)}

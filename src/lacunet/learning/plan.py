@@ -31,7 +31,8 @@ from lacunet.learning.pseudo_counts import (
     with_replaced_prior,
 )
 from lacunet.limits import NEVER, Deadline, memory_budget
-from lacunet.network.network import Cpt, FloatArray, Network, Scope, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Scope, Tables
 from lacunet.progress import Progress, silent
 
 if TYPE_CHECKING:
@@ -172,12 +173,12 @@ class Setting:
 AGREEMENT = 0.1  # nats: starts that end so near each other found the same optimum
 
 
-def agreed(starts: Sequence[float]) -> int:
+def count_agreeing_starts(starts: Sequence[float]) -> int:
     """How many starts ended at the posterior of the best.
 
     Examples
     --------
-    >>> agreed([-10.0, -12.5, -10.05])
+    >>> count_agreeing_starts([-10.0, -12.5, -10.05])
     2
     """
     return sum(start >= max(starts) - AGREEMENT for start in starts)
@@ -288,7 +289,9 @@ class Method(Protocol):
         ...
 
 
-def planned(method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts) -> Plan:
+def make_plan(
+    method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts
+) -> Plan:
     """All that a method will do with data that look so, with pseudo-counts.
 
     First of all, rows that contradict the missingness graph are refused, if there is one.

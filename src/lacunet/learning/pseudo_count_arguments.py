@@ -11,7 +11,8 @@ import numpy as np
 
 from lacunet.learning.plan import MethodError
 from lacunet.learning.pseudo_counts import LEARN, AskedPseudoCounts, PseudoCounts
-from lacunet.network.network import Cpt, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Network
 from lacunet.text import did_you_mean, first_of
 
 MOST = 1e15  # more pseudo-counts leave nothing of the rows
@@ -101,7 +102,8 @@ def _given_pseudo_counts(given: Mapping[str, Any], network: Network) -> PseudoCo
                 f"pseudo_counts names {name!r}, which is not a variable of the network.",
                 hint or f"the variables are {known}.",
             )
-        family, shape = network.family(name), pseudo_of[name].shape
+        family = network.family(name)
+        shape = pseudo_of[name].shape
         try:
             cells = np.array(pseudo, float)
         except (TypeError, ValueError):
@@ -133,7 +135,8 @@ def _check_labels(name: str, pseudo: Any, network: Network) -> None:
     labels = pseudo.states if is_cpt else getattr(pseudo, "axes", ())
     every = {state for variable in family for state in network.states(variable)}
     for variable, axis in zip(family, labels, strict=False):
-        given, states = tuple(map(str, axis)), network.states(variable)
+        given = tuple(map(str, axis))
+        states = network.states(variable)
         if given != states and every.issuperset(given):
             raise MethodError(
                 f"pseudo_counts of {name!r} has {list(given)} where the states of "

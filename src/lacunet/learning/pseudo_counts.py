@@ -245,7 +245,8 @@ def pseudo_tables(pseudo_counts: UsedPseudoCounts, network: Network) -> dict[str
 
 def pseudo_table(pseudo_counts: UsedPseudoCounts, network: Network, variable: str) -> FloatArray:
     """The pseudo-counts of the cells of one CPT; a shape says how it spreads them."""
-    pseudo, possible = per_cell(pseudo_counts, variable), network.possible(variable)
+    pseudo = per_cell(pseudo_counts, variable)
+    possible = network.possible(variable)
     if variable in network.shaped_of and np.ndim(pseudo) == 0:
         return pseudo * network.shaped_of[variable].pseudo_counts
     return np.where(possible, pseudo, 0.0)
@@ -260,18 +261,18 @@ def per_cell(pseudo_counts: UsedPseudoCounts, variable: str) -> float | FloatArr
 
 def is_given(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether it is a number or pseudo-counts that were given, and nothing learned from rows."""
-    return (
-        pseudo_counts.is_given
-        if isinstance(pseudo_counts, PseudoCounts)
-        else not isinstance(pseudo_counts, str)
-    )
+    if isinstance(pseudo_counts, PseudoCounts):
+        return pseudo_counts.is_given
+    return not isinstance(pseudo_counts, str)
 
 
 def has_pseudo_counts(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether there are any where rows show something."""
     if isinstance(pseudo_counts, PseudoCounts):
         return not pseudo_counts.is_design_based
-    return pseudo_counts == LEARN if isinstance(pseudo_counts, str) else pseudo_counts > 0
+    if isinstance(pseudo_counts, str):
+        return pseudo_counts == LEARN
+    return pseudo_counts > 0
 
 
 def smooths_every_cell(pseudo_counts: AskedPseudoCounts) -> bool:
@@ -293,12 +294,15 @@ def pseudo_counts_from(
     if not isinstance(asked, str):
         return asked
     statistics = statistics.sample(0).pooled(network)
-    counts, hidden = statistics.complete or statistics.counts, {*statistics.never_shown}
+    counts = statistics.complete or statistics.counts
+    hidden = {*statistics.never_shown}
     shown = {family[-1]: counts[family].dense() for family in network.families if family in counts}
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
-    learned = learned_for(network, shown, kept)
+    learned = learn_from_tables(network, shown, kept)
     pseudo_counts = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
-    return pseudo_counts.without_shown_rows(shown) if asked == DESIGN_BASED else pseudo_counts
+    if asked == DESIGN_BASED:
+        return pseudo_counts.without_shown_rows(shown)
+    return pseudo_counts
 
 
 def with_replaced_prior(
@@ -307,10 +311,14 @@ def with_replaced_prior(
     """What was learned of the prior, once a stage has estimated some CPTs under its own."""
     if not isinstance(pseudo_counts, PseudoCounts):
         return None
-    return pseudo_counts if before is None else before.replaced(pseudo_counts, variables)
+    if before is None:
+        return pseudo_counts
+    return before.replaced(pseudo_counts, variables)
 
 
-def learned_for(network: Network, counts_of: Tables, kept: Collection[str] = ()) -> PseudoCounts:
+def learn_from_tables(
+    network: Network, counts_of: Tables, kept: Collection[str] = ()
+) -> PseudoCounts:
     """The pseudo-counts that counts make likely, once for CPTs that are tied.
 
     A CPT that is no full table keeps those that its shape spreads.
@@ -364,12 +372,13 @@ def learn_pseudo_counts(
         for name, counts in counts_of.items()
     }
     learned = {name: counts for name, counts in counts_of.items() if name not in kept}
-    stacks, every = [], [np.empty((len(components.belief), 0))]
+    stacks = []
+    every = [np.empty((len(components.belief), 0))]
     for names in _of_one_shape(learned):  # side by side on a first axis
         counts = np.stack([learned[name] for name in names])
         possible = np.stack([possible_of[name] for name in names])
         pseudo = np.stack([*components.pseudo_counts(counts, possible)])
-        logs = components.power * log_likelihood(counts, pseudo)
+        logs = components.power * log_dirichlet_multinomial(counts, pseudo)
         stacks.append((names, counts, possible, logs))
         every.append(logs[:, counts.sum(axis=-1) >= LEAST_ROW_WEIGHT * (1 - WEIGHTS_ROUNDING)])
     weights, like_neighbours = component_weights(
@@ -449,7 +458,7 @@ def _shares(log_likelihoods: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(shares / shares.sum(axis=0))
 
 
-def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
+def log_dirichlet_multinomial(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
     r"""How likely the counts of each CPT row are: Dirichlet-multinomial, up to a constant.
 
     .. math::
@@ -461,7 +470,7 @@ def log_likelihood(counts: FloatArray, pseudo_counts: FloatArray) -> FloatArray:
     --------
     Two rows in a first state: probability a half, then two thirds.
 
-    >>> round(float(np.exp(log_likelihood(np.array([2.0, 0.0]), np.ones(2)))), 4)
+    >>> round(float(np.exp(log_dirichlet_multinomial(np.array([2.0, 0.0]), np.ones(2)))), 4)
     0.3333
     """
     seen = counts > 0
@@ -529,7 +538,8 @@ def neighbour_shares(counts: FloatArray, possible: Possible) -> FloatArray:
     everywhere = tuple(parents)
     mean = votes.sum(axis=everywhere, keepdims=True) - votes + uniform
     mean /= weight.sum(axis=everywhere, keepdims=True) - weight + 1
-    near, near_weight = mean, np.ones_like(weight)
+    near = mean
+    near_weight = np.ones_like(weight)
     for parent in parents:
         near = near + votes.sum(axis=parent, keepdims=True) - votes
         near_weight = near_weight + weight.sum(axis=parent, keepdims=True) - weight

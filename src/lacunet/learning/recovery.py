@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lacunet.counts.gather import Needs, Statistics
-from lacunet.learning.cpts import JointEstimate, cells_of, made_cpts
+from lacunet.learning.cpts import JointEstimate, cells_of, make_cpts
 from lacunet.learning.family_reports import AT_PRIOR, UNEVEN_WEIGHTS, FamilyPlan, Warned
 from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import FROM_SHOWN, PseudoCounts, pseudo_counts_from
@@ -43,7 +43,9 @@ class ByVerdict:
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
         term = self.verdict.term if self.chosen is None else self.chosen.term
-        return notation.words(self.otherwise) if term is None else term.equation(notation)
+        if term is None:
+            return notation.words(self.otherwise)
+        return term.equation(notation)
 
 
 RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
@@ -88,7 +90,9 @@ class Recovery:
 
     def solve(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """The CPTs of the recoverable families; why the others are left."""
-        statistics, network, families = statistics.sample(0), self.network, self.families
+        statistics = statistics.sample(0)
+        network = self.network
+        families = self.families
         row_weights = dict(learned.row_weights)
         left = {}
         chosen_of = {}
@@ -96,12 +100,14 @@ class Recovery:
         pseudo_counts = pseudo_counts_from(
             setting.pseudo_counts, network, statistics, weighs_up=False
         )
+
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
             estimation, why = self._estimated(name, statistics)
             if estimation is None:
                 left[name] = why
                 continue
+            # The estimate is of P(X | parents); times the share of each row of parents, a joint.
             shares = estimation.given_share[..., None]
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
@@ -113,8 +119,11 @@ class Recovery:
             )
             chosen_of[name] = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
         setting.progress("families", len(families), len(families))
-        cpts = made_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
-        left = {name: why for name, why in left.items() if name not in cpts}
+
+        cpts = make_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
+        left = {
+            name: why for name, why in left.items() if name not in cpts
+        }  # tied to one that was not
         for group in network.tied:
             weights = [row_weights[name] for name in group if name in estimate_of]
             if weights:
@@ -124,7 +133,8 @@ class Recovery:
 
     def chosen(self, statistics: Statistics) -> dict[str, FamilyPlan]:
         """The families with the estimand that the data support best, or what stands in for it."""
-        statistics, families = statistics.sample(0), self.families
+        statistics = statistics.sample(0)
+        families = self.families
         for name, family in families.items():
             estimation, why = self._estimated(name, statistics)
             if estimation is not None:
@@ -145,19 +155,24 @@ class Recovery:
             return None, error.message
         except NotRecoverableError:
             return None, f"{verdict.standing}: {verdict.why}"
-        return (estimation, "") if estimation.is_founded else (None, estimation.warnings[0])
+        if estimation.is_founded:
+            return (estimation, "")
+        return (None, estimation.warnings[0])
 
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What no other stage has estimated holds the prior alone, marked as such."""
-        statistics, network, families = statistics.sample(0), self.network, self.families
-        pseudo_counts, cpts = learned.pseudo_counts or setting.used_pseudo_counts, {}
+        statistics = statistics.sample(0)
+        network = self.network
+        families = self.families
+        pseudo_counts = learned.pseudo_counts or setting.used_pseudo_counts
+        cpts = {}
         if isinstance(pseudo_counts, PseudoCounts) and not pseudo_counts.is_given:
             pseudo_counts = pseudo_counts.keeping(learned.left)  # there is nothing to learn it from
         nothing_of = {}
         for name, why in learned.left.items():
             joint = np.zeros(statistics.counts[network.family(name)].cardinalities)
             nothing_of[name] = JointEstimate(joint=joint, total=1.0, rows_used=0, warnings=(why,))
-        at_prior = made_cpts(families, nothing_of, statistics, network, pseudo_counts)
+        at_prior = make_cpts(families, nothing_of, statistics, network, pseudo_counts)
         for name, (table, report) in at_prior.items():
             cpts[name] = table, replace(report, fallback_mass=1.0, fallback=AT_PRIOR)
         return replace(learned.with_cpts(cpts, pseudo_counts), left={})

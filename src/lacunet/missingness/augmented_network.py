@@ -37,10 +37,10 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.drawing import Drawing, mechanisms_in
-from lacunet.missingness.separation.mixed import reached
+from lacunet.missingness.separation.mixed import reachable
 from lacunet.network.mechanisms import MISSING, SHOWN
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text
 from lacunet.network.waves import in_time
 
 
@@ -57,7 +57,7 @@ class Augmented:
     selection: str = ""  # the node of R[*], if the graph has it
 
 
-def augmented(
+def augment(
     graph: MissingnessGraph,
     partially: Scope,
     leave_out_ignorable: bool = True,
@@ -86,7 +86,7 @@ def augmented(
     --------
     >>> network = Network({name: ["0", "1"] for name in "XY"}, {"Y": ["X"]})
     >>> graph = MissingnessGraph.parse("Y -> R[X]; R[Y]", network)
-    >>> extended = augmented(graph, ("X", "Y"))
+    >>> extended = augment(graph, ("X", "Y"))
     >>> extended.network.parents("R[X]"), extended.ignorable
     (('Y',), ('Y',))
     """
@@ -111,7 +111,9 @@ def augmented(
     whole = whole.with_shapes(network.shapes_of)
     selection = node_of.pop(SELECTION, "")
     name_of = {mechanism.variable: node for mechanism, node in node_of.items()}
-    return Augmented(whole, directed, name_of, ignorable, selection)
+    return Augmented(
+        network=whole, graph=directed, name_of=name_of, ignorable=ignorable, selection=selection
+    )
 
 
 def _tied_nodes(
@@ -147,7 +149,7 @@ def _ignorable(graph: MissingnessGraph, partially: Scope, kept: Collection[str])
     """All but the variables whose mechanisms look at a missing value, and those that these need."""
     looking = {name for name in graph.causes if looks_at_hidden(graph, name, partially)}
     start = looking.union(mechanisms_in(graph.selection or ()), kept)
-    needed = reached(start, lambda name: mechanisms_in(graph.causes[name]))
+    needed = reachable(start, lambda name: mechanisms_in(graph.causes[name]))
     return tuple(name for name in graph.partially_observed if name not in needed)
 
 
@@ -186,8 +188,8 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
         variables = [node for node in district if isinstance(node, str)]
         if len(variables) > 1:
             raise LacunetError(
-                f"{' and '.join(map(named, sorted(variables)))} share a hidden cause, of which EM "
-                "has no model.",
+                f"{' and '.join(map(node_text, sorted(variables)))} share a hidden cause, of which "
+                "EM has no model.",
                 "method='mgraph' (--method mgraph) takes it; or add the cause to the network as a "
                 "latent variable, or draw an edge in its place.",
             )
@@ -203,7 +205,8 @@ def without_hidden_causes(graph: MissingnessGraph) -> MissingnessGraph:
 def mechanism_start(extended: Augmented, shown_of: Mapping[str, float]) -> dict[str, FloatArray]:
     """CPTs for the mechanisms to start from: the share of rows that show the variable."""
     share_of = {name: shown_of[variable] for variable, name in extended.name_of.items()}
-    share_of |= {extended.selection: 0.5} if extended.selection else {}
+    if extended.selection:
+        share_of |= {extended.selection: 0.5}
     start = {}
     for name, shown in share_of.items():
         shape = extended.network.shape(extended.network.family(name))

@@ -24,9 +24,10 @@ from functools import lru_cache
 from itertools import pairwise
 
 from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reached
-from lacunet.network.network import Network, topological_order
-from lacunet.network.nodes import BOTH, Mechanism, Node, named
+from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reachable
+from lacunet.network.checks import topological_order
+from lacunet.network.network import Network
+from lacunet.network.nodes import BOTH, Mechanism, Node, node_text
 
 NOT_DESCRIBED = (
     "the CPTs of the network do not describe how they go together, so answers that depend on it "
@@ -95,7 +96,7 @@ def _open_path(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> Pa
     def near(node: Node) -> Nodes:
         return _NONE.union(*(scope for _, scope in parts if node in scope))
 
-    joined = reached(asked & free, near)
+    joined = reachable(asked & free, near)
     matters = _NONE.union(*(part for part, scope in parts if scope & joined))
     return next(_dependences(graph, after, matters, above | fixed, fixed), None)
 
@@ -136,7 +137,8 @@ def notes_on_graph(graph: MissingnessGraph, partially: Collection[str] | None) -
     MissingnessGraphError
         The data miss values of a variable that has no mechanism.
     """
-    variables, pairs = graph.network.variables, undescribed_pairs(graph)
+    variables = graph.network.variables
+    pairs = undescribed_pairs(graph)
     notes = () if partially is None else graph.check_partially(partially, variables)
     return (*notes, *(f"{hidden_cause(pair)}: {NOT_DESCRIBED}" for pair in pairs))
 
@@ -182,4 +184,5 @@ def _hidden_step(graph: MixedGraph, path: Path) -> tuple[str, str]:
 def hidden_cause(pair: tuple[str, str]) -> str:
     """The pair in words, with the edge as the graph's text has it."""
     left, right = pair
-    return f"{left!r} and {right!r} share a hidden common cause ({named(left)} <-> {named(right)})"
+    edge = f"{node_text(left)} <-> {node_text(right)}"
+    return f"{left!r} and {right!r} share a hidden common cause ({edge})"

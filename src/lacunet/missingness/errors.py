@@ -21,7 +21,8 @@ class MissingnessGraphError(LacunetError):
     ) -> MissingnessGraphError:
         """Name what may have been meant: a variable, or a mechanism written in another way."""
         hint = did_you_mean(name, known) or f"its variables are {first_of(list(known), 10)}."
-        before, after = rf"(?i:{RECORDED})[_. (]+(.+?)\)?", rf"(.+?)[_. ]+(?i:{RECORDED})"
+        before = rf"(?i:{RECORDED})[_. (]+(.+?)\)?"
+        after = rf"(.+?)[_. ]+(?i:{RECORDED})"
         meant = re.fullmatch(f"{before}|{after}|R(.+)", name)  # R_X, X_missing, RX
         if meant and (variable := meant[1] or meant[2] or meant[3]) in known:
             hint = f"did you mean {Mechanism(variable)}?"

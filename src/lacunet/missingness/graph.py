@@ -44,7 +44,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.edge_texts import is_edges
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.network.network import Network
-from lacunet.network.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, named
+from lacunet.network.nodes import BOTH, RIGHT, SELECTION, Mechanism, Node, node_text
 from lacunet.text import counted
 
 if TYPE_CHECKING:
@@ -251,7 +251,9 @@ class MissingnessGraph(Drawing):
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+            reason = "it is not a text file"
+            if isinstance(error, OSError):
+                reason = error.strerror or str(error)
             raise MissingnessGraphError(
                 f"{path}: the missingness graph cannot be read: {reason}."
             ) from None
@@ -542,7 +544,8 @@ def _never_more(later: Node, earlier: Node) -> tuple[str, str]:
     names = mechanisms_in((later, earlier))
     if len(names) < 2 or SELECTION.variable in names:
         raise MissingnessGraphError(
-            f"{named(later)} <= {named(earlier)}: only mechanisms of variables are compared.",
+            f"{node_text(later)} <= {node_text(earlier)}: only mechanisms of variables are "
+            "compared.",
             "R[B] <= R[A] says that B is shown only where A is.",
         )
     return names[0], names[1]
@@ -580,7 +583,7 @@ def graph_of(value: Any, network: Network) -> MissingnessGraph:
     )
 
 
-def kept_graph(network: Network) -> MissingnessGraph | None:
+def graph_of_network(network: Network) -> MissingnessGraph | None:
     """The graph that a network was learned with, None if it knows none."""
     known = network.mechanisms
     if known is None or not known.graph:

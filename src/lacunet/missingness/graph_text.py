@@ -33,7 +33,7 @@ from lacunet.network.nodes import (
     Token,
     Written,
     edges_in,
-    named,
+    node_text,
     variable_of,
 )
 from lacunet.network.waves import in_time, is_template
@@ -137,6 +137,7 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
                     f"{name}[t] in {write_statements([statement])!r} is no variable of the panel.",
                     f"its variables are {listed(varying) or 'none: it has no waves'}.",
                 )
+        _refuse_back_in_time(statement)
         before = len(unrolled)
         for wave in waves:
             left = _in_wave(statement.left, wave, variables)
@@ -158,6 +159,28 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
     return unrolled
 
 
+def _refuse_back_in_time(statement: Statement) -> None:
+    """Refuse a wave after t, and causes that come after what they cause."""
+    lags = [
+        [(node, in_time(variable_of(node)).lag) for node in side]
+        for side in (statement.left, statement.right)
+    ]
+    for node, lag in (*lags[0], *lags[1]):
+        if lag is not None and lag < 0:
+            name = in_time(variable_of(node)).name
+            raise MissingnessGraphError(
+                f"{write_statements([statement])!r} names {str(node)!r}, a wave after t.",
+                f"write the later of the two with {name}[t], the other with t-1.",
+            )
+    causes = [lag for _, lag in lags[0] if lag is not None]
+    effects = [lag for _, lag in lags[1] if lag is not None]
+    if statement.arrow == "->" and causes and effects and min(causes) < max(effects):
+        raise MissingnessGraphError(
+            f"{write_statements([statement])!r} goes back in time.",
+            "write the later of the two with t, and the other with t-1.",
+        )
+
+
 def _in_wave(nodes: Sequence[Node], wave: int, variables: Collection[str]) -> tuple[Node, ...]:
     """The nodes that are meant where t is a wave, as far as there are such."""
     names = [in_time(variable_of(node)).in_wave(wave) for node in nodes]
@@ -172,7 +195,8 @@ def _nodes(
     written: Written, variables: Collection[str], part: Sequence[Token], after: Token
 ) -> list[Node]:
     """The nodes of a list; R_X is a mechanism where only X is a variable."""
-    tokens, index = [*part, after], 0
+    tokens = [*part, after]
+    index = 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
         if tokens[index].kind == "open":
@@ -219,4 +243,4 @@ def write_statements(statements: list[Statement]) -> str:
 
 
 def _listed(nodes: tuple[Node, ...]) -> str:
-    return ", ".join(map(named, nodes))
+    return ", ".join(map(node_text, nodes))

@@ -23,14 +23,14 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence.design_effect import (
     SurveyRows,
     has_hidden_group,
+    independence_test,
     packed_cells,
-    tested,
 )
 from lacunet.missingness.independence.stratified import holm
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
 from lacunet.missingness.verdict_rows import check_rules
 from lacunet.network.network import Network
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text, variable_of
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class Implication:
     shown: tuple[Mechanism, ...]
 
     def __str__(self) -> str:
-        conditions = [*map(named, self.given), *(f"{m}=1" for m in self.shown)]
+        conditions = [*map(node_text, self.given), *(f"{m}=1" for m in self.shown)]
         bar = f" | {', '.join(conditions)}" if conditions else ""
-        return f"{named(self.one)} ⊥ {named(self.two)}{bar}"
+        return f"{node_text(self.one)} ⊥ {node_text(self.two)}{bar}"
 
 
 @dataclass(frozen=True)
@@ -83,8 +83,8 @@ def never_testable(graph: MissingnessGraph) -> list[str]:
         "seen"
     ]
     return (unseen if graph.selection is not None else []) + [
-        f"{named(m.variable)} ⊥ {m} | ...: never testable, as no row with {m}=0 shows "
-        f"{named(m.variable)}"
+        f"{node_text(m.variable)} ⊥ {m} | ...: never testable, as no row with {m}=0 shows "
+        f"{node_text(m.variable)}"
         for m in graph.mixed.mechanisms
         if m not in graph.mixed.children[m.variable] | graph.mixed.siblings[m.variable]
     ]
@@ -161,7 +161,8 @@ def _of_mechanisms_alone(graph: MixedGraph) -> Iterator[Implication]:
     for left, right in combinations(nodes, 2):
         if isinstance(right, Mechanism):
             conditions = [graph.parents[right]]
-            conditions += [graph.parents[left]] if isinstance(left, Mechanism) else []
+            if isinstance(left, Mechanism):
+                conditions.append(graph.parents[left])
             implied = _on_all_rows(graph, left, right) or _separated_by(
                 graph, left, right, conditions
             )
@@ -212,6 +213,6 @@ def _test(
     names = dict.fromkeys(map(variable_of, (*nodes[:2], *implication.given)))
     distinct = distinct_rows(table, [*names]).table
     shown = distinct.take(packed_cells(distinct, *nodes)[0])
-    result = tested(shown.scaled() if table.is_weighted else shown, survey, *nodes)
+    result = independence_test(shown.scaled() if table.is_weighted else shown, survey, *nodes)
     values = result._asdict() | {"rows": shown.row_count}
     return TestedImplication(implication, adjusted=result.p_value, **values)

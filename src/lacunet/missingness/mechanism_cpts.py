@@ -16,7 +16,7 @@ import numpy as np
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import Mechanism, Node, named
+from lacunet.network.nodes import Mechanism, Node, node_text
 from lacunet.text import conditional, counted
 from lacunet.text_tables import Displayed, TextTable
 
@@ -125,5 +125,5 @@ def parameters(missingness: Missingness) -> dict[str, object]:
 def node_name(node: Parent) -> str:
     """A node as a text; names are quoted, so none meet."""
     if isinstance(node, HiddenCause):
-        return f"{named(node.one)} <-> {named(node.two)}"
-    return named(node)
+        return f"{node_text(node.one)} <-> {node_text(node.two)}"
+    return node_text(node)

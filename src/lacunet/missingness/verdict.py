@@ -23,7 +23,13 @@ from lacunet.missingness.errors import (
 )
 from lacunet.missingness.formulas.notation import Notation, Readable
 from lacunet.missingness.formulas.pattern_odds import PatternOdds
-from lacunet.missingness.formulas.samples import Run, Sample, Unfounded, nested, resolved
+from lacunet.missingness.formulas.samples import (
+    Run,
+    Sample,
+    Unfounded,
+    choose_samples,
+    parts_of_term,
+)
 from lacunet.missingness.formulas.terms import LARGEST_TABLE, Basis, Conditional, InPopulation, Term
 from lacunet.missingness.identified.assumptions import Assumptions, check_assumptions
 from lacunet.missingness.identified.generic import is_generic
@@ -38,7 +44,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.missingness.verdict_rows import gathered_rows
+from lacunet.missingness.verdict_rows import gather_rows
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Network, Scope
@@ -276,7 +282,7 @@ class Verdict(_WithEstimand):
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         given = as_data(data)
-        gathered = gathered_rows(self.graph, given, model.variables, groups=0)
+        gathered = gather_rows(self.graph, given, model.variables, groups=0)
         fit = best_fit(model, gathered.whole, laws, gathered.parts(), gathered.scales)
         states = tuple(
             ("0", "1") if isinstance(name, Mechanism) else self.graph.network.states(name)
@@ -297,7 +303,7 @@ class Verdict(_WithEstimand):
         laws = self.population_laws(population)
         model = lifted_near(self.graph, self.asked, tuple(laws))
         given = as_data(data)
-        rows = gathered_rows(self.graph, given, model.variables).rows
+        rows = gather_rows(self.graph, given, model.variables).rows
         assumptions = check_assumptions(self.graph, self.asked, model, rows, laws)
         return replace(assumptions, is_designed=given.has_design)
 
@@ -354,7 +360,7 @@ class Verdict(_WithEstimand):
     def estimate_with_report(self, data: object, *, population: object = None) -> Estimation:
         """The estimate together with what it rests on; its ``warnings`` are not issued."""
         laws = self.population_laws(population)
-        gathered = gathered_rows(self.graph, as_data(data), columns_needed(self))
+        gathered = gather_rows(self.graph, as_data(data), columns_needed(self))
         return estimate(self, gathered.rows, laws)
 
 
@@ -369,14 +375,15 @@ def columns_needed(verdict: Verdict) -> Scope:
 
 def _needed(term: Term) -> list[Scope]:
     """The laws of the population that an estimand takes."""
-    return [part.known for part in nested(term) if isinstance(part, InPopulation)]
+    return [part.known for part in parts_of_term(term) if isinstance(part, InPopulation)]
 
 
 def estimate(
     verdict: Verdict, rows: Rows, population: Mapping[Scope, Table] | None = None
 ) -> Estimation:
     """Carry out a verdict's estimand on the distinct rows over `columns_needed`."""
-    term, network = verdict.term, verdict.graph.network
+    term = verdict.term
+    network = verdict.graph.network
     if term is None:
         raise not_recoverable(verdict, f"result.query({verdict.query!r})")
     laws = population or {}
@@ -402,7 +409,8 @@ def estimate(
         run = Run(rows, notes={f"positivity: {refused[0]}: nothing is estimated": None})
         best = _unknown(verdict.asked, rows), run, term
     result, run, term = best
-    term, is_founded = resolved(term, run.chosen), len(refused) < len(small)
+    term = choose_samples(term, run.chosen)
+    is_founded = len(refused) < len(small)
     if is_founded and not (result.basis.rows_used and result.mass.array.sum()):
         raise _no_rows(verdict, term, rows)
     return _reported(verdict, result, run, term, is_founded)
@@ -410,14 +418,17 @@ def estimate(
 
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
     """Refuse an estimate; ``question`` is what to ask EM's result, where the states identify it."""
+    if verdict.generic and not verdict.population:
+        hint = f"{WAY_OUT}, then {question}."
+    elif {*verdict.asked.variables} & {*verdict.graph.latent}:
+        hint = "ask about variables that rows show."
+    else:
+        hint = (
+            "verdict.identified_set(data) gives the lowest and highest values that fit the data "
+            "(lacunet recover --query ... --data ROWS)."
+        )
     return NotRecoverableError(
-        f"{verdict.query} is {verdict.standing} under this missingness graph ({verdict.why}).",
-        f"{WAY_OUT}, then {question}."
-        if verdict.generic and not verdict.population
-        else "ask about variables that rows show."
-        if {*verdict.asked.variables} & {*verdict.graph.latent}
-        else "verdict.identified_set(data) gives the lowest and highest values that fit the data "
-        "(lacunet recover --query ... --data ROWS).",
+        f"{verdict.query} is {verdict.standing} under this missingness graph ({verdict.why}).", hint
     )
 
 
@@ -434,8 +445,8 @@ def largest_table(term: Term, network: Network) -> float:
 
 def _no_rows(verdict: Verdict, term: Term, rows: Rows) -> NoRowsError:
     """What should have been shown together: all that a sample of the estimand selects on."""
-    samples = [part.selected for part in nested(term) if isinstance(part, Sample)]
-    odds = [part for part in nested(term) if isinstance(part, PatternOdds)]
+    samples = [part.selected for part in parts_of_term(term) if isinstance(part, Sample)]
+    odds = [part for part in parts_of_term(term) if isinstance(part, PatternOdds)]
     samples += [(*part.free, *part.sample.selected) for part in odds]
     lacking = next((sample for sample in samples if not rows.shows(sample).any()), ())
     needed = [mechanism.variable for mechanism in lacking if mechanism != SELECTION]
@@ -450,13 +461,21 @@ def _unknown(asked: Asked, rows: Rows) -> Conditional:
     shape = tuple(2 if isinstance(name, Mechanism) else rows.size(name) for name in asked.names)
     table = Table(asked.names, np.full(shape, np.nan))
     mass = Table(asked.conditions, np.zeros(shape[: len(asked.conditions)]))
-    return Conditional(asked.target, asked.conditions, table, mass, Basis(0.0, 0.0, 0.0))
+    return Conditional(
+        target=asked.target,
+        given=asked.conditions,
+        table=table,
+        mass=mass,
+        basis=Basis(0.0, 0.0, 0.0),
+    )
 
 
 def _reported(
     verdict: Verdict, result: Conditional, run: Run, term: Term, is_founded: bool
 ) -> Estimation:
-    asked, basis, rows = verdict.asked, result.basis, run.rows
+    asked = verdict.asked
+    basis = result.basis
+    rows = run.rows
     table = result.table.aligned(asked.names)
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))

@@ -46,7 +46,7 @@ def check_rules(graph: Drawing, data: Data) -> None:
         )
 
 
-def gathered_rows(
+def gather_rows(
     graph: Drawing,
     data: Data,
     columns: Scope,
@@ -77,6 +77,8 @@ def gathered_rows(
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)
+
+        # Replicates: of a survey's weights, or of folds of the rows.
         units = None if groups is None else look.units
         factors = () if units is None or units.factors is None else units.factors
         folds = None if len(factors) else folds_of(groups or 0, 0, units)
@@ -87,12 +89,27 @@ def gathered_rows(
         replicates = [
             rows.gather(replace(gathering, replicate=index)) for index in range(len(factors))
         ]
+
     check_orders(orders, statistics.distinct)
     distinct = statistics.distinct[columns]
     if (division := statistics.folds) is not None:
         parts = partial(map, distinct.sampled, division.samples[1:])
         whole = distinct.sampled(division.samples[0])
-        return GatheredRows(distinct, whole, parts, division.scales, division.degrees, units)
+        return GatheredRows(
+            rows=distinct,
+            whole=whole,
+            parts=parts,
+            scales=division.scales,
+            degrees=division.degrees,
+            units=units,
+        )
     degrees = np.inf if units is None else units.degrees()
     again = [replicate.distinct[columns] for replicate in replicates]
-    return GatheredRows(distinct, distinct, lambda: again, np.asarray(factors), degrees, units)
+    return GatheredRows(
+        rows=distinct,
+        whole=distinct,
+        parts=lambda: again,
+        scales=np.asarray(factors),
+        degrees=degrees,
+        units=units,
+    )

@@ -13,7 +13,7 @@ class ComparisonError(LacunetError):
     """Two networks do not speak of the same thing."""
 
 
-def matched(truth: Network, learned: Network) -> Network:
+def match_network(truth: Network, learned: Network) -> Network:
     """The learned network with the variables, states and, if the same, parents in truth's order.
 
     Raises
@@ -25,7 +25,7 @@ def matched(truth: Network, learned: Network) -> Network:
     --------
     >>> truth = Network({"A": ["x", "y"]}, tables={"A": [0.25, 0.75]})
     >>> turned = Network({"A": ["y", "x"]}, tables={"A": [0.75, 0.25]})
-    >>> matched(truth, turned) == truth
+    >>> match_network(truth, turned) == truth
     True
     """
     both = truth, learned
@@ -50,5 +50,6 @@ def matched(truth: Network, learned: Network) -> Network:
             [learned.state_index(axis, state) for state in truth.states(axis)] for axis in family
         ]
         moved = learned.cpt(name).table.transpose([axes.index(axis) for axis in family])
-        parents_of[name], tables[name] = parents, moved[np.ix_(*places)]
+        parents_of[name] = parents
+        tables[name] = moved[np.ix_(*places)]
     return Network(truth.states_of, parents_of, tables)

@@ -37,11 +37,19 @@ def clear_arguments(decorated: Decorated, also: str = "") -> Decorated:
         decorated.__init__ = _clear(start, decorated.__name__, also)  # type: ignore[misc]
     for name, member in [*vars(decorated).items()]:
         if isinstance(member, classmethod | staticmethod) and not name.startswith("_"):
-            function, kind = member.__func__, type(member)
+            function = member.__func__
+            kind = type(member)
             setattr(decorated, name, kind(_clear(function, name, also)))
         elif inspect.isfunction(member) and not name.startswith("_") and _has_options(member):
             setattr(decorated, name, _clear(member, name, also))
     return decorated
+
+
+def hide_parameters(shown: type, *names: str) -> None:
+    """Leave out of a signature what the package itself alone gives."""
+    signature = inspect.signature(shown)
+    kept = [value for name, value in signature.parameters.items() if name not in names]
+    setattr(shown, "__signature__", signature.replace(parameters=kept))  # noqa: B010
 
 
 def _has_options(function: Callable[..., Any]) -> bool:
@@ -114,7 +122,9 @@ def unknown_arguments(name: str, unknown: Sequence[str], known: Collection[str])
 
 def _parameters(name: str, known: Iterable[str]) -> str:
     names = first_of([*known], MOST_PARAMETERS)
-    return f"{name} has the parameters {names}." if names else f"{name} has no parameters."
+    if names:
+        return f"{name} has the parameters {names}."
+    return f"{name} has no parameters."
 
 
 def _distance(keyword: str, parameter: str) -> float:

@@ -309,6 +309,7 @@ class Askable:
         rows: IntoDataFrameT,
         draws: None = None,
         *,
+        how: Literal["draw", "most probable"] = ...,
         rng: np.random.Generator | int | None = ...,
         proper: bool | None = ...,
         unsupported: Literal["warn", "refuse", "ignore"] = ...,
@@ -321,6 +322,7 @@ class Askable:
         rows: IntoDataFrameT,
         draws: int,
         *,
+        how: Literal["draw", "most probable"] = ...,
         rng: np.random.Generator | int | None = ...,
         proper: bool | None = ...,
         unsupported: Literal["warn", "refuse", "ignore"] = ...,
@@ -333,6 +335,7 @@ class Askable:
         rows: object,
         draws: None = None,
         *,
+        how: Literal["draw", "most probable"] = ...,
         rng: np.random.Generator | int | None = ...,
         proper: bool | None = ...,
         unsupported: Literal["warn", "refuse", "ignore"] = ...,
@@ -345,6 +348,7 @@ class Askable:
         rows: object,
         draws: int,
         *,
+        how: Literal["draw", "most probable"] = ...,
         rng: np.random.Generator | int | None = ...,
         proper: bool | None = ...,
         unsupported: Literal["warn", "refuse", "ignore"] = ...,
@@ -356,6 +360,7 @@ class Askable:
         rows: Any,
         draws: int | None = None,
         *,
+        how: Literal["draw", "most probable"] = "draw",
         rng: np.random.Generator | int | None = None,
         proper: bool | None = None,
         unsupported: Literal["warn", "refuse", "ignore"] = "warn",
@@ -363,15 +368,17 @@ class Askable:
     ) -> Any:
         """The rows with every missing cell of the network's variables filled in.
 
-        Without ``draws`` each row gets its most probable completion, one best guess. To analyse
-        completed rows use ``draws`` and `lacunet.pool`.
+        They are drawn from their joint distribution given what the row shows. To analyse completed
+        rows use ``draws`` and `lacunet.pool`.
 
         Parameters
         ----------
         rows
             Whatever `lacunet.learn` takes as data, or one row: ``{"Age": "old", "Ill": None}``.
         draws
-            How many completed frames to draw, for multiple imputation.
+            How many completed frames to draw, for multiple imputation; by default one, by itself.
+        how
+            ``"draw"``, or ``"most probable"`` for the likeliest completion of each row.
         rng
             A seed or a generator. The same seed gives the same result; None another each time.
         proper
@@ -390,13 +397,21 @@ class Askable:
         ...     {"Wet": ["Rain"]},
         ...     {"Rain": [0.75, 0.25], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
         ... )
-        >>> rain.impute({"Rain": [None, "no"], "Wet": ["yes", None], "Day": [1, 2]})
+        >>> rows = {"Rain": [None, "no"], "Wet": ["yes", None], "Day": [1, 2]}
+        >>> rain.impute(rows, how="most probable")
         {'Rain': ['yes', 'no'], 'Wet': ['yes', 'no'], 'Day': [1, 2]}
         """
         from lacunet.ask.impute.impute import impute
 
         return impute(
-            self, rows, draws, rng=rng, proper=proper, unsupported=unsupported, memory=memory
+            self,
+            rows,
+            draws,
+            how=how,
+            rng=rng,
+            proper=proper,
+            unsupported=unsupported,
+            memory=memory,
         )
 
     def sample(

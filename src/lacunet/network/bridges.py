@@ -37,7 +37,8 @@ def to_pgmpy(network: AnyNetwork) -> Any:
     for cpt in network.cpts if network.has_cpts else ():
         states = dict(zip(cpt.family, map(list, cpt.states), strict=True))
         rows = cpt.table.reshape(-1, cpt.table.shape[-1]).T
-        parents, sizes = list(cpt.parents) or None, list(cpt.table.shape[:-1]) or None
+        parents = list(cpt.parents) or None
+        sizes = list(cpt.table.shape[:-1]) or None
         cpd = factors.TabularCPD(cpt.child, len(rows), rows, parents, sizes, state_names=states)
         model.add_cpds(cpd)
     return model
@@ -93,7 +94,8 @@ def to_pyagrum(network: AnyNetwork) -> Any:
     LacunetError
         pyAgrum is not installed, or the network has no CPTs.
     """
-    network, gum = as_network(network), _imported("pyagrum")
+    network = as_network(network)
+    gum = _imported("pyagrum")
     other = gum.BayesNet()
     for name in network.variables:
         other.add(_variable(gum, network, name))
@@ -128,7 +130,8 @@ def _cuts(variable: Any) -> tuple[float, ...]:
     """The cut points of a variable of pyAgrum."""
     ticks = [math.copysign(math.inf, t) if abs(t) >= INFINITE_TICK else t for t in variable.ticks()]
     if variable.isEmpirical():  # also takes what is below or above
-        ticks[0], ticks[-1] = -math.inf, math.inf
+        ticks[0] = -math.inf
+        ticks[-1] = math.inf
     return tuple(ticks)
 
 

@@ -67,14 +67,17 @@ def example(name: str) -> Network:
     """
     from lacunet.network.formats.files import read_network
 
-    if name not in names():
-        hint = did_you_mean(name, names()) or f"the bundled networks are {', '.join(names())}."
+    if name not in bundled_names():
+        hint = (
+            did_you_mean(name, bundled_names())
+            or f"the bundled networks are {', '.join(bundled_names())}."
+        )
         raise UnknownNetworkError(f"no bundled network is called {name!r}.", hint)
     with as_file(files("lacunet.network.bundled") / f"{name}.json.gz") as path:
         return read_network(path)
 
 
-def names() -> tuple[str, ...]:
+def bundled_names() -> tuple[str, ...]:
     """The names of the bundled networks."""
     return tuple(entry.name for entry in _ENTRIES)
 

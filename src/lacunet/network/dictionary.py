@@ -114,7 +114,7 @@ def sets_among(states: Sequence[str], meanings: Iterable[Meaning]) -> tuple[tupl
     return tuple(sorted(sets))
 
 
-def aligned(
+def align_axes(
     array: NDArray[Any], scope: Sequence[Hashable], names: Sequence[Hashable]
 ) -> NDArray[Any]:
     """An array over ``scope`` with the axes of ``names``, of length one where it has none."""
@@ -147,7 +147,7 @@ class NotAsked:
             np.asarray(truth.any(axis=elsewhere))[..., None] for truth in (self.truth, ~self.truth)
         )
         allowed = np.where(np.array(states) == self.state, can_hold, can_fail)
-        return aligned(allowed, scope, names)
+        return align_axes(allowed, scope, names)
 
 
 def checked_rules(
@@ -238,7 +238,9 @@ class _Parser:
     """Reads a rule from left to right; names are looked for among those that there are."""
 
     def __init__(self, text: str, states_of: StatesOf) -> None:
-        self.text, self.states_of, self.position = text, states_of, 0
+        self.text = text
+        self.states_of = states_of
+        self.position = 0
         self.mentioned: set[str] = set()
 
     def whole(self) -> _Rule:
@@ -253,7 +255,8 @@ class _Parser:
 
     def _joined(self, word: str, part: Callable[[], _Rule]) -> _Rule:
         """Parts with a word between them."""
-        parts, reduce = [part()], {"or": np.logical_or.reduce, "and": np.logical_and.reduce}[word]
+        parts = [part()]
+        reduce = {"or": np.logical_or.reduce, "and": np.logical_and.reduce}[word]
         while self._takes(rf"{word}\b(?!\s*!?=)"):
             parts.append(part())
         return lambda axes: reduce([part(axes) for part in parts])

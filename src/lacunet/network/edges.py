@@ -69,7 +69,7 @@ _ATTRIBUTE_OWNERS = ("graph", "node", "edge")  # `node [shape=box]` names no var
 
 
 # The variables left of an arrow and those right of it; nothing on the left for a lone variable.
-Step = tuple[Sequence[Any], Sequence[Any]]
+TailsAndHeads = tuple[Sequence[Any], Sequence[Any]]
 
 
 class EdgesError(LacunetError):
@@ -120,7 +120,8 @@ def edges_text(edges: Edges, without: Collection[str] = ()) -> str:
     'Age -> Ill; Ill -> "Late visit"'
     """
     kept = [name for name in edges.variables if name not in without]
-    lines, joined = [], set[str]()
+    lines = []
+    joined = set[str]()
     for child in kept:
         parents = [name for name in edges.parents_of.get(child, ()) if name in kept]
         if parents:
@@ -131,10 +132,12 @@ def edges_text(edges: Edges, without: Collection[str] = ()) -> str:
 
 
 def _typed(name: str) -> str:
-    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
+    if name.replace("_", "a").replace(".", "a").isalnum():
+        return name
+    return in_quotes(name)
 
 
-def _steps_of(edges: Any) -> Iterable[Step]:
+def _steps_of(edges: Any) -> Iterable[TailsAndHeads]:
     """The edges of what is neither a network nor a frame."""
     if isinstance(edges, Path):
         return _in_file(edges)
@@ -151,16 +154,16 @@ def _steps_of(edges: Any) -> Iterable[Step]:
     if hasattr(edges, "is_directed"):
         if not edges.is_directed():
             raise EdgesError("the networkx graph is undirected.", "give a networkx.DiGraph.")
-        alone: list[Step] = [((), [node]) for node in edges.nodes]
+        alone: list[TailsAndHeads] = [((), [node]) for node in edges.nodes]
         return [*alone, *(([edge[0]], [edge[1]]) for edge in edges.edges)]
     if not isinstance(edges, Iterable) or hasattr(edges, "columns"):
         raise EdgesError(f"{type(edges).__name__} does not describe edges.", HINT)
     return _in_list(list(edges))
 
 
-def _in_list(items: Sequence[Any]) -> list[Step]:
+def _in_list(items: Sequence[Any]) -> list[TailsAndHeads]:
     """The edges of pairs and statements; of names alone, ("A", "B") is easily meant as an edge."""
-    steps: list[Step] = []
+    steps: list[TailsAndHeads] = []
     for item in items:
         if isinstance(item, str):
             steps += _written(item)
@@ -205,7 +208,7 @@ def tiers_of(tiers: Any) -> Sequence[Sequence[str]]:
     return groups
 
 
-def _in_file(path: Path) -> Iterable[Step]:
+def _in_file(path: Path) -> Iterable[TailsAndHeads]:
     """The edges of a file of the text, or of a file of two columns."""
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -240,7 +243,7 @@ def _words(text: str) -> list[Line]:
     return [(number, row) for number, row in enumerate(cells, 1) if row]
 
 
-def _in_columns(lines: list[Line], path: Path) -> Iterator[Step]:
+def _in_columns(lines: list[Line], path: Path) -> Iterator[TailsAndHeads]:
     """The edges of a file of columns: the columns with such names, or the two that there are."""
     header = [cell.lower() for cell in lines[0][1]] if lines else []
     named = [index for names in (PARENTS, CHILDREN) for index, c in enumerate(header) if c in names]
@@ -259,7 +262,7 @@ def _in_columns(lines: list[Line], path: Path) -> Iterator[Step]:
         yield [row[0]], [row[1]]
 
 
-def _collected(steps: Iterable[Step]) -> Edges:
+def _collected(steps: Iterable[TailsAndHeads]) -> Edges:
     variables: dict[str, None] = {}
     parents: dict[str, dict[str, None]] = {}
     for left, right in steps:
@@ -271,7 +274,7 @@ def _collected(steps: Iterable[Step]) -> Edges:
     return Edges(tuple(variables), {child: tuple(names) for child, names in parents.items()})
 
 
-def _written(text: str, name: str = "edges") -> Iterator[Step]:
+def _written(text: str, name: str = "edges") -> Iterator[TailsAndHeads]:
     if text.lstrip().startswith("["):
         return _model_string(text)
     block = _BLOCK.fullmatch(text)
@@ -316,7 +319,7 @@ def _refusal(problem: str, hint: str) -> EdgesError:
     return EdgesError(problem, hint or HINT)
 
 
-def _model_string(text: str) -> Iterator[Step]:
+def _model_string(text: str) -> Iterator[TailsAndHeads]:
     """The model string of bnlearn: each variable in brackets, its parents after a bar."""
     bare = "".join(text.split("\n")).strip()
     if not re.fullmatch(r"(?:\s*\[[^\[\]]+\])+", bare):
@@ -326,12 +329,16 @@ def _model_string(text: str) -> Iterator[Step]:
         yield [name.strip() for name in parents.split(":") if name.strip()], [child.strip()]
 
 
-def _statements(written: Written, start: int, end: int, *, in_block: bool) -> Iterator[Step]:
+def _statements(
+    written: Written, start: int, end: int, *, in_block: bool
+) -> Iterator[TailsAndHeads]:
     tokens = list(written.tokens(_TOKEN, start, end))
     for kind, sign, position in tokens:
         if kind in _REFUSED:
             edges, graph = mechanisms_apart("" if in_block else written.text)
-            apart = f"or write it apart: {_calls(edges, graph)}." if edges and graph else ""
+            apart = ""
+            if edges and graph:
+                apart = f"or write it apart: {_calls(edges, graph)}."
             raise written.wrong(_REFUSED[kind].format(sign), position, apart)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):
@@ -385,7 +392,9 @@ def _split(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield statement
 
 
-def _steps(statement: Sequence[Token], written: Written, *, in_block: bool) -> Iterator[Step]:
+def _steps(
+    statement: Sequence[Token], written: Written, *, in_block: bool
+) -> Iterator[TailsAndHeads]:
     arrows = [token for token in statement if token.kind in _ARROWS]
     end = Token("end", "", (arrows[-1] if arrows else statement[0]).position)
     group = partial(_group, written=written, in_block=in_block)

@@ -50,7 +50,8 @@ def _ends(label: str) -> tuple[float, float] | None:
     match = re.fullmatch(r"<(?P<below>.+)|>=(?P<from_>.+)|\[(?P<low>.+),(?P<high>.+)[)\]]", label)
     if match is None:
         return None
-    low, high = match["low"] or match["from_"] or "-inf", match["high"] or match["below"] or "inf"
+    low = match["low"] or match["from_"] or "-inf"
+    high = match["high"] or match["below"] or "inf"
     try:
         return float(low), float(high)
     except ValueError:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.text import counted, interval_in_words
-from lacunet.text_tables import READABLE_WIDTH, TextTable, html_table, terminal_width
+from lacunet.text_tables import READABLE_WIDTH, TextTable, fitting, html_table, terminal_width
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -29,7 +29,7 @@ MAX_PRINTED_ROWS = 40  # rows of a table that are printed; a frame has all of th
 MAX_LONG_CELLS = 80  # of these, where each cell has a line of its own
 
 Library = Literal["pandas", "polars", "pyarrow"]
-States = tuple[tuple[str, ...], ...]
+StatesOfScope = tuple[tuple[str, ...], ...]
 Numbers = NDArray[np.float64]
 
 
@@ -42,7 +42,9 @@ def probability(value: float) -> str:
     if value in (0, 1):
         return f"{value:.0f}"
     shown = f"{value:.4f}"
-    return shown if 0 < float(shown) < 1 else f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
+    if 0 < float(shown) < 1:
+        return shown
+    return f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +58,7 @@ class Labelled:
 
     title: str
     scope: tuple[str, ...]
-    states: States
+    states: StatesOfScope
     table: Numbers
     supported: NDArray[np.bool_] | None = None
     columns: Mapping[str, Numbers] = field(default_factory=dict)
@@ -65,9 +67,11 @@ class Labelled:
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
-            return "\n".join([self.title, probability(float(self.table)), *self.legend])
+            return "\n".join(
+                [fitting(self.title), probability(float(self.table)), *map(fitting, self.legend)]
+            )
         table, most = self._printed(terminal_width() or READABLE_WIDTH)
-        return "\n".join([self.title, str(table), *self._notes(most)])
+        return "\n".join([fitting(self.title), str(table), *map(fitting, self._notes(most))])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
         """Header and rows: a row for each cell; those without data are marked.
@@ -97,7 +101,11 @@ class Labelled:
         return TextTable(*self.cells(most), len(self.scope)), most
 
     def _marked(
-        self, header: list[str], states: States, numbers: Iterable[Sequence[float]], copies: int = 1
+        self,
+        header: list[str],
+        states: StatesOfScope,
+        numbers: Iterable[Sequence[float]],
+        copies: int = 1,
     ) -> tuple[list[str], list[list[str]]]:
         """Header and rows of states and numbers, with a mark in those without data."""
         named = zip(product(*states), numbers, strict=False)
@@ -115,7 +123,8 @@ class Labelled:
         table, most = self._printed(READABLE_WIDTH)
         lines = []
         for row in table.rows:
-            names, numbers = row[: table.left], row[table.left :]
+            names = row[: table.left]
+            numbers = row[table.left :]
             is_bare = row[-1] == NO_DATA_MARK
             line = [f'<th style="text-align:left">{escape(name)}</th>' for name in names]
             line += [_shaded(text, is_bare=is_bare) for text in numbers]
@@ -126,7 +135,8 @@ class Labelled:
     def _notes(self, most: int) -> list[str]:
         """What stands below the table, of which so many rows are shown."""
         left = prod(self.table.shape[:-1]) - most
-        more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
+        all_of_it = "to_frame() (--json) has all"
+        more = [f"... and {counted(left, 'row')} more; {all_of_it}."] if left > 0 else []
         return [*more, *self.legend]
 
     def frame(self, library: Library | None = None, *, tidy: bool) -> Any:

@@ -11,10 +11,14 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from lacunet.network.network import Cpt, FloatArray, Network, NetworkError, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import SELECTION
 
-MISSING, SHOWN = "missing", "shown"
+MISSING = "missing"
+SHOWN = "shown"
+MECHANISM_STATES = (MISSING, SHOWN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.network.dictionary import aligned
+from lacunet.network.dictionary import align_axes
 from lacunet.network.network import FloatArray, Scope
 
 
@@ -33,7 +33,7 @@ class Table:
 
     def aligned(self, scope: Sequence[str]) -> FloatArray:
         """The numbers with the axes of ``scope``, of length one where the table has none."""
-        return aligned(self.array, self.scope, scope)
+        return align_axes(self.array, self.scope, scope)
 
     def marginal(self, names: Sequence[str]) -> Table:
         """The sums over the axes that are not named; axes in the order of ``names``."""

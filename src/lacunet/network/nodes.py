@@ -16,7 +16,8 @@ from lacunet.errors import LacunetError
 from lacunet.text import in_quotes
 
 # The arrows of texts with edges, for patterns.
-RIGHT, BOTH = "-+>|=+>|[→⟶⇒]", "<-+>|<=+>|[↔⟷]"
+RIGHT = "-+>|=+>|[→⟶⇒]"
+BOTH = "<-+>|<=+>|[↔⟷]"
 # In which wave a variable of a panel is: H[t], H[t-1], H[5].
 INDEX = r"\[\s*(?:t(?:\s*[+-]\s*\d+)?|-?\d+)\s*\]"
 BARE_NAME = re.compile(rf"(?!R\[)(?:[^\s,;#\"\[\]<>\-=←→↔⟵⟶⟷⇒≤]|[-=](?![-=]*>))+(?:{INDEX})?")
@@ -39,8 +40,8 @@ class Mechanism(NamedTuple):
 
 SELECTION = Mechanism("*")  # R[*]: whether a row was recorded at all
 Node = str | Mechanism
-AnyNode = TypeVar("AnyNode", bound=Node)
-Sides = list[tuple[Sequence[AnyNode], Sequence[AnyNode]]]  # what is left and right of each edge
+GroupNode = TypeVar("GroupNode", bound=Node)
+Sides = list[tuple[Sequence[GroupNode], Sequence[GroupNode]]]  # what is left and right of each edge
 
 
 def quoted(name: str) -> str:
@@ -55,7 +56,7 @@ def variable_of(node: Node) -> str:
     return node.variable if isinstance(node, Mechanism) else node
 
 
-def named(node: Node) -> str:
+def node_text(node: Node) -> str:
     """A node as the text format writes it."""
     return str(node) if isinstance(node, Mechanism) else quoted(node)
 
@@ -80,7 +81,8 @@ class Written:
         self, pattern: re.Pattern[str], start: int = 0, end: int | None = None
     ) -> Iterator[Token]:
         """The tokens between two places, but for those of the kind "blank"."""
-        position, end = start, len(self.text) if end is None else end
+        position = start
+        end = len(self.text) if end is None else end
         while position < end:
             match = pattern.match(self.text, position, end)
             kind, text = (str(match.lastgroup), match[0]) if match else ("", self.text[position])
@@ -91,7 +93,8 @@ class Written:
     def wrong(self, problem: str, position: int, hint: str = "") -> LacunetError:
         """What to raise: the problem, with its line, column and a mark below the place."""
         begin = self.text.rfind("\n", 0, position) + 1
-        line, shown = self.text.count("\n", 0, position) + 1, self.text[begin:].split("\n", 1)[0]
+        line = self.text.count("\n", 0, position) + 1
+        shown = self.text[begin:].split("\n", 1)[0]
         return self.error(
             f"{self.name}, line {line}, column {position - begin + 1}: {problem}.\n"
             f"  {shown}\n  {' ' * (position - begin)}^",
@@ -105,9 +108,9 @@ AMBIGUOUS = "a comma between two arrows can be read in two ways"
 def edges_in(
     statement: Sequence[Token],
     arrows: Mapping[str, str],
-    group: Callable[[Sequence[Token], Token], Sequence[AnyNode]],
+    group: Callable[[Sequence[Token], Token], Sequence[GroupNode]],
     written: Written,
-) -> tuple[Sequence[AnyNode], list[tuple[Sequence[AnyNode], str, Sequence[AnyNode]]]]:
+) -> tuple[Sequence[GroupNode], list[tuple[Sequence[GroupNode], str, Sequence[GroupNode]]]]:
     """The first nodes of a statement, and its edges: what is left and right of each arrow.
 
     Parameters
@@ -126,7 +129,7 @@ def edges_in(
         group(statement[begin + 1 : end], statement[end]) for begin, end in pairwise([-1, *ends])
     ]
     signs = [arrows[statement[index].kind] for index in ends[:-1]]
-    sides: Sides[AnyNode] = [*pairwise(groups)]
+    sides: Sides[GroupNode] = [*pairwise(groups)]
     between = statement[ends[0] : ends[-2]] if signs else ()
     if comma := _outer_comma(between):
         apart = as_separate_edges(groups, signs)
@@ -148,8 +151,8 @@ def _outer_comma(tokens: Sequence[Token]) -> Token | None:
 
 
 def as_separate_edges(
-    groups: Sequence[Sequence[AnyNode]], arrows: Sequence[str]
-) -> Sides[AnyNode] | None:
+    groups: Sequence[Sequence[GroupNode]], arrows: Sequence[str]
+) -> Sides[GroupNode] | None:
     """The sides of separate edges, where a chain that lists nodes in its middle is not meant.
 
     It would have a cycle, or is the same. None where both can be meant.
@@ -162,14 +165,15 @@ def as_separate_edges(
     """
     if any(len(group) > 2 for group in groups[1:-1]):
         return None
-    chain, apart = [*pairwise(groups)], _apart(groups)
+    chain = [*pairwise(groups)]
+    apart = _apart(groups)
     pairs = [*zip(chain, apart, strict=True)]
     is_same = all({*product(*chained)} == {*product(*separate)} for chained, separate in pairs)
     is_meant = _has_cycle(chain, arrows) and not _has_cycle(apart, arrows)
     return apart if is_same or is_meant else None
 
 
-def _apart(groups: Sequence[Sequence[AnyNode]]) -> Sides[AnyNode]:
+def _apart(groups: Sequence[Sequence[GroupNode]]) -> Sides[GroupNode]:
     """The sides of each arrow, where the last node before it begins an edge of its own."""
     heads = [
         group[-1:] if index and len(group) > 1 else group for index, group in enumerate(groups[:-1])
@@ -178,11 +182,11 @@ def _apart(groups: Sequence[Sequence[AnyNode]]) -> Sides[AnyNode]:
     return [*zip(heads, tails, strict=True)]
 
 
-def _has_cycle(sides: Sides[AnyNode], arrows: Sequence[str]) -> bool:
+def _has_cycle(sides: Sides[GroupNode], arrows: Sequence[str]) -> bool:
     """Whether a node leads to itself, or has an edge of any kind with itself."""
     import networkx as nx
 
-    graph: nx.DiGraph[AnyNode] = nx.DiGraph()
+    graph: nx.DiGraph[GroupNode] = nx.DiGraph()
     for (left, right), arrow in zip(sides, arrows, strict=True):
         is_directed = arrow in ("->", "<-")
         edges = [(a, b) for a, b in product(left, right) if is_directed or a == b]
@@ -199,11 +203,11 @@ def both_readings(groups: Sequence[Sequence[Node]], arrows: Sequence[str]) -> st
     for separate edges write 'A -> B; C -> D'; for a chain 'A -> B; A -> C; B -> D; C -> D'.
     """
     apart = [
-        f"{', '.join(map(named, left))} {arrow} {', '.join(map(named, right))}"
+        f"{', '.join(map(node_text, left))} {arrow} {', '.join(map(node_text, right))}"
         for (left, right), arrow in zip(_apart(groups), arrows, strict=True)
     ]
     chain = [
-        f"{named(start)} {arrow} {named(end)}"
+        f"{node_text(start)} {arrow} {node_text(end)}"
         for sides, arrow in zip(pairwise(groups), arrows, strict=True)
         for start, end in product(*sides)
     ]

@@ -15,8 +15,8 @@ from lacunet.show.pages.kit import (
     Markup,
     Tile,
     bullets,
+    isolated,
     missing_tile,
-    named,
     paragraph,
     section,
     table,
@@ -51,7 +51,7 @@ def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
     """Everything."""
     methods = methods_as_text(diagnosis.patterns, diagnosis.grounds)
     sections = [
-        section("conclusions", "In words", bullets(map(named, diagnosis.conclusions))),
+        section("conclusions", "In words", bullets(map(isolated, diagnosis.conclusions))),
         missing_section(summary),
         _variables(diagnosis),
         _tests(
@@ -70,7 +70,7 @@ def _whole(diagnosis: Diagnosis, summary: MissingSummary) -> Parts:
             diagnosis.mar,
         ),
         _never(diagnosis),
-        section("grounds", "What methods would rest on", f"<pre>{named(methods)}</pre>"),
+        section("grounds", "What methods would rest on", f"<pre>{isolated(methods)}</pre>"),
     ]
     return _facts(diagnosis), sections, diagnosis.as_data()
 
@@ -94,7 +94,8 @@ def _facts(diagnosis: Diagnosis) -> list[Tile]:
 
 
 def _variables(diagnosis: Diagnosis) -> str:
-    described, fallback = diagnosis.patterns, diagnosis.grounds.fallback_of
+    described = diagnosis.patterns
+    fallback = diagnosis.grounds.fallback_of
     rows = [
         [
             name,

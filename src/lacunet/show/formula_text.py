@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lacunet.learning.explain import OrderRows, ranges
+from lacunet.learning.explain import OrderRows, row_ranges
 from lacunet.missingness.formulas.deletion import Estimand
 from lacunet.text import counted
 
@@ -16,7 +16,9 @@ def rows_as_text(estimand: Estimand, orders: Sequence[OrderRows], numbers: bool)
     for order in orders:
         lines += ["", " ".join(order.rows_of)]
         for factor, rows in {**order.rows_of, "together": order.together}.items():
-            lines.append(f"  {factor}: {ranges(rows) if numbers else counted(len(rows), 'row')}")
+            lines.append(
+                f"  {factor}: {row_ranges(rows) if numbers else counted(len(rows), 'row')}"
+            )
     return "\n".join(lines)
 
 

@@ -11,9 +11,9 @@ from lacunet.network.network import Network
 from lacunet.show.pages.kit import NETWORK_SAVES, save_bar, section, table
 from lacunet.show.pages.live_network import (
     ShownNetwork,
-    carried,
     drawing,
     network_section,
+    page_content,
     variables_as_data,
     why_not_live,
 )
@@ -27,7 +27,8 @@ def page(network: Network, source: Provenance = UNKNOWN, behind: Behind = NOTHIN
     size = f"{counted(len(network.variables), 'variable')}, {counted(len(network.edges), 'edge')}"
     data = _data(ShownNetwork("", network, behind), source)
     drawn = network_section(data, why_not_live=why_not_live(network))
-    sections, ending = [drawn, _listing(network)], _ending(data)
+    sections = [drawn, _listing(network)]
+    ending = _ending(data)
     return report_page("network", size, sections, data, source, ending=ending)
 
 
@@ -65,13 +66,14 @@ def _check_pair(first: Network, second: Network) -> None:
 def _data(
     side: ShownNetwork, source: Provenance, other: ShownNetwork | None = None
 ) -> dict[str, Any]:
-    network, ends = side.network, Counter(end for edge in side.network.edges for end in edge)
+    network = side.network
+    ends = Counter(end for edge in side.network.edges for end in edge)
     busiest = max(network.variables, key=ends.__getitem__)  # with most parents and children
     shown = {"opens_on": network.variables.index(busiest), "variables": variables_as_data(network)}
     if not network.has_cpts:
         return shown | drawing(network)
     file = source.network or "NETWORK"
-    return shown | carried(network, side.behind, other=other, file=file)
+    return shown | page_content(network, side.behind, other=other, file=file)
 
 
 def _listing(network: Network) -> str:

@@ -9,14 +9,14 @@ import numpy as np
 from lacunet.text import finite
 
 
-def plain(value: object, names: str) -> dict[str, Any]:
+def plain_attributes(value: object, names: str) -> dict[str, Any]:
     """Some attributes of a value: arrays and tuples as lists, None for NaN, a text for infinity.
 
     Examples
     --------
     >>> from lacunet.network.network import Network
     >>> coin = Network({"Coin": ["head", "tail"]}, tables={"Coin": [0.25, 0.75]})
-    >>> plain(coin.cpt("Coin"), "child parents table")
+    >>> plain_attributes(coin.cpt("Coin"), "child parents table")
     {'child': 'Coin', 'parents': [], 'table': [0.25, 0.75]}
     """
     return {name: finite(_listed(getattr(value, name))) for name in names.split()}

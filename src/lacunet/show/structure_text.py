@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
-from lacunet.text_tables import TextTable, fitting
+from lacunet.text_tables import READABLE_WIDTH, TextTable, fitting, terminal_width
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 PRINTED_ARCS = 5  # of these
@@ -60,23 +60,35 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     """The edges in a table, with their strengths where they were computed."""
     rows = []
     for parent, child in learned.network.edges:
-        arc, is_compelled = (parent, child), (parent, child) in learned.cpdag.compelled
+        arc = (parent, child)
+        is_compelled = (parent, child) in learned.cpdag.compelled
         strength, other = (learned.strengths.get(way, NEVER_FOUND) for way in (arc, arc[::-1]))
         if not is_compelled and other.directed > strength.directed:  # the more probable way first
-            arc, strength = arc[::-1], other
+            arc = arc[::-1]
+            strength = other
         row = [arc[0], "->" if is_compelled else "--", arc[1]]
         if learned.strengths:
             row += [f"{strength.adjacent:.2f}", f"{strength.directed:.2f}"]
         rows.append(row)
     if not rows:
         return "\n".join([f"no edges: {_why_none(learned)}", *_left_out(learned)])
-    header = ["from", "", "to", *(["adjacent", "directed"] if learned.strengths else [])]
+    header = ["from", "", "to"]
+    if learned.strengths:
+        header += ["adjacent", "directed"]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
-        lines.append(UNTOLD)
+        lines.append(fitting(UNTOLD))
     if learned.strengths:
-        lines += [*_left_out(learned), STRENGTHS]
+        lines += [*map(fitting, _left_out(learned)), _of_strengths()]
     return "\n".join(lines)
+
+
+def _of_strengths() -> str:
+    """What the columns mean: as it stands, or broken anew where the terminal is narrower."""
+    width = terminal_width() or READABLE_WIDTH
+    if width >= READABLE_WIDTH:
+        return STRENGTHS
+    return fitting(STRENGTHS.replace("\n", " "), width)
 
 
 def _left_out(learned: LearnedStructure) -> list[str]:
@@ -113,14 +125,14 @@ def structure_as_data(learned: LearnedStructure) -> dict[str, Any]:
         "compelled": sorted(map(list, learned.cpdag.compelled)),
         "reversible": sorted(map(list, learned.cpdag.reversible)),
         "strengths": [
-            {"from": a, "to": b, **plain(strength, "adjacent directed")}
+            {"from": a, "to": b, **plain_attributes(strength, "adjacent directed")}
             for (a, b), strength in learned.strengths.items()
         ],
         "missingness": None if learned.missingness is None else str(learned.missingness),
         "score": finite(learned.score),
         "trace": [
-            {**plain(step, "what score edges seconds"), "accepted": step.is_accepted}
+            {**plain_attributes(step, "what score edges seconds"), "accepted": step.is_accepted}
             for step in learned.trace
         ],
-        **plain(learned, "ended rows seconds notes why"),
+        **plain_attributes(learned, "ended rows seconds notes why"),
     }

@@ -49,7 +49,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.lacunet_json import no_key_twice
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.nodes import SELECTION, Mechanism, named
+from lacunet.network.nodes import SELECTION, Mechanism, node_text
 from lacunet.text import first_of
 
 
@@ -166,7 +166,9 @@ def learned_missingness(learned: Mechanisms, network: Network) -> Missingness:
 def by_learned_graph(graph: LearnedGraph, network: Network) -> MissingByGraph:
     """A graph that was learned from data, to hide values as often as they are missing there."""
     tables = graph.rates_over(network)
-    names = [*graph.causes, *(() if graph.selection is None else [SELECTION.variable])]
+    names = [*graph.causes]
+    if graph.selection is not None:
+        names.append(SELECTION.variable)
     if lacking := [str(Mechanism(name)) for name in names if name not in tables]:
         warn(
             "the rows that the graph was learned from do not tell how often "
@@ -195,7 +197,8 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     try:
         text = Path(path).read_text(encoding="utf-8")
         data = json.loads(text, object_pairs_hook=no_key_twice)
-        drawn_by, separator = str(data["graph"]), data.get("separator")
+        drawn_by = str(data["graph"])
+        separator = data.get("separator")
         latent = [*map(str, data.get("latent", ()))]
         tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
         zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}
@@ -276,7 +279,7 @@ def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[H
     for first, second in graph.hidden:  # the graph puts variables before mechanisms
         if isinstance(second, str):
             raise SimulationError(
-                f"the missingness graph has {named(first)!r} <-> {second!r}, but the network "
+                f"the missingness graph has {node_text(first)!r} <-> {second!r}, but the network "
                 "already says how its variables depend on each other.",
                 "add the common cause to the network as a variable of its own.",
             )

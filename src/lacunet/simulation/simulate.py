@@ -22,11 +22,12 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.from_rows import LearnedGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness, Parent, node_name
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.network.labelled_tables import Library, frame_of
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Cpt, FloatArray, Network
-from lacunet.network.nodes import SELECTION, Mechanism, named
+from lacunet.network.network import FloatArray, Network
+from lacunet.network.nodes import SELECTION, Mechanism, node_text
 from lacunet.randomness import generator
 from lacunet.simulation.at_random import Missing
 from lacunet.simulation.by_graph import MissingByGraph, by_learned_graph, learned_missingness
@@ -71,14 +72,14 @@ def hide_cells(
     """
     cpts = _cpts(missingness)
     seen = {parent for cpt in cpts for parent in cpt.parents}
-    incomplete = [name for name in complete.partially_observed if named(name) in seen]
+    incomplete = [name for name in complete.partially_observed if node_text(name) in seen]
     if incomplete:
         raise SimulationError(
             f"the mechanisms look at {sorted(incomplete)}, which the table does not show in "
             "every row.",
             "hide values of a complete table.",
         )
-    given = {named(name): column for name, column in complete.columns.items()}
+    given = {node_text(name): column for name, column in complete.columns.items()}
     drawn = draw_columns(cpts, given, complete.rows, rng)
     columns = dict(complete.columns)
     for name, mechanism in missingness.mechanisms.items():
@@ -118,7 +119,7 @@ class Simulation(Displayed):
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
     ``table`` the complete rows themselves, where nothing was to be hidden. A simulation is
-    data, with the rows as they are shown; `frame` gives either table as a dataframe.
+    data, with the rows as they are shown; `to_frame` gives either table as a dataframe.
     """
 
     network: Network
@@ -132,7 +133,7 @@ class Simulation(Displayed):
         return (
             f"<Simulation: {counted(self.table.rows, 'row')} of "
             f"{counted(len(self.network.variables), 'variable')}, {gaps:,} of {cells:,} cells "
-            "hidden; .frame() has them>"
+            "hidden; .to_frame() has them>"
         )
 
     def _parts(self) -> Iterator[object]:
@@ -157,7 +158,7 @@ class Simulation(Displayed):
         """The rows as they are shown, for whatever reads tables of Arrow."""
         return to_arrow(self.table, self.network).__arrow_c_stream__(requested_schema)
 
-    def frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
+    def to_frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
         """The rows as a dataframe, with nulls for what is hidden.
 
         Parameters
@@ -204,7 +205,9 @@ def sample(
     ['tail', 'tail', 'tail']
     """
     network = as_network(network)
-    return frame_of(to_arrow(sampling.sample(network, rows, generator(rng)), network), library)
+    return frame_of(
+        to_arrow(sampling.sample_codes(network, rows, generator(rng)), network), library
+    )
 
 
 @clear_arguments
@@ -248,13 +251,13 @@ def simulate(
     >>> drawn = simulate(coins, 100, MCAR(1.0, share=0.5), rng=0)
     >>> drawn.complete.partially_observed, sorted(drawn.table.missing_of.values())
     ((), [0, 100])
-    >>> sorted(drawn.frame().isna().sum().tolist())
+    >>> sorted(drawn.to_frame().isna().sum().tolist())
     [0, 100]
     """
     network = as_network(network)
     for_mechanisms, for_rows, for_hiding = generator(rng).spawn(STREAMS)
     missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
-    complete = sampling.sample(network, rows, for_rows)
+    complete = sampling.sample_codes(network, rows, for_rows)
     table = (
         complete if missingness is None else hide_cells(complete, missingness, for_hiding, network)
     )
@@ -308,19 +311,21 @@ def hide(
     [(None, 1), (None, 2)]
     """
     from lacunet.data.data import as_data
-    from lacunet.data.original_tables import held_data
+    from lacunet.data.original_tables import hold_data_in_memory
     from lacunet.data.read import read_table
 
     network = network_beside(network, None if data is None else as_data(data), "hide")
     dataset = as_data(data)
     if not _is_frame(dataset.source):
-        dataset = held_data(dataset)
+        dataset = hold_data_in_memory(dataset)
     # the rows may be simulated ones of the same seed: none of their streams may hide them
     for_mechanisms, for_hiding = generator(rng).spawn(STREAMS + 2)[STREAMS:]
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(dataset, network)
     table = hide_cells(complete, missingness, for_hiding, network)
-    kept = table.numbers - 1 if SELECTION.variable in missingness.mechanisms else None
+    kept = None
+    if SELECTION.variable in missingness.mechanisms:
+        kept = table.numbers - 1
     complete = complete if kept is None else complete.take(kept)
     hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
     is_kept = {
@@ -409,7 +414,8 @@ def _check_network(drawn: Missingness, network: Network) -> None:
     scopes = [cpt.parents for cpt in drawn.mechanisms.values()]
     scopes += [cpt.parents for cpt in drawn.causes]
     parents = [node for scope in scopes for node in scope if isinstance(node, str)]
-    theirs, ours = drawn.graph.network.states_of, network.states_of
+    theirs = drawn.graph.network.states_of
+    ours = network.states_of
     names = dict.fromkeys([*drawn.mechanisms, *parents])
     if strangers := [name for name in names if theirs.get(name) != ours.get(name)]:
         raise SimulationError(

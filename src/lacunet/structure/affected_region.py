@@ -19,7 +19,7 @@ from lacunet.counts.em_problems.compile import patterns_of
 from lacunet.data.table import EncodedTable
 from lacunet.structure.cpdag import Children
 
-Mask = NDArray[np.bool_]
+NodeMask = NDArray[np.bool_]
 Families = tuple[tuple[int, ...], ...]  # the parents of each node, ascending
 
 
@@ -48,7 +48,7 @@ class Region:
     nodes: tuple[int, ...]
     active: frozenset[int]
     rows: NDArray[np.int64]
-    apart: Mapping[int, Mask]
+    apart: Mapping[int, NodeMask]
 
     def table(self, table: EncodedTable, names: Sequence[str]) -> EncodedTable:
         """The rows of the region, under the names of its nodes."""
@@ -107,20 +107,23 @@ class _Growth:
         patterns: MissingPatterns,
         some: NDArray[np.int64],
     ) -> None:
-        self.families, self.children = families, children
-        self.patterns, self.some = patterns, some
-        self.missing_of: dict[int, Mask] = {}
-        self.barren_of: dict[int, Mask] = {}
+        self.families = families
+        self.children = children
+        self.patterns = patterns
+        self.some = some
+        self.missing_of: dict[int, NodeMask] = {}
+        self.barren_of: dict[int, NodeMask] = {}
 
-    def missing(self, node: int) -> Mask:
+    def missing(self, node: int) -> NodeMask:
         """Which patterns miss a node."""
         if node not in self.missing_of:
             self.missing_of[node] = self.patterns.missing[node][self.some]
         return self.missing_of[node]
 
-    def barren(self, node: int) -> Mask:
+    def barren(self, node: int) -> NodeMask:
         """Which patterns miss a node and all that follows from it."""
-        known, waiting = self.barren_of, [node]
+        known = self.barren_of
+        waiting = [node]
         while waiting:
             is_barren = self.missing(waiting[-1])
             below = self.children[waiting[-1]] if is_barren.any() else ()
@@ -132,7 +135,7 @@ class _Growth:
             known[waiting.pop()] = is_barren
         return known[node]
 
-    def inside(self, seeds: Sequence[int]) -> dict[int, Mask]:
+    def inside(self, seeds: Sequence[int]) -> dict[int, NodeMask]:
         """The patterns in which each node is a part of the region."""
         inside = {
             node: is_inside

@@ -63,7 +63,8 @@ def cost_of_family(
 
 def impossible_cells(table: FloatArray) -> int:
     """How many cells of a table do not occur, though five rows would if all were independent."""
-    axes, total = range(table.ndim), max(float(table.sum()), 1.0)
+    axes = range(table.ndim)
+    total = max(float(table.sum()), 1.0)
     expected = np.array(total)
     for axis in axes:
         margin = table.sum(axis=tuple(other for other in axes if other != axis))

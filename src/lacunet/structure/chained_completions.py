@@ -36,7 +36,7 @@ MAX_COMPLETION_CELLS = 2**16  # of a table that missing values are drawn from
 FALLBACK_ROWS = 1.0
 
 
-def chained(
+def complete_in_turn(
     rows: CodedRows, start: CodedRows, rng: np.random.Generator, deadline: Deadline = NEVER
 ) -> CodedRows:
     """A completion of rows with gaps, from another completion of them.
@@ -57,7 +57,8 @@ def chained(
             columns[y] = before.copy()
             columns[y][is_missing] = _drawn(y, is_missing, whole_but_y, states, rng)
             if states is not None:
-                where, first = np.flatnonzero(is_missing), rows.starts[y]
+                where = np.flatnonzero(is_missing)
+                first = rows.starts[y]
                 states[where, first + before[where]] = 0.0
                 states[where, first + columns[y][where]] = 1.0
     return replace(start, columns=tuple(columns))
@@ -80,13 +81,19 @@ def _drawn(
         MAX_COMPLETION_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]
     )  # with y missing as one more state
     while len(chosen) < MOST_PREDICTORS:
-        best_gain, best, table = 0.0, y, estimate
-        for tables in tables_beside(rows, y, chosen, sorted(left), room, states):
+        best_gain = 0.0
+        best = y
+        table = estimate
+        for tables in tables_beside(
+            rows=rows, y=y, given=chosen, others=sorted(left), room=room, states=states
+        ):
             information, cost = informations(tables)
             gains = information - PREDICTOR_SHARE * cost
             top = int(gains.argmax())
             if gains[top] > best_gain:
-                best_gain, best, table = float(gains[top]), tables.others[top], tables.table(top)
+                best_gain = float(gains[top])
+                best = tables.others[top]
+                table = tables.table(top)
         if best == y:
             break
         left.remove(best)

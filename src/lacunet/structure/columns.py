@@ -20,7 +20,7 @@ from lacunet.progress import Progress, silent
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.text import first_of, listed
 
-MAX_COLUMNS_IN_NOTE = 10
+MAX_COLUMNS_LISTED = 10
 ON_DESIGN = (
     "edges are scored as if rows were independent, whatever strata, clusters or replicate weights "
     "say: with clusters whose rows are alike, too many edges are found, and their strengths are "
@@ -72,7 +72,8 @@ def read_columns(
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
         notes = [*rows.notes(report), *_on_rows(table, row_count)]
-    notes += [ON_DESIGN] if data.has_design else []
+    if data.has_design:
+        notes.append(ON_DESIGN)
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
 
 
@@ -89,7 +90,7 @@ def _on_rows(table: EncodedTable, rows: int) -> Iterator[str]:
         )
 
 
-def remarks(rows: CodedRows) -> Iterator[str]:
+def column_remarks(rows: CodedRows) -> Iterator[str]:
     """What is odd about the columns: constant ones, and those that others determine."""
     names, varies = rows.variables, rows.varies
     if constant := [name for name, is_varying in zip(names, varies, strict=True) if not is_varying]:
@@ -108,8 +109,8 @@ def remarks(rows: CodedRows) -> Iterator[str]:
     if both:
         yield (
             "determine each other in every row that shows both: "
-            f"{first_of(both, MAX_COLUMNS_IN_NOTE)}; which of the two other variables "
+            f"{first_of(both, MAX_COLUMNS_LISTED)}; which of the two other variables "
             "depend on cannot be told."
         )
     if one_way:
-        yield f"determined in every row that shows both: {first_of(one_way, MAX_COLUMNS_IN_NOTE)}."
+        yield f"determined in every row that shows both: {first_of(one_way, MAX_COLUMNS_LISTED)}."

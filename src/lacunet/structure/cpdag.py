@@ -166,7 +166,8 @@ def cpdag_of(
     forbidden
         ``forbidden[x, y]`` says that x -> y is known not to be; the DAG has no such arc.
     """
-    fixed, arcs = compelled_arcs(parents, forbidden), _arcs(parents)
+    fixed = compelled_arcs(parents, forbidden)
+    arcs = _arcs(parents)
     return Cpdag(
         variables,
         frozenset((variables[x], variables[y]) for x, y in fixed),
@@ -287,7 +288,7 @@ def compelled_arcs(
     parents: Sequence[Set[int]], forbidden: NDArray[np.bool_] | None = None
 ) -> set[tuple[int, int]]:
     """The arcs of a DAG that every Markov equivalent DAG (without a forbidden arc) shares."""
-    order = topological(parents)
+    order = topological_by_number(parents)
     rank = {node: index for index, node in enumerate(order)}
     label: dict[tuple[int, int], bool] = {}  # whether the arc is compelled
     for y in order:
@@ -329,7 +330,7 @@ def children_of(parents: Sequence[Iterable[int]]) -> Children:
     return tuple(map(tuple, children))
 
 
-def topological(parents: Sequence[Set[int]]) -> list[int]:
+def topological_by_number(parents: Sequence[Set[int]]) -> list[int]:
     """The nodes, parents before children, the smallest first where there is a choice."""
     children = children_of(parents)
     waiting = [len(into) for into in parents]
@@ -356,7 +357,8 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
         The nodes that share an edge with each node.
     """
     parents = [set(into) for into in directed]
-    into, edges = [set(nodes) for nodes in directed], [set(nodes) for nodes in undirected]
+    into = [set(nodes) for nodes in directed]
+    edges = [set(nodes) for nodes in undirected]
     out = [set(nodes) for nodes in children_of(into)]
     left = set(range(len(into)))
     waiting = sorted(left)  # a heap: only the neighbours of a node that leaves can become sinks
@@ -371,7 +373,8 @@ def extension(directed: Parents, undirected: Parents) -> Parents | None:
         for z in into[sink]:
             out[z].discard(sink)
             heappush(waiting, z)
-        into[sink], edges[sink] = set(), set()
+        into[sink] = set()
+        edges[sink] = set()
         left.discard(sink)
     return None if left else parents
 

@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import FittedStructure, Judge
-from lacunet.structure.moves import LEAST_PROMISE, Move, Promises, Step, closes_a_cycle
+from lacunet.structure.moves import LEAST_PROMISE, Move, ParentsOfNode, Promises, closes_a_cycle
 from lacunet.structure.search import Constraints, Dag
 
 LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 MOST_SWEEPS = 12
 MOST_REJECTED = 15  # moves in a row, after which no other is asked about
 
-Rejected = set[tuple[Step, ...]]  # parents before a move and after it
+Rejected = set[tuple[ParentsOfNode, ...]]  # parents before a move and after it
 
 
-def polished(
+def polish(
     judge: Judge,
     fit: FittedStructure,
     limits: Constraints,
@@ -54,7 +54,8 @@ def polished(
         if exact.score <= fit.score + LEAST_SCORE_RISE:  # several bounds together may be off
             return
         yield exact
-        fit, nodes = exact, _around(exact.dag, changed)
+        fit = exact
+        nodes = _around(exact.dag, changed)
 
 
 def _moves(
@@ -79,7 +80,8 @@ def _moves(
 
 def _descendants(children: Children, node: int) -> set[int]:
     """The variables that a directed path leads to."""
-    waiting, descendants = [node], set[int]()
+    waiting = [node]
+    descendants = set[int]()
     while waiting:
         fresh = set(children[waiting.pop()]) - descendants
         descendants |= fresh
@@ -105,7 +107,9 @@ def _accepted(
             for node, parents in move.steps:
                 after = judge.changed(after, node, parents)
             if after.score > fit.score + LEAST_SCORE_RISE:
-                fit, changed, in_a_row = after, changed | move.nodes, 0
+                fit = after
+                changed = changed | move.nodes
+                in_a_row = 0
             else:
                 rejected.add(trial)
                 in_a_row += 1

@@ -155,7 +155,7 @@ class Gains:
     @classmethod
     def of(cls, rows: CodedRows) -> Gains:
         """The gains of these rows, with the whole penalty."""
-        return cls(rows, 1.0, related(rows.pairs.information - rows.pairs.cost))
+        return cls(rows, 1.0, variables_that_gain(rows.pairs.information - rows.pairs.cost))
 
     def gain(self, x: int, y: int, given: frozenset[int]) -> float:
         """What either of two variables gains by the other, given some."""
@@ -179,7 +179,7 @@ class Gains:
         return [self.known[keys[x]][0] - self.share * self.known[keys[x]][1] for x in others]
 
 
-def related(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
+def variables_that_gain(gains: FloatArray) -> tuple[frozenset[int], ...] | None:
     """For each variable those that gain by it alone; None where there are few variables.
 
     In a large network most pairs are independent, and remain so given what is not related to

@@ -60,7 +60,8 @@ class Class:
 
     def open_path(self, start: int, end: int, closed: frozenset[int]) -> tuple[int, ...]:
         """A path without an arc against it that leads past the closed nodes, or nothing."""
-        came_from, waiting = {start: start}, [start]
+        came_from = {start: start}
+        waiting = [start]
         while waiting:
             node = waiting.pop()
             for other in (self.children[node] | self.edges[node]) - closed:
@@ -148,7 +149,8 @@ def _climb(
 ) -> Generator[Parents, None, Parents]:
     """Make the step that gains most, again and again, as long as one gains."""
     yield dag
-    cpdag, nodes = Class.of(dag), range(len(dag))
+    cpdag = Class.of(dag)
+    nodes = range(len(dag))
     judged: dict[tuple[int, int], int] = {}  # when each pair was judged last
     ranked: list[tuple[tuple[float, int, int, list[int]], int, EdgeStep]] = []  # a heap
     now = 0
@@ -161,7 +163,8 @@ def _climb(
             for step in steps(cpdag, y, sorted(others)):
                 key = (-step.gain, step.y, step.x, sorted(step.turned))
                 heappush(ranked, (key, now, step))
-        best, not_valid = None, []
+        best = None
+        not_valid = []
         while best is None and ranked:
             entry = heappop(ranked)
             _, when, step = entry
@@ -173,7 +176,9 @@ def _climb(
         if best is None:
             return dag
         yield best
-        dag, before, cpdag = best, cpdag, Class.of(best)
+        dag = best
+        before = cpdag
+        cpdag = Class.of(best)
         changed = {
             node
             for node in nodes

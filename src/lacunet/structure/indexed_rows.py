@@ -14,11 +14,12 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import LARGEST_KEY, grouped, pack
+from lacunet.counts.distinct import LARGEST_KEY, group_equal, pack_keys
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.network.network import FloatArray, Mask, Scope
 
-BLOCK_ROWS, BLOCK_CELLS = 2**14, 2**23
+BLOCK_ROWS = 2**14
+BLOCK_CELLS = 2**23
 PAIR_CELLS = 2**22  # of the tables of pairs that are counted at once
 SAMPLE = 1_000  # rows that are looked at to see whether many are equal
 LOG_FLOOR = 1e-300  # only so that zero times its logarithm is zero
@@ -127,7 +128,7 @@ class CodedRows:
             size + int(column.max(initial=0) == size)
             for size, column in zip(sizes, columns, strict=True)
         ]
-        return pack(columns, radices, self.rows), radices
+        return pack_keys(columns, radices, self.rows), radices
 
     def count(self, scope: Sequence[int]) -> FloatArray:
         """The weights of the configurations among the rows that show all of the scope."""
@@ -139,7 +140,7 @@ class CodedRows:
     def distinct(self, scope: Sequence[int]) -> tuple[list[Codes], Integers]:
         """The distinct configurations of some variables, and the index of each row's."""
         columns = [self.columns[node] for node in scope]
-        index, member = grouped(columns, [self.sizes[node] for node in scope], self.rows)
+        index, member = group_equal(columns, [self.sizes[node] for node in scope], self.rows)
         return [column[member] for column in columns], index
 
     def differ_in(self, scope: Sequence[int]) -> bool:
@@ -170,7 +171,8 @@ def within(nodes: Sequence[int], cells: Sequence[int], room: int) -> Iterator[li
     for node, size in zip(nodes, cells, strict=True):
         if some and taken + size > room:
             yield some
-            some, taken = [], 0
+            some = []
+            taken = 0
         some.append(node)
         taken += size
     if some:
@@ -192,12 +194,15 @@ class Pairs:
     """
 
     def __init__(self, rows: CodedRows) -> None:
-        number, starts, states = len(rows), rows.starts, sum(rows.sizes)
+        number = len(rows)
+        starts = rows.starts
+        states = sum(rows.sizes)
         both, marginal, totals = np.empty((3, number, number))
         self.determines = np.empty((number, number), bool)
         for some in within(range(number), [states * size for size in rows.sizes], PAIR_CELLS):
             nodes = slice(some[0], some[-1] + 1)
-            counts, first = _pair_counts(rows, nodes), starts[nodes] - starts[nodes.start]
+            counts = _pair_counts(rows, nodes)
+            first = starts[nodes] - starts[nodes.start]
             margins = np.add.reduceat(counts, starts, axis=1)  # among the rows that show another
             totals[nodes] = np.add.reduceat(margins, first)
             marginal[nodes] = np.add.reduceat(nlogn(margins), first)
@@ -218,7 +223,8 @@ def _pair_counts(rows: CodedRows, nodes: slice) -> FloatArray:
     show it, the matrix times its transpose holds every pair's counts. Products of row blocks add
     up.
     """
-    states, begin = sum(rows.sizes), rows.starts[nodes.start]
+    states = sum(rows.sizes)
+    begin = rows.starts[nodes.start]
     first = slice(begin, begin + sum(rows.sizes[nodes]))
     counts = np.zeros((first.stop - first.start, states))
     kind = np.float32 if rows.weights is None else np.float64  # a block's counts are exact
@@ -236,12 +242,14 @@ def _pair_counts(rows: CodedRows, nodes: slice) -> FloatArray:
 def in_order_of_content(table: EncodedTable) -> EncodedTable:
     """The rows, sorted by what they hold."""
     keys: list[NDArray[np.generic]] = [] if table.weights is None else [table.weights]
-    key, bound = np.zeros(table.rows, np.int64), 1
+    key = np.zeros(table.rows, np.int64)
+    bound = 1
     for name in reversed(table.variables):
         size = table.cardinality_of[name] + 1
         if bound * size > LARGEST_KEY:
             keys.append(key)
-            key, bound = np.zeros(table.rows, np.int64), 1
+            key = np.zeros(table.rows, np.int64)
+            bound = 1
         key = key * size + table.columns[name]
         bound *= size
     return table.take(np.lexsort([*keys, key]))

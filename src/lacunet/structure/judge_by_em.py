@@ -31,15 +31,15 @@ from functools import cached_property
 
 import numpy as np
 
-from lacunet.ask.predict.completions import draw_completions
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.compile import Problems, compile_problems
-from lacunet.counts.gather import with_mechanisms
+from lacunet.counts.gather import with_mechanism_columns
 from lacunet.data.table import EncodedTable
+from lacunet.inference.completions import draw_completions
 from lacunet.inference.engine import engine_of
 from lacunet.learning.em.iterations import Limits, climb
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.structure.affected_region import (
@@ -61,14 +61,14 @@ NO_COUNT = 1e-9  # expected counts below this are none
 SMOOTHING = 0.5  # added to the counts that EM starts from: it never leaves a zero
 
 
-def network_of(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
+def network_of_dag(columns: Network, dag: Sequence[Iterable[int]]) -> Network:
     """The network of a DAG over these variables, parents in their order."""
     names = columns.variables
     parents = {names[y]: [names[x] for x in sorted(into)] for y, into in enumerate(dag)}
-    return rebuilt(columns, names, parents)
+    return network_with_parents(columns, names, parents)
 
 
-def rebuilt(
+def network_with_parents(
     columns: Network, names: Sequence[str], parents: Mapping[str, Sequence[str]]
 ) -> Network:
     """The variables in this order and with these parents, without CPTs."""
@@ -128,14 +128,19 @@ class Judge:
         is_sparse: bool = True,
     ) -> None:
         self.columns = self.nodes = columns
-        self.graph, self.memory, self.deadline = graph, memory, deadline
+        self.graph = graph
+        self.memory = memory
+        self.deadline = deadline
         if graph is not None:
-            extended = augmented(graph.with_edges_of(columns), table.partially_observed)
+            extended = augment(graph.with_edges_of(columns), table.partially_observed)
             rules = columns.not_asked_of
             self.nodes = Network(extended.network.states_of, columns.parents_of, not_asked=rules)
-            table = with_mechanisms(table, {node: name for name, node in extended.name_of.items()})
+            table = with_mechanism_columns(
+                table, {node: name for name, node in extended.name_of.items()}
+            )
         self.table = table
-        self.rows, self.patterns = CodedRows.of(table), MissingPatterns(table)
+        self.rows = CodedRows.of(table)
+        self.patterns = MissingPatterns(table)
         self.penalty = Penalty(self.rows, self.patterns, is_sparse)
 
     def fit(
@@ -164,10 +169,16 @@ class Judge:
             for node, parents in enumerate(families)
         ]
         problems = compile_problems(
-            network_of(self.nodes, families), self.table, deadline=self.deadline
+            network_of_dag(self.nodes, families), self.table, deadline=self.deadline
         )
         engine = engine_of(problems, self.memory, deadline=self.deadline)
-        limits = Limits(EM_TOLERANCE, MOST_ITERATIONS, True, self.deadline, least_rise)
+        limits = Limits(
+            tolerance=EM_TOLERANCE,
+            iterations=MOST_ITERATIONS,
+            accelerate=True,
+            deadline=self.deadline,
+            least_rise=least_rise,
+        )
         reached = climb(engine, np.concatenate([np.ravel(cpt) for cpt in start]), 0.0, limits)
         if reached.reason == "interrupted":
             raise KeyboardInterrupt
@@ -175,11 +186,11 @@ class Judge:
             raise OutOfTimeError
         penalty = sum(self.penalty(node, parents) for node, parents in enumerate(families))
         return FittedStructure(
-            dag,
-            families,
-            tuple(problems.layout.tables(reached.cells).values()),
-            tuple(problems.layout.tables(reached.expected).values()),
-            float(reached.log_likelihoods.sum()) - penalty,
+            dag=dag,
+            families=families,
+            tables=tuple(problems.layout.tables(reached.cells).values()),
+            counts=tuple(problems.layout.tables(reached.expected).values()),
+            score=float(reached.log_likelihoods.sum()) - penalty,
         )
 
     def _families(self, dag: Dag) -> Families:
@@ -187,8 +198,8 @@ class Judge:
         families = tuple(tuple(sorted(parents)) for parents in dag)
         if self.graph is None:
             return families
-        graph = self.graph.with_edges_of(network_of(self.columns, dag))
-        whole = augmented(graph, self.table.partially_observed).network
+        graph = self.graph.with_edges_of(network_of_dag(self.columns, dag))
+        whole = augment(graph, self.table.partially_observed).network
         index_of = {name: index for index, name in enumerate(self.nodes.variables)}
         return families + tuple(
             tuple(sorted(index_of[parent] for parent in whole.parents(name)))
@@ -216,7 +227,8 @@ class Judge:
         rule = self.nodes.not_asked_of.get(names[node])
         if rule is None:
             return _normalised(counts)
-        variable, family = names[node], [names[member] for member in (*parents, node)]
+        variable = names[node]
+        family = [names[member] for member in (*parents, node)]
         possible = rule.can_occur(family, variable, self.nodes.states(variable))
         return _normalised(counts, possible)
 
@@ -229,7 +241,9 @@ class Judge:
         if self.graph is not None and self.graph.hidden:  # other families may change along
             return self.fit(dag, fit)
         trial = _Trial(self, fit, node, parents)
-        before, after, both = trial.before, trial.after, trial.both
+        before = trial.before
+        after = trial.after
+        both = trial.both
         gain = self.penalty(node, before) - self.penalty(node, after)
         tables, counts = list(fit.tables), list(fit.counts)
         if node not in trial.region.active:
@@ -240,12 +254,18 @@ class Judge:
         else:
             gain = trial.run(gain, tables, counts)
         families = (*fit.families[:node], after, *fit.families[node + 1 :])
-        return FittedStructure(dag, families, tuple(tables), tuple(counts), fit.score + gain)
+        return FittedStructure(
+            dag=dag,
+            families=families,
+            tables=tuple(tables),
+            counts=tuple(counts),
+            score=fit.score + gain,
+        )
 
     def network(self, fit: FittedStructure) -> Network:
         """The variables and mechanisms with their CPTs."""
         tables = dict(zip(self.nodes.variables, fit.tables, strict=True))
-        return network_of(self.nodes, fit.families).with_tables(tables)
+        return network_of_dag(self.nodes, fit.families).with_tables(tables)
 
     def draw(self, fit: FittedStructure, number: int, rng: np.random.Generator) -> list[CodedRows]:
         """Completions of the rows from their posterior, without the mechanisms."""
@@ -263,8 +283,11 @@ class _Trial:
     def __init__(
         self, judge: Judge, fit: FittedStructure, node: int, parents: frozenset[int]
     ) -> None:
-        self.judge, self.fit, self.node = judge, fit, node
-        self.before, self.after = fit.families[node], tuple(sorted(parents))
+        self.judge = judge
+        self.fit = fit
+        self.node = node
+        self.before = fit.families[node]
+        self.after = tuple(sorted(parents))
         both = self.both = tuple(sorted({*self.before, *self.after}))
         self.wide: Families = (*fit.families[:node], both, *fit.families[node + 1 :])
         self.region = region_of((*both, node), self.wide, children_of(self.wide), judge.patterns)
@@ -280,7 +303,10 @@ class _Trial:
         gain
             What it gains by the number of parameters.
         """
-        judge, fit, node, others = self.judge, self.fit, self.node, self.region.active - {self.node}
+        judge = self.judge
+        fit = self.fit
+        node = self.node
+        others = self.region.active - {self.node}
         problems = self._problems(self.wide)
         layout = problems.layout
         cells, held, expected = (np.zeros(layout.cells) for _ in range(3))
@@ -305,13 +331,15 @@ class _Trial:
             held_of[member][...] = np.where(rest > NO_COUNT, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
-        cpt, reached = judge._start(node, self.after), -np.inf
+        cpt = judge._start(node, self.after)
+        reached = -np.inf
         for iteration in range(TRIAL_ITERATIONS):
             cpt_of[node][...] = _widened(cpt, self.after, self.both)
             expectation = engine.expect(cells, deadline=judge.deadline)
             expected[:] = expectation.counts
             now = gain + float(expectation.log_likelihoods.sum())
-            rise, reached = now - reached, now
+            rise = now - reached
+            reached = now
             if iteration and (rise < LEAST_EM_RISE or reached + HOPED_FOR * rise < 0):
                 break
             for member in others:
@@ -384,7 +412,8 @@ def _normalised(counts: FloatArray, possible: Mask | None = None) -> FloatArray:
     """Each row divided by its sum; uniform where nothing was counted, over what is possible."""
     even = np.full(counts.shape[-1], 1 / counts.shape[-1])
     if possible is not None:
-        counts, even = counts * possible, possible / possible.sum(axis=-1, keepdims=True)
+        counts = counts * possible
+        even = possible / possible.sum(axis=-1, keepdims=True)
     sums = counts.sum(axis=-1, keepdims=True)
     is_empty = sums == 0
     cpt: FloatArray = np.where(is_empty, even, counts / np.where(is_empty, 1.0, sums))

@@ -12,15 +12,15 @@ import numpy as np
 from lacunet.errors import LacunetError
 from lacunet.network.edges import edges_of
 from lacunet.network.network import Mask, Scope
-from lacunet.structure.cpdag import topological
+from lacunet.structure.cpdag import topological_by_number
 from lacunet.structure.search import Constraints
 from lacunet.text import did_you_mean
 
 
 def constraints_of(
     variables: Scope,
-    required: Iterable[tuple[str, str]] | str,
-    forbidden: Iterable[tuple[str, str]] | str,
+    required: Iterable[tuple[str, str] | str] | str,
+    forbidden: Iterable[tuple[str, str] | str] | str,
     tiers: Sequence[Sequence[str]],
     max_parents: int,
     rules: Iterable[tuple[str, str]] = (),
@@ -47,14 +47,16 @@ def constraints_of(
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
             is_forbidden = (x, y) in not_allowed
-            against = "it is forbidden" if is_forbidden else "it leads into an earlier tier"
+            against = "it leads into an earlier tier"
+            if is_forbidden:
+                against = "it is forbidden"
             raise LacunetError(
                 f"the edge {variables[x]} -> {variables[y]} is required, but {against}.",
                 "change required (or the rule of not_asked that requires it), or "
                 f"{'forbidden' if is_forbidden else 'tiers'}.",
             )
         parents[y].add(x)
-    if len(topological(parents)) < len(variables):
+    if len(topological_by_number(parents)) < len(variables):
         raise LacunetError("the required edges form a cycle.")
     for y, into in enumerate(parents):
         if len(into) > max_parents:
@@ -72,8 +74,14 @@ def untiered(tiers: Sequence[Sequence[str]], variables: Scope) -> Iterator[str]:
 
 
 def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
-    for arc in _written(arcs) if isinstance(arcs, str) else arcs:
-        if isinstance(arc, str) or len(arc) != 2:
+    pairs: list[Any] = []
+    for arc in [arcs] if isinstance(arcs, str) else arcs:
+        if isinstance(arc, str):
+            pairs += _written(arc)
+        else:
+            pairs.append(arc)
+    for arc in pairs:
+        if len(arc) != 2:
             raise LacunetError(f"the {kind} edge {arc!r} is not a pair (parent, child).")
         yield _index(arc[0], index_of), _index(arc[1], index_of)
 

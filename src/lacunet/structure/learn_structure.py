@@ -42,22 +42,35 @@ from lacunet.limits import Deadline, Memory, OutOfTimeError, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
+from lacunet.network.cpt import Cpt
 from lacunet.network.edges import tiers_of
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
-from lacunet.structure.chained_completions import chained
-from lacunet.structure.columns import read_columns, remarks
+from lacunet.structure.chained_completions import complete_in_turn
+from lacunet.structure.columns import column_remarks, read_columns
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of
-from lacunet.structure.final_moves import Rejected, polished
+from lacunet.structure.final_moves import LEAST_SCORE_RISE, Rejected, polish
 from lacunet.structure.gains import Gains
 from lacunet.structure.ges import Class, greedy_equivalence_search
 from lacunet.structure.indexed_rows import CodedRows, in_order_of_content
-from lacunet.structure.judge_by_em import FittedStructure, Judge, network_of, rebuilt
+from lacunet.structure.judge_by_em import (
+    FittedStructure,
+    Judge,
+    network_of_dag,
+    network_with_parents,
+)
 from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms_of_rows import mechanisms_of
 from lacunet.structure.scored_parents import MAX_FAMILY_CELLS, Far
-from lacunet.structure.search import FEW_KICKS, Constraints, Dag, Screen, better_dags, widened
+from lacunet.structure.search import (
+    FEW_KICKS,
+    Constraints,
+    Dag,
+    Screen,
+    add_gaining_arcs,
+    better_dags,
+)
 from lacunet.structure.set_scores import Score
 from lacunet.structure.strengths import Replicate, Strength, bootstrap, strengths_of
 from lacunet.text import counted
@@ -65,19 +78,23 @@ from lacunet.text import counted
 MAX_COMPLETION_ROUNDS = 12
 STARTS_OF_SEARCH = 2
 RESTARTED_VARIABLES = 40  # with more, one start has to do
-FIRST_PATIENCE, PATIENCE = 2, 3  # rounds in a row without a rise: before the first rise, after it
+# rounds in a row without a rise: before the first rise, after it
+FIRST_PATIENCE = 2
+PATIENCE = 3
 WORTH_A_ROUND = 1.0  # a rise of the exact score that makes another round worth while,
 WORTH_OF_VARIABLES = 50  # in a network of so many variables; in proportion with more
-FEW_ROWS, FEW_ROWS_DRAWS = 2_000, 3  # with fewer rows a round has so many completions, else one
+# with fewer rows a round has so many completions, else one
+FEW_ROWS = 2_000
+FEW_ROWS_DRAWS = 3
 UNDILUTED_ROWS = 50_000  # with as many, completions from the network so far dilute nothing
 WIDE_SHARE = 0.4  # of the penalty, for the arcs that completions are drawn with
-LEAST_SCORE_RISE = 0.1  # of the exact score: less is the tolerance of EM
 ENOUGH_TO_DRAW = 1.0  # rise of the log-likelihood: completions need no CPTs that are nearer
 ScoreName = Literal["sparse-bic", "bic", "bdeu"]
 EQUIVALENT_SIZE = 10.0  # of BDeu, unless another is given
 SEED_ROWS = 50_000  # the seed of `auto` is counted from these many rows
 STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
-REPLICATES, FEW_REPLICATES = 20, 10
+REPLICATES = 20
+FEW_REPLICATES = 10
 STRENGTH_DRAWS = 5  # completions that replicates take turns with
 EM_SECONDS = 600.0  # that the CPTs of the result may take
 
@@ -127,6 +144,10 @@ class LearnedStructure(Askable):
     def edges(self) -> tuple[tuple[str, str], ...]:
         """The edges of the network, (parent, child); in ``cpdag`` some have no direction."""
         return self.network.edges
+
+    def __dir__(self) -> list[str]:
+        """What it is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name != "warned"]
 
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")
@@ -189,15 +210,23 @@ class Search:
     def note(self, what: str, score: float, dag: Dag, *, is_accepted: bool) -> None:
         """Remember a step."""
         edges = sum(map(len, dag))
-        self.trace.append(Round(what, score, edges, is_accepted, monotonic() - self.began))
+        self.trace.append(
+            Round(
+                what=what,
+                score=score,
+                edges=edges,
+                is_accepted=is_accepted,
+                seconds=monotonic() - self.began,
+            )
+        )
 
 
 @clear_arguments
 def learn_structure(
     data: Any,
     *,
-    required: Iterable[tuple[str, str]] | str = (),
-    forbidden: Iterable[tuple[str, str]] | str = (),
+    required: Iterable[tuple[str, str] | str] = (),
+    forbidden: Iterable[tuple[str, str] | str] = (),
     tiers: Sequence[Sequence[str]] | str | None = None,
     max_parents: int = 4,
     missingness: str | MissingnessGraph | None = "learn",
@@ -291,19 +320,21 @@ def learn_structure(
     scoring, equivalent_size = _scoring(score)
     _check(method, strengths, missingness)
     tiers = tiers_of(tiers)
-    began, deadline = monotonic(), Deadline.asked(time_limit)
+    began = monotonic()
+    deadline = Deadline.asked(time_limit)
     given_data = as_data(data)
     refuse_panel(given_data, "learn_structure")
     budget = memory_budget(memory)
     columns, table = read_columns(given_data, budget, progress)
     for note in columns.notes:
         warn(note, DataWarning)
-    given, scaled = columns.network.variables, in_order_of_content(table.scaled())
+    given = columns.network.variables
+    scaled = in_order_of_content(table.scaled())
     mechanisms = mechanisms_of(
         columns.network, scaled, missingness, deadline, tuple(given_data.latent)
     )
     # The search is the same in any order of the columns.
-    network = rebuilt(columns.network, sorted(given), columns.network.parents_of)
+    network = network_with_parents(columns.network, sorted(given), columns.network.parents_of)
     sizes, held = scaled.cardinality_of, scaled.columns
     table = scaled.with_columns(
         {v: sizes[v] for v in network.variables}, {v: held[v] for v in network.variables}
@@ -311,22 +342,29 @@ def learn_structure(
     table = in_order_of_content(table)
     rows = CodedRows.of(table)
     constraints = constraints_of(
-        network.variables, required, forbidden, tiers, max_parents, network.edges_of_rules
+        variables=network.variables,
+        required=required,
+        forbidden=forbidden,
+        tiers=tiers,
+        max_parents=max_parents,
+        rules=network.edges_of_rules,
     )
     search = Search(
-        table,
-        rows,
-        _without_constants(constraints, rows),
-        Score(table.total, equivalent_size, scoring == "sparse-bic"),
-        generator(0 if rng is None else rng),
-        progress,
-        Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
-        constraints.directed([set()] * len(rows)),
+        table=table,
+        rows=rows,
+        constraints=_without_constants(constraints, rows),
+        score=Score(table.total, equivalent_size, scoring == "sparse-bic"),
+        rng=generator(0 if rng is None else rng),
+        progress=progress,
+        judge=Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
+        dag=constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
-    structure = network_of(network, search.dag)
+    structure = network_of_dag(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
-    as_given = rebuilt(structure, given, structure.parents_of).with_reversible(cpdag.reversible)
+    as_given = network_with_parents(structure, given, structure.parents_of).with_reversible(
+        cpdag.reversible
+    )
     cpts = _cpts(search, structure, pseudo_counts)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
@@ -342,7 +380,7 @@ def learn_structure(
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(*columns.notes, *untiered(tiers, given), *remarks(rows), *mechanisms.notes),
+        notes=(*columns.notes, *untiered(tiers, given), *column_remarks(rows), *mechanisms.notes),
         why=_why(search),
         warned=columns.notes,
     )
@@ -357,18 +395,22 @@ def _cpts(
     """
     left = 1.0 if search.ended == "interrupted" else search.deadline.left
     limit = min(max(left, 1.0), EM_SECONDS)
-    whole, table = structure, search.table
+    whole = structure
+    table = search.table
     method: Auto | EM | str = Auto(time_limit=limit)
     if search.ended == "closed form":
         method = "factored-mar"
     elif search.judge.graph is not None and search.fit is not None:
-        start, table = search.judge.network(search.fit), search.judge.table
-        whole, method = start.with_tables(None), EM(start=start, restarts=1, time_limit=limit)
+        start = search.judge.network(search.fit)
+        table = search.judge.table
+        whole = start.with_tables(None)
+        method = EM(start=start, restarts=1, time_limit=limit)
     options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
     try:
         learned = learn(whole, table, method, pseudo_counts=pseudo_counts, **options).network
     except Interrupted as stopped:
-        search.ended, learned = "interrupted", stopped.result.network
+        search.ended = "interrupted"
+        learned = stopped.result.network
     except KeyboardInterrupt:
         if search.ended == "interrupted":
             raise
@@ -452,12 +494,12 @@ def _seed(search: Search, rows: CodedRows) -> Gains:
     passed: list[Parents] = [[set() for _ in range(len(rows))]]
     gains = Gains.of(rows)
     way = greedy_equivalence_search(
-        len(rows),
-        gains.of_each,
-        limits.max_parents,
-        lambda x, y: not excluded[x, y],
-        search.deadline,
-        gains.related,
+        nodes=len(rows),
+        gains=gains.of_each,
+        max_parents=limits.max_parents,
+        is_allowed=lambda x, y: not excluded[x, y],
+        deadline=search.deadline,
+        related=gains.related,
     )
     try:
         passed.extend(way)
@@ -507,7 +549,8 @@ def _take(search: Search, what: str, fit: FittedStructure) -> float:
     rise = fit.score - search.fit.score
     search.note(what, fit.score, fit.dag, is_accepted=rise > LEAST_SCORE_RISE)
     if rise > LEAST_SCORE_RISE:
-        search.fit, search.dag = fit, fit.dag
+        search.fit = fit
+        search.dag = fit.dag
     return rise
 
 
@@ -537,7 +580,7 @@ def _free_start(search: Search) -> FittedStructure:
     """The structure of completions that owe nothing to the structure so far."""
     assert search.fit is not None
     (drawn,) = search.judge.draw(search.fit, 1, search.rng)
-    free = chained(search.rows, drawn, search.rng, search.deadline)
+    free = complete_in_turn(search.rows, drawn, search.rng, search.deadline)
     empty = search.constraints.directed([set()] * len(search.rows))
     dag = _suggested(search, free, empty, search.screen_of(free))
     return search.judge.fit(dag, rows=free)
@@ -545,7 +588,14 @@ def _free_start(search: Search) -> FittedStructure:
 
 def _suggested(search: Search, rows: CodedRows, start: Dag, screen: Screen) -> Dag:
     """The best DAG for completed rows."""
-    *_, best = better_dags(rows, start, screen, search.rng, search.deadline, FEW_KICKS)
+    *_, best = better_dags(
+        rows=rows,
+        start=start,
+        screen=screen,
+        rng=search.rng,
+        deadline=search.deadline,
+        kicks=FEW_KICKS,
+    )
     return best.parents
 
 
@@ -583,7 +633,7 @@ def _source(search: Search, fit: FittedStructure, wide: Gains | None) -> FittedS
     """What completions are drawn from: a fit or, given gains, a wider network."""
     if wide is None:
         return fit
-    dag = widened(fit.dag, wide, search.constraints)
+    dag = add_gaining_arcs(fit.dag, wide, search.constraints)
     return search.judge.fit(dag, near=fit, least_rise=ENOUGH_TO_DRAW)
 
 
@@ -603,8 +653,16 @@ def _polish(search: Search) -> float:
         return _drawn(search, fit)
 
     limits, asked = search.constraints, search.rejected
-    for fit in polished(search.judge, search.fit, limits, candidates, completions, asked):
-        search.fit, search.dag = fit, fit.dag
+    for fit in polish(
+        judge=search.judge,
+        fit=search.fit,
+        limits=limits,
+        candidates=candidates,
+        completions=completions,
+        rejected=asked,
+    ):
+        search.fit = fit
+        search.dag = fit.dag
         search.note("moves", fit.score, fit.dag, is_accepted=True)
     return search.fit.score - before
 
@@ -630,13 +688,13 @@ def _bootstrap(search: Search, replicates: int | None) -> list[Replicate]:
         except (OutOfTimeError, OverBudgetError, KeyboardInterrupt):
             return []
     return bootstrap(
-        completions,
-        search.dag,
-        search.screen or search.screen_of(completions[0]),
-        replicates,
-        search.rng,
-        search.deadline,
-        search.progress,
+        completions=completions,
+        dag=search.dag,
+        screen=search.screen or search.screen_of(completions[0]),
+        replicates=replicates,
+        rng=search.rng,
+        deadline=search.deadline,
+        progress=search.progress,
     )
 
 
@@ -657,14 +715,15 @@ def _networks(
     columns
         The variables, in the order that the networks have them.
     """
-    judge, names = search.judge, search.table.variables
+    judge = search.judge
+    names = search.table.variables
     for replicate in replicates if len(replicates) >= FEW_REPLICATES else ():
         parents_of, tables = {}, {}
         for node, name in enumerate(names):
             parents = sorted(replicate.wider[node])
             parents_of[name] = [names[parent] for parent in parents]
             tables[name] = judge.normalised(replicate.counts(node), node, parents)
-        structure = rebuilt(columns, columns.variables, parents_of)
+        structure = network_with_parents(columns, columns.variables, parents_of)
         # CPTs keep rules already; rows may be read by others later.
         yield structure.with_tables(tables).with_codes(columns.codes_of)
 

@@ -51,7 +51,8 @@ def mechanisms_of(
     notes: tuple[str, ...] = ()
     if missingness == "learn":
         step = -(-table.rows // LEARNING_ROWS)
-        rows, soon = table.take(slice(None, None, step)), Deadline.within(deadline.left / 3)
+        rows = table.take(slice(None, None, step))
+        soon = Deadline.within(deadline.left / 3)
         try:
             graph: MissingnessGraph = learned_graph(
                 network, rows, deadline=soon, latent=latent, patterns=PatternCounts.of(table)

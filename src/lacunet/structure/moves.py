@@ -39,7 +39,7 @@ HOPELESS = -45.0  # an exchange that promises less on rows that may miss the new
 TURNS = 2  # ways to turn an arc
 MOST_TURNED_WITH = 6  # parents that both ends of a turned arc may take or leave
 
-Step = tuple[int, frozenset[int]]  # a variable and its new parents
+ParentsOfNode = tuple[int, frozenset[int]]  # a variable and its new parents
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Move:
     """Other parents of one variable, or of both ends of an arc that is turned."""
 
     promise: float
-    steps: tuple[Step, ...]
+    steps: tuple[ParentsOfNode, ...]
 
     @property
     def nodes(self) -> frozenset[int]:
@@ -59,7 +59,9 @@ class Promises:
     """What moves promise by some completions of rows."""
 
     def __init__(self, rows: CodedRows, drawn: Sequence[CodedRows], penalty: Penalty) -> None:
-        self.drawn, self.penalty, self.total = CodedRows.stacked(drawn), penalty, rows.total
+        self.drawn = CodedRows.stacked(drawn)
+        self.penalty = penalty
+        self.total = rows.total
         self.sizes = self.drawn.sizes
         shown = CodedRows.stacked([rows] * len(drawn)).columns[: len(self.drawn)]
         self.as_shown = replace(self.drawn, columns=shown)
@@ -76,23 +78,31 @@ class Promises:
         self, y: int, given: Sequence[int], others: Sequence[int], drawn: Collection[int]
     ) -> Iterator[Beside]:
         """The tables of a variable with others as they are shown, given some that may be drawn."""
-        rows, states = self._where(drawn), self.as_shown.states
-        return tables_beside(rows, y, given, others, MAX_MOVE_CELLS, states)
+        rows = self._where(drawn)
+        states = self.as_shown.states
+        return tables_beside(
+            rows=rows, y=y, given=given, others=others, room=MAX_MOVE_CELLS, states=states
+        )
 
     def of_family(
         self, y: int, dag: Dag, candidates: Sequence[int], limits: Constraints
     ) -> Iterator[Move]:
         """The moves that give one variable other parents: candidates that are not below it."""
-        parents, required = sorted(dag[y]), limits.required[y]
+        parents = sorted(dag[y])
+        required = limits.required[y]
         if self.sizes[y] * prod(self.sizes[parent] for parent in parents) > MAX_MOVE_CELLS:
             return
         loose = [parent for parent in parents if parent not in required]
         others = [
             z for z in candidates if z != y and z not in dag[y] and not limits.forbidden[z, y]
         ]
+
+        # A parent less.
         for x in loose:
             lost = self._added(y, x, dag[y] - {x})
             yield self._move(-lost, y, dag[y], dag[y] - {x})
+
+        # A parent more.
         added: dict[int, float] = {}
         for tables in self._tables(y, parents, others, parents):
             gains = _information(tables)
@@ -101,6 +111,8 @@ class Promises:
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
                     yield self._move(gain, y, dag[y], dag[y] | {z})
+
+        # One for another: those that promise most.
         exchanges = [
             (gain - self.penalty(y, dag[y] - {x} | {z}), x, z)
             for x in loose

@@ -106,7 +106,8 @@ def search(
         order, score = _climb(scores, _kicked(scores, best, rng), rng)
         left = kicks if score > best_score + IMPROVEMENT else left - 1
         if score > best_score - IMPROVEMENT:
-            best, best_score = order, max(score, best_score)
+            best = order
+            best_score = max(score, best_score)
     return scores.read(best)
 
 
@@ -141,26 +142,36 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     The places are tried from the last to the first. On the way, each variable that is passed
     may take ``node`` as a parent, and ``node`` may no longer take it.
     """
-    here, best, bit, of_node = places[node], scores.best, scores.bit[node], scores.best[node]
+    here = places[node]
+    best = scores.best
+    bit = scores.bit[node]
+    of_node = scores.best[node]
     flags = scores.flag[node]
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
     behind = sum([places[other] > here for other in others])
     requiring = scores.requiring[node]
+
+    # What each place is worth: the score of the variable there, and what others gain by it.
     left = len(requiring)  # a place behind one of them is not open
-    before, gain = sum(bit), 0.0
+    before = sum(bit)
+    gain = 0.0
     totals = []
     for other in others:
         totals.append(-inf if left else of_node[before] + gain)
         if other in requiring:
             left -= 1
         elif flag := flags[other]:
-            with_node, of_other = masks[other] | flag, best[other]
+            with_node = masks[other] | flag
+            of_other = best[other]
             gain += of_other[with_node] - of_other[with_node ^ flag]
         before -= bit[other]
     totals.append(-inf if left else of_node[before] + gain)
-    top, now = max(totals), totals[behind]
+    top = max(totals)
+    now = totals[behind]
     if not top > now + IMPROVEMENT:
         return ()
+
+    # A number between the places of its new neighbours; all are numbered anew if there is no room.
     to = totals.index(top)
     high = places[others[to - 1]] if to else places[others[0]] + 2
     low = places[others[to]] if to < len(others) else places[others[-1]] - 2
@@ -168,6 +179,8 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
         places[:] = _places(_order(places))
         return (node,)
     places[node] = low + (high - low) * scores.share[node]
+
+    # Of each variable that was passed, it is now on the other side.
     passed = others[behind:to] if to > behind else others[to:behind]
     changed = set(scores.near[node])
     for other in passed:

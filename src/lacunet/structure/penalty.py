@@ -50,7 +50,9 @@ class Penalty:
     """
 
     def __init__(self, rows: CodedRows, patterns: MissingPatterns, is_sparse: bool) -> None:
-        self.rows, self.patterns, self.is_sparse = rows, patterns, is_sparse
+        self.rows = rows
+        self.patterns = patterns
+        self.is_sparse = is_sparse
         number = len(patterns.missing[0])
         self.weights = np.bincount(patterns.of_row, rows.weights, number).astype(np.float64)
         self.total = float(self.weights.sum())
@@ -68,7 +70,8 @@ class Penalty:
         if self.is_sparse:  # in the rows that show the family
             table = self.rows.count([*sorted(parents), node])
             impossible = impossible_cells(table), impossible_cells(table.sum(axis=-1))
-        total, shown = self.total, self._shown((node, *parents))
+        total = self.total
+        shown = self._shown((node, *parents))
         configurations = prod(self.rows.sizes[parent] for parent in parents)
         possible = configurations - impossible[1]
         rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0

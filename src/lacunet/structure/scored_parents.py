@@ -121,7 +121,9 @@ def parent_sets(
         if end == len(families) or held > MAX_SCORES_HELD:
             together = _SideBySide(families[begin:end], source_of, sets, far)
             scored += together.scored(max_parents, deadline)
-            begin, held, source_of = end, 0, {}
+            begin = end
+            held = 0
+            source_of = {}
     return scored
 
 
@@ -139,14 +141,17 @@ class _SideBySide:
         sets: ScoredSets,
         far: Far,
     ) -> None:
-        self.families, self.sets, self.far = families, sets, far
+        self.families = families
+        self.sets = sets
+        self.far = far
         self.sources = [source_of[family.scope] for family in families]
         self.number = np.array([len(family.candidates) for family in families])
         self.start = np.cumsum([0, *(1 << self.number)])
         self.score = np.full(self.start[-1], -inf)
         self.within = np.full(self.start[-1], -inf)
         self.bound = np.zeros(self.start[-1])
-        none, width = len(sets.rows), self.number.max()
+        none = len(sets.rows)
+        width = self.number.max()
         self.child = np.array([family.child for family in families])
         candidates = np.full((len(families), width), none)
         is_required = np.zeros(candidates.shape, bool)
@@ -157,8 +162,10 @@ class _SideBySide:
             ]
         self.before = (candidates < self.child[:, None]).sum(axis=1)  # in the order of all
         self.numbers = sets.numbers[candidates]
-        sizes, self.bits = np.array([*sets.rows.sizes, 1]), 1 << np.arange(width)
-        self.states, self.size = sizes[self.child], sizes[candidates].astype(float)
+        sizes = np.array([*sets.rows.sizes, 1])
+        self.bits = 1 << np.arange(width)
+        self.states = sizes[self.child]
+        self.size = sizes[candidates].astype(float)
         pairs = (self.start[:-1, None] + self.bits)[candidates < none]
         self._count(self._level(pairs))
         self._count(self._level(self.start[:-1]))
@@ -231,7 +238,8 @@ class _SideBySide:
     def _take(self, level: _Level) -> Mask:
         """Score sets, and whether they score more than their subsets."""
         self._count(level)
-        sets, index = self._sets(level), level.index
+        sets = self._sets(level)
+        index = level.index
         whole, alone = map(self.sets.places, sets)
         self.bound[index] = self.sets.fits[whole] - self.sets.fits[alone]
         reached = self.sets.scored[whole] - self.sets.scored[alone]
@@ -277,9 +285,11 @@ class _Level:
 def _best_subsets(scores: FloatArray) -> tuple[FloatArray, Integers]:
     """For each mask, the best score among its subsets, and the subset that has it, row by row."""
     families, masks = scores.shape
-    best, chosen = scores.copy(), np.tile(np.arange(masks), (families, 1))
+    best = scores.copy()
+    chosen = np.tile(np.arange(masks), (families, 1))
     for bit in range(masks.bit_length() - 1):
-        scored, subsets = best.reshape(-1, 2, 1 << bit), chosen.reshape(-1, 2, 1 << bit)
+        scored = best.reshape(-1, 2, 1 << bit)
+        subsets = chosen.reshape(-1, 2, 1 << bit)
         np.copyto(subsets[:, 1], subsets[:, 0], where=scored[:, 0] >= scored[:, 1])
         np.maximum(scored[:, 0], scored[:, 1], out=scored[:, 1])
     return best, chosen

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
-from lacunet.structure.cpdag import topological
-from lacunet.structure.gains import Gains, related
+from lacunet.structure.cpdag import topological_by_number
+from lacunet.structure.gains import Gains, variables_that_gain
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.order_search import IMPROVEMENT, Ordered, Scores, search
 from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
@@ -58,10 +58,10 @@ class Constraints:
 
     def order(self, dag: Sequence[Set[int]]) -> list[int]:
         """An order that required arcs respect, and those of a DAG where they can."""
-        nodes = topological(dag)
+        nodes = topological_by_number(dag)
         index_of = {node: index for index, node in enumerate(nodes)}
         required = [{index_of[parent] for parent in self.required[node]} for node in nodes]
-        return [nodes[index] for index in topological(required)]
+        return [nodes[index] for index in topological_by_number(required)]
 
     def directed(self, dag: Sequence[Set[int]]) -> Dag:
         """A DAG within the constraints that has the adjacencies of another where it can."""
@@ -80,7 +80,7 @@ class Constraints:
         return tuple(map(frozenset, parents))
 
 
-def widened(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
+def add_gaining_arcs(dag: Dag, gains: Gains, constraints: Constraints) -> Dag:
     """The DAG with further arcs that gain something, the largest gains first.
 
     Completions drawn from a network know nothing of the dependences that it lacks, and so dilute
@@ -119,7 +119,8 @@ def better_dags(
         How many kicks that lead to no better order end the first search, and later ones.
     """
     constraints = screen.constraints
-    dag, order = start, constraints.order(start)
+    dag = start
+    order = constraints.order(start)
     last: Ordered | None = None
     sets = ScoredSets(rows, screen.score)
     known: dict[tuple[int, tuple[int, ...]], ParentSets] = {}
@@ -139,7 +140,9 @@ def better_dags(
             break
         yield best
         deadline.check()
-        last, dag, order = best, best.parents, list(best.order)
+        last = best
+        dag = best.parents
+        order = list(best.order)
 
 
 class Screen:
@@ -157,15 +160,18 @@ class Screen:
     def __init__(
         self, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
     ) -> None:
-        self.rows, self.constraints, self.score = rows.thinned(SCREENING_ROWS), constraints, score
+        self.rows = rows.thinned(SCREENING_ROWS)
+        self.constraints = constraints
+        self.score = score
         self.pairs = score.pair_gains(self.rows)
-        self.related = related(self.pairs)
+        self.related = variables_that_gain(self.pairs)
         self.far = Far() if far is None else far
         self.known: dict[tuple[int, frozenset[int]], FloatArray] = {}
 
     def candidates(self, y: int, dag: Dag, most: int = MOST_CANDIDATES) -> tuple[int, ...]:
         """The variables that may become parents of y: all, or those that promise most."""
-        forbidden, required = self.constraints.forbidden, self.constraints.required[y]
+        forbidden = self.constraints.forbidden
+        required = self.constraints.required[y]
         if len(dag) <= most + 1:
             return tuple(x for x in range(len(dag)) if not forbidden[x, y])
         children = [node for node, parents in enumerate(dag) if y in parents]

@@ -139,7 +139,8 @@ class ScoredSets:
     """
 
     def __init__(self, rows: CodedRows, score: Score, counted: CountedSets | None = None) -> None:
-        self.rows, self.score = rows, score
+        self.rows = rows
+        self.score = score
         self.counted = CountedSets([rows], [score]) if counted is None else counted
         self.sample = self.counted.samples.index(rows)
         self.rank = self.counted.scores.index(score)
@@ -185,15 +186,18 @@ class CountedSets:
     """
 
     def __init__(self, samples: Sequence[CodedRows], scores: Sequence[Score]) -> None:
-        self.samples, self.scores = samples, scores
-        self.rows, self.total = samples[0], scores[0].total
+        self.samples = samples
+        self.scores = scores
+        self.rows = samples[0]
+        self.total = scores[0].total
         self.numbers = numbers_of(len(self.rows))
         self.known: dict[tuple[int, ...], Configurations] = {}
         self.sets = np.zeros(0, np.int64)
         self.fits = np.zeros((len(samples), 0))
         self.impossible = np.zeros((len(samples), 0), np.int64)
         self.scored = np.zeros((len(scores), len(samples), 0))
-        counts, nothing = np.full((len(samples), 1), self.total), np.zeros((1, 0), np.int64)
+        counts = np.full((len(samples), 1), self.total)
+        nothing = np.zeros((1, 0), np.int64)
         self._keep([_Tables(nothing, counts, np.zeros(1, np.int64))])
 
     @cached_property
@@ -228,7 +232,8 @@ class CountedSets:
 
     def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
         """Count sets of variables in configurations that have these."""
-        none, width = len(self.rows), max(len(source.scope) for source in sources)
+        none = len(self.rows)
+        width = max(len(source.scope) for source in sources)
         scopes = np.array(
             [[*source.scope, *[none] * (width - len(source.scope))] for source in sources]
         )
@@ -339,7 +344,8 @@ class Configurations:
         weights
             Those of the rows in each sample, or None where all are the same.
         """
-        columns, sizes = [rows.columns[node] for node in scope], [rows.sizes[v] for v in scope]
+        columns = [rows.columns[node] for node in scope]
+        sizes = [rows.sizes[v] for v in scope]
         if rows.differ_in(scope):
             return cls(scope, columns, sizes, total / rows.rows if weights is None else weights)
         columns, index = rows.distinct(scope)

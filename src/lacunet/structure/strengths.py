@@ -33,6 +33,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lacunet.learning.uncertainty.delta import JEFFREYS_PSEUDO_COUNT
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -43,7 +44,6 @@ from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.set_scores import CountedSets, ScoredSets
 
-JEFFREYS_PSEUDO_COUNT = 0.5
 AIC = 1.0  # that it takes for each free parameter
 KICKS_OF_REPLICATE = 5
 CANDIDATES = 8
@@ -134,7 +134,8 @@ def bootstrap(
             CandidateParents(y, screen.candidates(y, dag, CANDIDATES), required)
             for y, required in enumerate(constraints.required)
         ]
-        aic, far = replace(score, equivalent_size=None, price=AIC), Far()
+        aic = replace(score, equivalent_size=None, price=AIC)
+        far = Far()
         aside = deepcopy(rng)  # so that strengths are the same without the wider networks
 
         def found(
@@ -189,9 +190,13 @@ def strengths_of(
     strength_of = {}
     for pair, times in sorted(adjacent.items()):
         for x, y in (pair, pair[::-1]):
-            forward, backward = directed[x, y] / len(learned), directed[y, x] / len(learned)
-            share, lead = times / len(learned), forward - backward
-            strength_of[x, y] = _strength(x, y, dag, constraints, share, lead)
+            forward = directed[x, y] / len(learned)
+            backward = directed[y, x] / len(learned)
+            share = times / len(learned)
+            lead = forward - backward
+            strength_of[x, y] = _strength(
+                x=x, y=y, dag=dag, constraints=constraints, share=share, lead=lead
+            )
     return strength_of
 
 

@@ -45,9 +45,10 @@ from typing import NamedTuple
 import numpy as np
 
 from lacunet.counts.counts import quotient
-from lacunet.counts.distinct import Index, pack
+from lacunet.counts.distinct import Index, pack_keys
 from lacunet.counts.missing_values import PatternCounts, is_missing
 from lacunet.data.table import EncodedTable, whole_rows
+from lacunet.learning.uncertainty.cpt_intervals import ROUNDING_OF_ROWS
 from lacunet.missingness.independence.design_effect import SurveyRows, packed_cells
 from lacunet.missingness.independence.stratified import (
     DRAWS,
@@ -64,7 +65,6 @@ from lacunet.network.nodes import Mechanism
 
 TESTED_AT_A_TIME = 2**13
 ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surprise
-ROUNDING_OF_ROWS = 1e-6  # sums of counts of parts of rows are not exact
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
 MAX_TESTED_STRATA = 5_000
 ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
@@ -266,7 +266,8 @@ def _with_companions(rows: EncodedTable, test: _Unadjusted) -> Scope:
     The strongest come first, as many as leave enough rows in a stratum.
     """
     shown = rows.take(rows.is_shown((test.cause,))).scaled()
-    cause, states = shown.columns[test.cause].astype(np.intp), shown.cardinality_of[test.cause]
+    cause = shown.columns[test.cause].astype(np.intp)
+    states = shown.cardinality_of[test.cause]
     effect_of = {}
     for name in rows.fully_observed:
         size = shown.cardinality_of[name]
@@ -274,7 +275,8 @@ def _with_companions(rows: EncodedTable, test: _Unadjusted) -> Scope:
         (result,) = approximated(cells.astype(np.float64).reshape(1, 1, size, states), 1)
         if name not in test.given and result.p_value < SIGNIFICANCE:
             effect_of[name] = result.effect
-    given, number = test.given, strata_of(rows, test.given)[1]
+    given = test.given
+    number = strata_of(rows, test.given)[1]
     for name in sorted(effect_of, key=lambda name: -effect_of[name]):
         if number * shown.cardinality_of[name] * ROWS_PER_STRATUM <= test.rows:
             number *= shown.cardinality_of[name]
@@ -307,7 +309,8 @@ def positivity(
         for index, state in np.argwhere(never).tolist():
             missing = table.partially_observed[index]
             if cause != missing and table.missing_of[missing] < table.row_count:
-                name, rows = network.states(cause)[state], whole_rows(counts[index, 0, state])
+                name = network.states(cause)[state]
+                rows = whole_rows(counts[index, 0, state])
                 cases.append(NeverShown(missing, cause, name, rows))
     return tuple(sorted(cases, key=lambda case: -case.rows))
 
@@ -404,7 +407,8 @@ class _Testing:
             for alike in _of_one_size(self.table, causes, 2):
                 yield from self.decided([self.alone[missing, cause] for cause in alike])
             return
-        table, (strata, number) = self.table, strata_of(self.table, given)
+        table = self.table
+        strata, number = strata_of(self.table, given)
         halves = strata * 2 + (table.columns[missing] < table.cardinality_of[missing])
         for alike in _of_one_size(table, causes, number * 2):
             size = table.cardinality_of[alike[0]]
@@ -514,4 +518,4 @@ def strata_of(table: EncodedTable, given: Scope) -> tuple[Index, int]:
     """The stratum of each row by some variables, as many as make few strata, and their number."""
     used = _few_strata(table, given)
     sizes = [table.cardinality_of[name] for name in used]
-    return pack([table.columns[name] for name in used], sizes, table.rows), prod(sizes)
+    return pack_keys([table.columns[name] for name in used], sizes, table.rows), prod(sizes)

@@ -112,7 +112,7 @@ class Diagnosis(Displayed):
         return f"<Diagnosis: {self.conclusions[0]}>"
 
     def _parts(self) -> list[object]:
-        return described_parts(self)
+        return parts_for_people(self)
 
     def as_data(self) -> dict[str, Any]:
         """All of it as lists, strings and numbers, ready for JSON."""
@@ -183,11 +183,12 @@ def diagnose(
     left_out: Iterable[str] = ()
     if network is None:
         columns, data = warned_network_of_columns(data)
-        network, left_out = columns.network, dict.fromkeys(columns.left_out.values())
+        network = columns.network
+        left_out = dict.fromkeys(columns.left_out.values())
     rows = rows_to_diagnose(network, data, memory, progress)
     random = generator(0 if rng is None else rng)
     with one_blas_thread():
-        return diagnosed(*rows, random, try_graph=try_graph, left_out=left_out)
+        return diagnose_table(*rows, random, try_graph=try_graph, left_out=left_out)
 
 
 def rows_to_diagnose(
@@ -203,7 +204,7 @@ def rows_to_diagnose(
     return opened.network, summary, replace(table, notes=(*notes,))
 
 
-def diagnosed(
+def diagnose_table(
     network: Network,
     summary: MissingSummary,
     table: EncodedTable,
@@ -217,7 +218,9 @@ def diagnosed(
     A cell that is one of several states is missing, and the conclusions say so. ``left_out`` are
     remarks on columns that are not looked at.
     """
-    cells, table = table.cells_of_sets, table.without_sets()
+    cells = table.cells_of_sets
+    table = table.without_sets()
+
     described = patterns(network, summary)
     counted = None
     if table.weights is None and table.copies is None:
@@ -228,7 +231,16 @@ def diagnosed(
     never = positivity(network, table, counted)
     grounds = _grounds(network, table, described, parents_of)
     dropout = dropout_tests(network, table, random, parents_of)
-    words = _conclusions(described, completely, always, dropout, never, table.row_count)
+    words = _conclusions(
+        described=described,
+        completely=completely,
+        always=always,
+        dropout=dropout,
+        never=never,
+        rows=table.row_count,
+    )
+
+    # Notes, before the last sentence or around all of them.
     by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
@@ -247,12 +259,21 @@ def diagnosed(
     copies = None if table.copies is None else table.copies.rows
     proposed = proposals(network, table.columns, copies=copies)
     words = (*words, *map(sentence, (*proposed, *left_out)))
-    return Diagnosis(described, completely, always, never, grounds, words, trial)
+    return Diagnosis(
+        patterns=described,
+        mcar=completely,
+        mar=always,
+        positivity=never,
+        grounds=grounds,
+        conclusions=words,
+        trial=trial,
+    )
 
 
 def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> MethodSupport:
+    """The rows that each method would rest on, and the share that would fall back."""
     graph = MissingnessGraph.without_rules(network, parents_of)
     separator_of = separators(graph, table.fully_observed)
     with warnings.catch_warnings():
@@ -268,7 +289,9 @@ def _grounds(
         return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))
 
     number, _ = fallen(table.fully_observed, ())
-    fallback_of, informed_of, informed = {}, {}, 0
+    fallback_of = {}
+    informed_of = {}
+    informed = 0
     for name in network.variables:
         family = network.family(name)
         hidden = [member for member in family if table.missing_of[member]]
@@ -279,16 +302,16 @@ def _grounds(
             informed = max(informed, groups)
     least_shown = min(described.family_rows, key=lambda name: described.family_rows[name])
     return MethodSupport(
-        described.complete_rows,
-        least_shown,
-        described.family_rows[least_shown],
-        number,
-        fallback_of,
-        informed,
-        informed_of,
-        explanation.expectation,
-        explanation.plan.intention,
-        bool(network.edges),
+        complete_rows=described.complete_rows,
+        least_shown=least_shown,
+        fewest_family_rows=described.family_rows[least_shown],
+        groups=number,
+        fallback_of=fallback_of,
+        informed_groups=informed,
+        informed_fallback_of=informed_of,
+        expectation=explanation.expectation,
+        auto=explanation.plan.intention,
+        has_edges=bool(network.edges),
     )
 
 
@@ -300,6 +323,7 @@ def _conclusions(
     never: Sequence[NeverShown],
     rows: int,
 ) -> tuple[str, ...]:
+    """What the tests say, in sentences; the last says what no test can tell."""
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
@@ -379,7 +403,7 @@ def _dependences(tests: Sequence[MissingTest]) -> str:
     return "; ".join(parts) + (f"; and {counted(rest, 'other variable')}" if rest else "")
 
 
-def described_parts(diagnosis: Diagnosis) -> list[object]:
+def parts_for_people(diagnosis: Diagnosis) -> list[object]:
     """The diagnosis for people to read: what is missing, on what it depends, what follows."""
     described = diagnosis.patterns
     partially = [name for name, rate in described.rate_of.items() if rate > 0]

@@ -23,7 +23,7 @@ from lacunet.errors import LacunetError
 from lacunet.learning.em.em import EM
 from lacunet.learning.learn import learn
 from lacunet.learning.pseudo_counts import ONE_PER_CELL
-from lacunet.missingness.augmented_network import augmented
+from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.learned.from_rows import from_few_rows, learned_graph
@@ -80,7 +80,7 @@ def try_learned_graph(network: Network, table: EncodedTable) -> GraphTrial:
         return GraphTrial("", refusal=f"{few}.")
     learned = learned_graph(network, table).tested_on(table)
     graph = MissingnessGraph(network, learned.causes, monotone=learned.monotone)
-    if not augmented(graph, table.partially_observed).name_of:
+    if not augment(graph, table.partially_observed).name_of:
         return GraphTrial(str(graph), refusal=NO_NEED)
     if learned.doubt:
         return GraphTrial(str(graph), refusal=f"{learned.doubt}.")

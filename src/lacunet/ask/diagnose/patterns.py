@@ -113,7 +113,14 @@ def _is_monotone(counts: PatternCounts) -> bool:
 
 
 def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
-    missing, together = summary.missing_rows, summary.missing_together
+    """The influx and the outflux of each variable (S. van Buuren, 2018, section 4.1.3).
+
+    Of all cells that are shown, the share beside a missing cell of the variable: how well others
+    tell of it. Of all cells that are missing, the share beside a shown one: how well it tells of
+    others.
+    """
+    missing = summary.missing_rows
+    together = summary.missing_together
     missing_cells = float(missing.sum())
     shown_cells = summary.rows * len(missing) - missing_cells
     influx = (missing[:, None] - together).sum(axis=1)  # cells shown where the variable is missing
@@ -126,14 +133,16 @@ def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
 
 def _pairs(summary: MissingSummary) -> tuple[Pair, ...]:
     """The pairs of variables with missing values that go missing together most, or least."""
-    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
+    together = summary.missing_together
+    expected = summary.expected_together
+    phi = summary.phi
     return tuple(
         Pair(
-            summary.variables[a],
-            summary.variables[b],
-            round(float(together[a, b])),
-            float(expected[a, b]),
-            float(phi[a, b]),
+            one=summary.variables[a],
+            two=summary.variables[b],
+            together=round(float(together[a, b])),
+            expected=float(expected[a, b]),
+            phi=float(phi[a, b]),
         )
         for a, b in summary.strongest_pairs(summary.missing_rows > 0, PAIRS)
     )

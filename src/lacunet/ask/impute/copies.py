@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 from lacunet.data.data import Data
 from lacunet.data.encode import first_wrong, number_column
 from lacunet.data.errors import DataError
-from lacunet.data.original_tables import repeated
+from lacunet.data.original_tables import repeat_rows
 from lacunet.data.source_parts import DataSource
 from lacunet.limits import Memory, gibibytes, memory_budget
 
 BYTES_PER_COMPLETED_CELL = 16  # a code and a cell, both of which are held twice
 COPIES_AT_ONCE = 65_536  # copies that are made at a time
 
-Rows = NDArray[np.int64]
+RowIndices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,19 @@ class CountedRows:
         named = [*getattr(learned, "beside", {}).get("counts", ())]
         if data.counts is not None:
             return cls(data.counts, data.decimal)
-        return cls(named[0], data.decimal) if named and named[0] in source.columns else None
+        if named and named[0] in source.columns:
+            return cls(named[0], data.decimal)
+        return None
 
     @property
     def column(self) -> str:
         """The column of counts, which becomes one of ones; "" if there is none."""
         return self.counts if isinstance(self.counts, str) else ""
 
-    def whole(self, source: DataSource) -> Rows:
+    def whole(self, source: DataSource) -> RowIndices:
         """How many rows each row of data in memory stands for."""
         columns = [self.column] if self.column else [*source.columns][:1]
-        parts: list[Rows] = [np.zeros(0, np.int64)]
+        parts: list[RowIndices] = [np.zeros(0, np.int64)]
         first = 0
         for part in source.parts:
             for piece in part.read(columns):
@@ -57,11 +59,12 @@ class CountedRows:
                 first += piece.rows
         return np.concatenate(parts)
 
-    def numbers(self, columns: Any, first: int, rows: int) -> Rows:
+    def numbers(self, columns: Any, first: int, rows: int) -> RowIndices:
         """How many rows each of some rows stands for, of which the ``first`` has that number."""
         if isinstance(self.counts, str):
             column = columns[self.counts]
-            column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+            if hasattr(column, "combine_chunks"):
+                column = column.combine_chunks()
             numbers = number_column(column, self.decimal)
         else:
             numbers = self.counts[first : first + rows]
@@ -73,7 +76,7 @@ class CountedRows:
             raise DataError(
                 f"row {first + wrong + 1} stands for {numbers[wrong]:g} rows: one draw is made "
                 "for each row, so that counts have to be whole numbers.",
-                "leave draws out for the most probable completion of each row.",
+                "how='most probable' (--most-probable) completes each row once.",
             )
         return np.asarray(numbers, np.int64)
 
@@ -85,7 +88,8 @@ class CountedRows:
         DataError
             The completed tables would need more than the memory budget.
         """
-        copies, budget = self.whole(source), memory_budget(memory)
+        copies = self.whole(source)
+        budget = memory_budget(memory)
         rows = int(copies.sum())
         needed = float(rows) * len(source.columns) * (draws + 1) * BYTES_PER_COMPLETED_CELL
         if needed > budget:
@@ -95,10 +99,10 @@ class CountedRows:
                 "raise memory=... (--memory), or write files, which takes some rows at a time: "
                 "lacunet impute result.json DATA --draws M -o OUT.",
             )
-        return repeated(frame, np.repeat(np.arange(len(copies)), copies), self.column)
+        return repeat_rows(frame, np.repeat(np.arange(len(copies)), copies), self.column)
 
 
-def copies_in_parts(copies: Rows) -> Iterator[Rows]:
+def copies_in_parts(copies: RowIndices) -> Iterator[RowIndices]:
     """The place of the row behind each copy, some copies at a time.
 
     Examples

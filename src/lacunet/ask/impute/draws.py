@@ -36,7 +36,8 @@ from lacunet.learning.uncertainty.delta import JEFFREYS_PSEUDO_COUNT
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
-from lacunet.network.network import Cpt, FloatArray, Network, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Tables
 
 FEW_BEHIND = 5.0  # rows of an entry; fewer, and those left out of a replicate differ too much
 
@@ -81,17 +82,14 @@ def _drawn(
     if isinstance(covariance, DirichletPosterior | EmPosterior):
         return by_posterior(uncertainty, covariance, number, rng)
     if isinstance(covariance, EmSpreads):
-        draws, few = (
-            by_covariance(uncertainty.network, covariance, number, rng),
-            JEFFREYS_PSEUDO_COUNT,
-        )
+        draws = by_covariance(uncertainty.network, covariance, number, rng)
+        few = JEFFREYS_PSEUDO_COUNT
     elif isinstance(covariance, Replicates):
-        draws, few = by_replicates(uncertainty.network, covariance, number, rng), FEW_BEHIND
+        draws = by_replicates(uncertainty.network, covariance, number, rng)
+        few = FEW_BEHIND
     elif isinstance(covariance, RowInfluence):
-        draws, few = (
-            by_influence(uncertainty.network, covariance, number, rng),
-            JEFFREYS_PSEUDO_COUNT,
-        )
+        draws = by_influence(uncertainty.network, covariance, number, rng)
+        few = JEFFREYS_PSEUDO_COUNT
     else:
         return by_sizes(uncertainty, pseudo_counts, number, rng)
     thin_of = {name: _are_thin(uncertainty, name, few) for name in uncertainty.spread_of}
@@ -110,7 +108,8 @@ def _drawn(
 
 def _are_thin(uncertainty: Uncertainty, name: str, few: float) -> NDArray[np.bool_]:
     """Which rows of a CPT have fewer rows for an entry, on an axis of length one for the child."""
-    spread, possible = uncertainty.spread_of[name], uncertainty.network.possible(name)
+    spread = uncertainty.spread_of[name]
+    possible = uncertainty.network.possible(name)
     if name in uncertainty.network.shaped_of:  # its rows are known from one another
         return np.zeros((*spread.table.shape[:-1], 1), dtype=bool)
     is_sure = np.isinf(spread.sizes)
@@ -155,7 +154,8 @@ def by_covariance(
     """Draws with the covariance of EM's free parameters."""
     from scipy.special import softmax
 
-    free, cells = em.free, em.layout.flat(dict(network.tables_of or {}))
+    free = em.free
+    cells = em.layout.flat(dict(network.tables_of or {}))
     theta, reference = cells[free.cell], cells[free.reference]
     # d log(theta_x / theta_0) = d theta_x / theta_x + (sum of the row's d theta) / theta_0
     number_of_cells = len(theta)

@@ -7,13 +7,12 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 from numbers import Integral
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 
 from lacunet.ask.impute.copies import CountedRows
 from lacunet.ask.impute.draws import parameter_draws
-from lacunet.ask.predict.completions import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,
@@ -27,23 +26,27 @@ from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.original_tables import few_rows, filled, held_data
+from lacunet.data.original_tables import few_rows, fill_frame, hold_data_in_memory
 from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.spellings import SeenValues
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
+from lacunet.inference.completions import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.inference.query import check_choice
 from lacunet.learning.em.em import EM
 from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.limits import Memory
-from lacunet.missingness.graph import kept_graph
+from lacunet.missingness.graph import graph_of_network
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import Network
 from lacunet.randomness import generator
 from lacunet.text import listed
 
+How = Literal["draw", "most probable"]
+DRAW: Final = "draw"
+MOST_PROBABLE: Final = "most probable"
 SAME_CPTS = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
 ERROR_ROUNDING = 1e-9  # of standard errors that may be zero
 DESIGN = {"strata", "cluster", "replicate_weights"}
@@ -61,6 +64,7 @@ def impute(
     data: Any,
     draws: int | None = None,
     *,
+    how: How = DRAW,
     rng: np.random.Generator | int | None = None,
     proper: bool | None = None,
     unsupported: Literal["warn", "refuse", "ignore"] = "warn",
@@ -68,9 +72,12 @@ def impute(
 ) -> Any:
     """The data with every missing cell of the network's variables filled in.
 
-    By default each row gets its most probable completion: one best guess. For an analysis of the
-    completed data use ``draws``: guesses vary less than the missing values themselves would, so
-    that estimates from them are biased and look too certain.
+    By default the missing cells of a row are drawn together from their joint distribution given
+    what the row shows, so that completed columns vary, and go together, as measured ones do. One
+    such table is for what needs any complete table; an analysis needs several (``draws``), of which
+    `lacunet.pool` makes one answer. ``how="most probable"`` is for the question which values are
+    the likeliest: such guesses vary less than the missing values themselves would, and estimates
+    from them are biased and look too certain.
 
     If the network has rules by which a question was not asked of all (``not_asked``), a cell that
     is empty for that reason gets the state that the rule names, if its column can hold texts.
@@ -84,16 +91,19 @@ def impute(
         you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
         ``pd.read_csv(path)``.
     draws
-        None for the most probable completion of each row, all its missing cells together; or
-        how many completed frames to draw from the joint posterior, for multiple imputation:
-        analyse each of them, and combine what you get with `lacunet.pool`. A row that stands for
-        several (``counts``) is drawn for each of them: the frames have a row for every copy, and
-        ones as counts.
+        How many completed frames to draw, for multiple imputation: analyse each of them, and
+        combine what you get with `lacunet.pool`. None for one, which then comes by itself.
+        A row that stands for several (``counts``) is drawn for each of them: the frames have a row
+        for every copy, and ones as counts.
+    how
+        ``"draw"``, or ``"most probable"``: each row gets its most probable completion, all its
+        missing cells together.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
     proper
         Whether each frame is drawn with CPTs of its own, which are drawn first, within their
-        uncertainty; by default two frames or more are. This needs a result of learning. If the
+        uncertainty; by default two frames or more are, and one is drawn with the CPTs as they are.
+        CPTs that are drawn need a result of learning. If the
         result has no intervals, it is learned again with intervals, provided that ``data`` are the
         data that it was learned from.
         With False, all frames are drawn with the same CPTs. That is right for a network that is
@@ -121,7 +131,7 @@ def impute(
     ImpossibleDataError
         A row has probability zero, so nothing follows about its missing cells.
     LacunetError
-        Frames are to be drawn, and the missingness graph of the result does not determine the
+        ``draws`` are asked for, and the missingness graph of the result does not determine the
         distribution to draw them from; or rows stand for more than memory has room for.
 
     Warns
@@ -141,24 +151,29 @@ def impute(
     ...     {"Wet": ["Rain"]},
     ...     {"Rain": [0.75, 0.25], "Wet": [[0.9, 0.1], [0.2, 0.8]]},
     ... )
-    >>> impute(rain, {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]})
+    >>> rows = {"Rain": [None, "no", None], "Wet": ["yes", None, None], "Day": [1, 2, 3]}
+    >>> impute(rain, rows, how="most probable")
     {'Rain': ['yes', 'no', 'no'], 'Wet': ['yes', 'no', 'no'], 'Day': [1, 2, 3]}
+    >>> impute(rain, {"Rain": ["yes"] * 5, "Wet": [None] * 5}, rng=1)["Wet"]
+    ['yes', 'yes', 'no', 'yes', 'yes']
     """
-    refuse_no_draws(draws)
+    number = number_of_draws(draws, how)
+    is_proper = are_proper(number, proper)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
     weighed = as_data(data)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
-    given = held_data(given, network.states_of)
+    given = hold_data_in_memory(given, network.states_of)
     if few_rows(given.source, 0) is not None:  # no row, so nothing is missing
         return given.source if draws is None else [given.source] * draws
-    frame, source = given.source, source_from(given)
+    frame = given.source
+    source = source_from(given)
     given = given.with_latent(network.states_of, source.columns)
     as_they_came = given
-    counted = None if draws is None else CountedRows.of(weighed, learned, source)
-    if draws is not None and counted is not None:
-        frame = counted.expanded(frame, source, draws, memory)
+    counted = None if number is None else CountedRows.of(weighed, learned, source)
+    if number is not None and counted is not None:
+        frame = counted.expanded(frame, source, number, memory)
         given = replace(given, source=frame)
         source = source_from(given)
     pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
@@ -167,7 +182,8 @@ def impute(
         EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
     )
     network = with_data_codes(network, given)
-    say_means(network, shown.partially_observed)
+    if number is None:
+        say_means(network, shown.partially_observed)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
@@ -176,11 +192,20 @@ def impute(
         shares = RowShares()
         shares.add(completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
-    random, drawn = generator(rng), None
-    if draws is not None and (draws > 1 if proper is None else proper):
+    random = generator(rng)
+    drawn = None
+    if number is not None and is_proper:
         again = rows_learned_from(weighed, as_they_came, learned)
-        drawn = parameter_draws(with_intervals(learned, network, again), draws, random)
-    completions = completed_tables(network, table, given.latent, draws, drawn, random, memory)
+        drawn = parameter_draws(with_intervals(learned, network, again), number, random)
+    completions = completed_tables(
+        network=network,
+        table=table,
+        absent=given.latent,
+        draws=number,
+        drawn=drawn,
+        rng=random,
+        memory=memory,
+    )
     seen = SeenValues(network.cuts_of, given.decimal)
     seen.add_frame(frame, shown)
     cells_of = {
@@ -190,14 +215,39 @@ def impute(
     return frames[0] if draws is None else frames
 
 
-def refuse_no_draws(draws: int | None) -> None:
-    """Refuse a number of draws that is none."""
+def number_of_draws(draws: int | None, how: How) -> int | None:
+    """How many completed tables to draw; None for the most probable one.
+
+    >>> number_of_draws(None, "draw"), number_of_draws(5, "draw")
+    (1, 5)
+    >>> print(number_of_draws(None, "most probable"))
+    None
+    """
+    if how not in (DRAW, MOST_PROBABLE):
+        raise LacunetError(
+            f"how={how!r} is not a way to complete rows.", f"give {DRAW!r} or {MOST_PROBABLE!r}."
+        )
     is_whole = isinstance(draws, Integral) and not isinstance(draws, bool)
     if draws is not None and not (is_whole and draws >= 1):
         raise LacunetError(
             f"draws={draws!r} is not a number of draws.",
-            "give 1 or more, or None for the most probable completion.",
+            "give 1 or more, or None for one table by itself.",
         )
+    if how == DRAW:
+        return 1 if draws is None else int(draws)
+    if draws is not None:
+        raise LacunetError(
+            f"draws={draws} are asked for, and there is one completion that is most probable.",
+            "leave out draws=, or how='most probable'.",
+        )
+    return None
+
+
+def are_proper(number: int | None, proper: bool | None) -> bool:
+    """Whether each table is drawn with CPTs of its own; if nothing is said, several tables are."""
+    if number is None:
+        return False
+    return number > 1 if proper is None else proper
 
 
 def rows_learned_from(
@@ -292,7 +342,7 @@ def _learned_again(
 
     What it warns of was said when the result was learned.
     """
-    graph = kept_graph(network)
+    graph = graph_of_network(network)
     options: dict[str, Any] = {"missingness": graph} if graph else {}
     method: str | EM = given.method
     if method == "em" and not graph:  # it stays where it ended, and keeps the names of states
@@ -341,4 +391,4 @@ def _completed(
     columns = {
         name: (shown.columns[name], (whole.columns[name], network.states(name))) for name in partly
     }
-    return filled(frame, columns, cells_of)
+    return fill_frame(frame, columns, cells_of)

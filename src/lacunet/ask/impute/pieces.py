@@ -17,8 +17,11 @@ import numpy as np
 from lacunet.ask.impute.copies import CountedRows, copies_in_parts
 from lacunet.ask.impute.draws import parameter_draws
 from lacunet.ask.impute.impute import (
+    DRAW,
+    How,
+    are_proper,
     completed_tables,
-    refuse_no_draws,
+    number_of_draws,
     rows_learned_from,
     say_means,
     with_intervals,
@@ -35,7 +38,7 @@ from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
-from lacunet.data.original_tables import repeated, replaced
+from lacunet.data.original_tables import repeat_rows, replace_columns
 from lacunet.data.read import rows_with_codes
 from lacunet.data.source_parts import DataSource, with_nulls
 from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_types
@@ -50,8 +53,9 @@ def completed_pieces(
     data: Any,
     draws: int | None = None,
     *,
+    how: How = DRAW,
     rng: np.random.Generator,
-    proper: bool = True,
+    proper: bool | None = None,
     memory: Memory = None,
 ) -> Iterator[tuple[int, Any]]:
     """The completed rows as Arrow tables, some rows at a time, each with its draw (from 0).
@@ -65,12 +69,12 @@ def completed_pieces(
     data
         Files, or what else can be read twice.
     """
-    refuse_no_draws(draws)
+    number = number_of_draws(draws, how)
     weighed = as_data(data)
     given = weighed.every_row(learned)
     network = with_data_codes(as_network(learned), given)
     source = with_nulls(source_from(given), network.states_of)
-    counted = None if draws is None else CountedRows.of(weighed, learned, source)
+    counted = None if number is None else CountedRows.of(weighed, learned, source)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)
     seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
@@ -78,22 +82,31 @@ def completed_pieces(
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
         patterns |= shown_patterns(network, table)
-    say_means(network, seen_columns.partly)
+    if number is None:
+        say_means(network, seen_columns.partly)
     if seen_columns.partly - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, patterns))
     drawn = None
-    if draws is not None and proper:
+    if number is not None and are_proper(number, proper):
         again = rows_learned_from(weighed, opened, learned)
         result = with_intervals(learned, network, again)
-        drawn = parameter_draws(result, draws, rng)
+        drawn = parameter_draws(result, number, rng)
     shares = RowShares()
     rows = _pieces(network, given, source, tell=False)
     for frame, table, shown in rows if counted is None else _copied(rows, counted):
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
             shares.add(completion_shares(whole, seen, memory))
-        tables = completed_tables(network, table, given.latent, draws, drawn, rng, memory)
+        tables = completed_tables(
+            network=network,
+            table=table,
+            absent=given.latent,
+            draws=number,
+            drawn=drawn,
+            rng=rng,
+            memory=memory,
+        )
         for draw, completed in enumerate(tables):
             yield draw, seen_columns.completed(network, frame, shown, completed)
     shares.object("completions", "warn")
@@ -122,7 +135,7 @@ def _copied(
         copies = counted.numbers(frame, first, frame.num_rows)
         first += frame.num_rows
         for rows in copies_in_parts(copies):
-            yield repeated(frame, rows, counted.column), table.take(rows), shown.take(rows)
+            yield repeat_rows(frame, rows, counted.column), table.take(rows), shown.take(rows)
 
 
 @dataclass
@@ -160,4 +173,4 @@ class SeenColumns:
             missing = shown.columns[name] >= network.cardinality(name)
             rows = rows_with_cells(shown.rows, cells.values, missing, whole.columns[name])
             arrays[column] = arrow_filled(arrays[column], cells, rows)
-        return replaced(pa.table(arrays), replacements)
+        return replace_columns(pa.table(arrays), replacements)

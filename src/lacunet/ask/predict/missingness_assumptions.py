@@ -12,7 +12,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.inference.query import warn_of_hidden_cause
 from lacunet.missingness.confounding import confounded_pair
-from lacunet.missingness.graph import kept_graph
+from lacunet.missingness.graph import graph_of_network
 from lacunet.missingness.verdict import RECOVERABLE
 from lacunet.network.network import Network
 from lacunet.network.nodes import SELECTION, Mechanism
@@ -79,13 +79,13 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
         What the user gave for the network. A result that was learned without a graph assumes
         MAR; a network alone does not know what was assumed, and nothing is said.
     draws
-        Whether completions are to be drawn: then what is not identified, not even for the
-        numbers of states at hand, is refused. Frames that are pooled would look too sure.
+        Whether completions are drawn to be pooled: then what is not identified, not even for the
+        numbers of states at hand, is refused. What is pooled would look too sure.
 
     Raises
     ------
     LacunetError
-        Completions would be drawn from a law that the graph does not identify.
+        Completions to be pooled would be drawn from a law that the graph does not identify.
     """
     if network.mechanisms is None:
         if hasattr(given, "uncertainty"):  # a result of learning
@@ -95,7 +95,7 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
                 AssumptionWarning,
             )
         return
-    graph = kept_graph(network)
+    graph = graph_of_network(network)
     if graph is None:
         return
     partly = {*graph.causes, *map(Mechanism, graph.causes)}
@@ -125,6 +125,6 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
     if draws and not verdict.generic:
         raise LacunetError(
             f"{words}. {DRAWS_REFUSED[verdict.generic]}.",
-            "without draws= the most probable completion is given, with a warning.",
+            "without draws= there is one completed table, with a warning.",
         )
     warn(f"{words}. {OTHER_LAWS[verdict.generic]}.", AssumptionWarning)

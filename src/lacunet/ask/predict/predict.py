@@ -22,7 +22,7 @@ from lacunet.data.column_rules import source_from, with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, is_one_row
 from lacunet.data.matching import is_null
 from lacunet.data.network_or_edges import network_beside
-from lacunet.data.original_tables import few_rows, frame_like, kept_columns
+from lacunet.data.original_tables import columns_as_read, few_rows, frame_like
 from lacunet.data.read import rows_with_codes
 from lacunet.data.source_parts import DataSource
 from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_types
@@ -33,7 +33,7 @@ from lacunet.limits import Memory
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned
 from lacunet.network.network import FloatArray, Network
-from lacunet.text import beginning_with, close_to, counted, in_quotes, listed, question
+from lacunet.text import beginning_with, close_to, counted, in_quotes, listed, meaning_question
 
 Given = Literal["probabilities", "states", "log-probability", "unsupported"]
 GIVEN: tuple[Given, ...] = ("probabilities", "states", "log-probability", "unsupported")
@@ -122,7 +122,10 @@ def predict(
         keep=keep,
         memory=memory,
     )
-    rows, values, parts, pieces = _PredictedRows(), SeenValues(), [], []
+    rows = _PredictedRows()
+    values = SeenValues()
+    parts = []
+    pieces = []
     if few_rows(asked.data.source, 0) is None:
         source, opened = _opened(asked, warns=not is_one_row(data))
         for piece, table, part in _in_pieces(asked, source, opened, rows):
@@ -137,7 +140,7 @@ def predict(
             )
         )
     posteriors = Posteriors.joined(parts)
-    kept = kept_columns(asked.data.source, pieces) if pieces and asked.keep else {}
+    kept = columns_as_read(asked.data.source, pieces) if pieces and asked.keep else {}
     rows.say(asked)
     return frame_like(asked.data.source, {**kept, **_columns(asked, posteriors, values)})
 
@@ -163,7 +166,9 @@ def predicted_pieces(
         network, data, targets, give=give, given_targets=given_targets, keep=keep, memory=memory
     )
     source, opened = _opened(asked, warns=True)
-    rows, values, type_of = _PredictedRows(), SeenValues(), dict[str, Any]()
+    rows = _PredictedRows()
+    values = SeenValues()
+    type_of = dict[str, Any]()
     if asked.keep or {*asked.written} & {*keys_by_name(source.columns)}:
         for piece, table in _coded(asked, source, opened, tell=False):
             values.add(piece, table, asked.written)
@@ -214,7 +219,7 @@ class _AskedTargets:
         self.answers = (give,) if isinstance(give, str) else tuple(give)
         if wrong := [answer for answer in self.answers if answer not in GIVEN]:
             first = str(wrong[0])
-            offer = question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
+            offer = meaning_question(close_to(first, GIVEN) or beginning_with(first, GIVEN))
             hint = offer or f"choose among {', '.join(GIVEN)}."
             raise LacunetError(f"give={wrong[0]!r} is not known.", hint)
         check_choice(unsupported)
@@ -227,7 +232,8 @@ class _AskedTargets:
         self.keep = (keep,) if isinstance(keep, str) else tuple(keep)
         self.unseen = () if given_targets else self.names
         self.written = _written(network, self.names, self.data) if "states" in self.answers else ()
-        self.logs, self.bounds = "log-probability" in self.answers, unsupported == "bounds"
+        self.logs = "log-probability" in self.answers
+        self.bounds = unsupported == "bounds"
         self.predictor = Predictor.of(
             with_data_codes(network, self.data), self.names, self.unseen, memory
         )
@@ -313,7 +319,7 @@ def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
             )
         latent = (*latent, *absent)
     if strangers := [name for name in asked.keep if name not in source.columns]:
-        hint = question(close_to(strangers[0], source.columns))
+        hint = meaning_question(close_to(strangers[0], source.columns))
         raise LacunetError(f"{source.label} has no column {strangers[0]!r} to keep.", hint)
     return source, replace(data, latent=latent)
 
@@ -324,7 +330,8 @@ def _short_as_lists(asked: _AskedTargets) -> Any:
     To take a column out of a frame of pandas takes longer than to predict a row, and there is
     nothing to be said of states that would name the frame. What is written again needs its types.
     """
-    frame, network = asked.data.source, asked.network
+    frame = asked.data.source
+    network = asked.network
     if isinstance(frame, Mapping) or asked.written or asked.keep:
         return frame
     rows = few_rows(frame, MAX_ROWS_BY_QUERY) or []
@@ -409,7 +416,8 @@ def _columns(
             called.format("=".join(map(in_quotes, words))): cells
             for called, words, cells in columns
         }
-        named |= {"log-probability of the row": logs} if asked.logs else {}
+        if asked.logs:
+            named |= {"log-probability of the row": logs}
     if twice := [name for name in asked.keep if name in named]:
         raise LacunetError(
             f"keep= (--keep) names {listed(twice)}, which the predictions have too.",

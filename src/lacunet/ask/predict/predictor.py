@@ -20,19 +20,19 @@ from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_bounds import evidence_of, row_bounds
 from lacunet.data.errors import DataWarning, clipped
 from lacunet.data.evidence import states_and_sets
-from lacunet.data.skipped_questions import Skips, by_rules, ruled, skips_of
+from lacunet.data.skipped_questions import Skips, apply_rules, by_rules, skips_of
 from lacunet.data.table import EncodedTable, SetsOf, code_type
 from lacunet.errors import LacunetError, warn
 from lacunet.inference.answer import Answer
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import pose_question
 from lacunet.inference.query import marginals
 from lacunet.limits import Memory
 from lacunet.network.dictionary import sets_among
 from lacunet.network.formats.files import AnyNetwork, as_network
 from lacunet.network.mechanisms import with_nodes
 from lacunet.network.network import Network
-from lacunet.text import close_to, first_of, question
+from lacunet.text import close_to, first_of, meaning_question
 from lacunet.text_tables import Displayed
 
 close_names = lru_cache(maxsize=1024)(close_to)  # rows come with the same columns
@@ -121,7 +121,7 @@ class Predictor(Displayed):
             if meant := close_names(name, tuple(absent)):
                 warn(
                     f"the column {name!r}, which the network does not have, is ignored: "
-                    f"{question(meant)}",
+                    f"{meaning_question(meant)}",
                     DataWarning,
                 )
 
@@ -159,7 +159,7 @@ class Predictor(Displayed):
             posteriors = replace(posteriors, bounds_of=bounds_of)
         if logs and (self._unseen or self._whole is not network):
             # Of all that the row shows, targets included; its pattern of missing cells is not.
-            whole_rows = row_posteriors(network, ruled(network, table), (), memory)
+            whole_rows = row_posteriors(network, apply_rules(network, table), (), memory)
             posteriors = replace(posteriors, log_probability=whole_rows.log_probability)
         return posteriors
 
@@ -194,7 +194,7 @@ class Predictor(Displayed):
         }
         unsupported_of = {name: nothing.copy() for name in self.targets if shares}
         for row, evidence in enumerate(evidence_of(self._whole, table)):
-            question = posed(self._whole, scopes, evidence, self._memory, shares=shares)
+            question = pose_question(self._whole, scopes, evidence, self._memory, shares=shares)
             with suppress(ImpossibleEvidenceError):  # whose row has NaN
                 for name, answer in zip(self.targets, question.answers, strict=True):
                     of_target[name][row] = answer

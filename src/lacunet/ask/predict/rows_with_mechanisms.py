@@ -62,7 +62,8 @@ def rows_with_mechanisms(
         whole = with_nodes(network, tells)
     if whole is network:
         return network, table
-    columns, nodes = dict(table.columns), network.mechanisms.name_of
+    columns = dict(table.columns)
+    nodes = network.mechanisms.name_of
     for variable, node in nodes.items():
         if variable not in tells and node in whole.states_of:
             columns[node] = np.full(table.rows, 2, np.uint8)
@@ -89,7 +90,8 @@ def _may_be_unasked(
     variable as rows did from which the mechanism was learned: if this is among the causes of the
     mechanism, its CPT has what was not asked there.
     """
-    mechanisms, rule = network.mechanisms, network.not_asked_of.get(variable)
+    mechanisms = network.mechanisms
+    rule = network.not_asked_of.get(variable)
     assert mechanisms is not None
     unasked: Mask | bool = False
     for name in () if rule is None else rule.scope:

@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import grouped
+from lacunet.counts.distinct import group_equal
 from lacunet.data.table import EncodedTable
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import posed
+from lacunet.inference.joint import pose_question
 from lacunet.inference.unsupported import bounds_over_bare_rows
 from lacunet.limits import Memory
 from lacunet.network.network import FloatArray, Network
@@ -51,12 +51,12 @@ def row_bounds(
     names = network.variables
     columns = [table.columns[name] for name in names]
     sizes = [network.cardinality(name) + 1 + len(table.sets_of.get(name, ())) for name in names]
-    group, member = grouped(columns, sizes, table.rows)
+    group, member = group_equal(columns, sizes, table.rows)
     shape = len(member), network.cardinality(target)
     low, high = np.full(shape, np.nan), np.full(shape, np.nan)
     is_exact = np.ones(len(member), dtype=np.bool_)
     for index, evidence in enumerate(evidence_of(network, table.take(member))):
-        question = posed(network, [(target,)], evidence, memory)
+        question = pose_question(network, [(target,)], evidence, memory)
         with suppress(ImpossibleEvidenceError):
             (low[index], high[index]), is_exact[index] = bounds_over_bare_rows(question)
     return RowBounds(low[group], high[group], is_exact[group])
@@ -74,7 +74,8 @@ def evidence_of(network: Network, table: EncodedTable) -> Iterator[dict[str, str
 
 def _values(network: Network, name: str, sets: Sequence[tuple[int, ...]]) -> Sequence[str | None]:
     """What each code of a variable in a table means, as evidence."""
-    states, codes = network.states(name), network.codes_of.get(name, {})
+    states = network.states(name)
+    codes = network.codes_of.get(name, {})
     code_of = {meaning: code for code, meaning in codes.items()}
     several = [code_of[tuple(states[index] for index in places)] for places in sets]
     return [*states, None, *several]

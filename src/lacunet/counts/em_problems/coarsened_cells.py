@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lacunet.counts.em_problems.cell_layout import Layout
-from lacunet.counts.em_problems.ragged import Ragged, joined
+from lacunet.counts.em_problems.ragged import Ragged, concatenate_rows
 from lacunet.data.table import Codes, EncodedTable, SetsOf, code_type
 from lacunet.network.network import FloatArray, Scope
 
@@ -54,7 +54,9 @@ def factors_of(layout: Layout, sets_of: SetsOf) -> Factors:
     """Lay the factors of cells that are one of several states out behind the CPTs."""
     if not sets_of:
         return Factors(layout, (), ())
-    variables, families, vectors = layout.network.variables, len(layout.axes), []
+    variables = layout.network.variables
+    families = len(layout.axes)
+    vectors = []
     for name, sets in sets_of.items():
         vectors.append(np.zeros((len(sets), layout.network.cardinality(name))))
         for row, states in enumerate(sets):
@@ -64,7 +66,7 @@ def factors_of(layout: Layout, sets_of: SetsOf) -> Factors:
     wide = Layout.of(
         layout.network,
         np.concatenate([layout.cardinalities, numbers]),
-        joined([layout.axes, Ragged.of_lengths(np.full(len(axes), 2), np.ravel(axes))]),
+        concatenate_rows([layout.axes, Ragged.of_lengths(np.full(len(axes), 2), np.ravel(axes))]),
     )
     return Factors(wide, tuple(sets_of), tuple(vectors))
 
@@ -82,10 +84,13 @@ def with_factors(table: EncodedTable) -> EncodedTable:
     [[0, 3, 3], [1, 1, 0]]
     """
     plain = table.without_sets()
-    columns, cardinality_of = dict(plain.columns), dict(plain.cardinality_of)
+    columns = dict(plain.columns)
+    cardinality_of = dict(plain.cardinality_of)
     for name, sets in table.sets_of.items():
-        size, column = table.cardinality_of[name], table.columns[name].astype(np.int64)
+        size = table.cardinality_of[name]
+        column = table.columns[name].astype(np.int64)
         vector = np.where(column > size, column - size - 1, len(sets))
         codes: Codes = vector.astype(code_type(len(sets)))  # type: ignore[assignment]
-        columns[f"{name}\0"], cardinality_of[f"{name}\0"] = codes, len(sets)
+        columns[f"{name}\0"] = codes
+        cardinality_of[f"{name}\0"] = len(sets)
     return plain.with_columns(cardinality_of, columns) if table.sets_of else plain

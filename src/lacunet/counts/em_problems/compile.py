@@ -27,7 +27,7 @@ few rows have may be thousands: all of them are handled at once, their values en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -37,19 +37,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.counts.count import WORTH_A_THREAD
 from lacunet.counts.counts import added_up
-from lacunet.counts.distinct import distinct, grouped, ordered_keys, pack
+from lacunet.counts.distinct import distinct, group_equal, ordered_keys, pack_keys
 from lacunet.counts.em_problems.cell_layout import Layout, layout_of
 from lacunet.counts.em_problems.coarsened_cells import Factors, factors_of, with_factors
 from lacunet.counts.em_problems.connected import connected_components
 from lacunet.counts.em_problems.ragged import (
     Integers,
     Ragged,
+    concatenate_rows,
     concatenated,
     distinct_by_hash,
-    distinct_rows,
+    group_equal_rows,
     hash64,
-    joined,
 )
 from lacunet.counts.errors import ScopeError
 from lacunet.counts.folds import FOLD
@@ -68,7 +69,6 @@ PACE_KNOWN = 0.1  # share of the rows after which the pace tells how long all wi
 FEW_FOLDS = 4  # whose weights take no more room dense than sparse
 MAX_VARIABLES_OF_A_MASK = 62  # their set is a non-negative integer
 PIECE = 13  # bits of a mask that are looked up at once: the table stays in the processor's cache
-WORTH_A_THREAD = 2**16  # rows, of which counting takes longer than passing it on
 ROWS_WITH_OWN_BOUNDARY = 128  # of a component: its boundary values are counted by themselves
 
 
@@ -95,7 +95,7 @@ class Problems:
     factors: Factors  # what is known of hidden cells
 
     def __add__(self, other: Problems) -> Problems:
-        return merged([self, other])
+        return merge_problems([self, other])
 
     def __len__(self) -> int:
         return len(self.component)
@@ -159,7 +159,7 @@ def compile_problems(
     """
     layout = layout_of(network.with_tables(None))
     weighing = Weighing.of(table)
-    table, factors = widened(layout, table)
+    table, factors = with_factor_columns(layout, table)
     cells = min(CELLS_AT_A_TIME, memory / BYTES_A_CELL)
     size = max(MIN_ROWS_AT_A_TIME, int(cells // (1 + len(table.partially_observed))))
 
@@ -179,10 +179,25 @@ def compile_problems(
         if PACE_KNOWN * table.rows <= done < table.rows:
             deadline.check_pace(left, done / table.rows)
         if len(parts) == PARTS_MERGED_AT_ONCE:
-            parts = [merged(parts)]
+            parts = [merge_problems(parts)]
     if len(parts) == 1:
         return parts[0]
-    return merged(parts)
+    return merge_problems(parts)
+
+
+def counted_problems(network: Network, table_of: Mapping[str, FloatArray], rows: int) -> Problems:
+    """What EM needs where every family is counted among the rows that show it: no problems.
+
+    Parameters
+    ----------
+    table_of
+        For each variable the counts of its family, child last.
+    """
+    layout = layout_of(network.with_tables(None))
+    columns = {name: np.zeros(0, np.uint8) for name in network.variables}
+    none = compile_problems(network, EncodedTable(network.cardinality_of, columns))
+    fixed = layout.added(table_of)[:, None]
+    return replace(none, fixed=fixed, rows=rows, totals=np.array([float(rows)]))
 
 
 @dataclass(frozen=True)
@@ -222,7 +237,7 @@ class Weighing:
         return coo_array((weights, (group, self.fold)), shape=(groups, self.folds)).tocsr()
 
 
-def widened(layout: Layout, table: EncodedTable) -> tuple[EncodedTable, Factors]:
+def with_factor_columns(layout: Layout, table: EncodedTable) -> tuple[EncodedTable, Factors]:
     """The rows over the network's variables and behind them the factors, and these."""
     narrow = replace(table, columns={v: table.columns[v] for v in layout.network.variables})
     return with_factors(narrow), factors_of(layout, table.sets_of)
@@ -248,20 +263,20 @@ def _compiled(
         fixed[begin : begin + size] += counts
     (totals,) = weighing.tabled(np.zeros(table.rows, np.int64), 1)
     return Problems(
-        layout,
-        fixed,
-        components.members,
-        components.boundaries,
-        component,
-        states,
-        weights,
-        table.row_count,
-        totals,
-        factors,
+        layout=layout,
+        fixed=fixed,
+        members=components.members,
+        boundaries=components.boundaries,
+        component=component,
+        states=states,
+        weights=weights,
+        rows=table.row_count,
+        totals=totals,
+        factors=factors,
     )
 
 
-def merged(parts: Sequence[Problems]) -> Problems:
+def merge_problems(parts: Sequence[Problems]) -> Problems:
     """The problems of all batches, equal ones made one."""
     factors = parts[0].factors
     if not all(factors.is_same(part.factors) for part in parts[1:]):
@@ -271,29 +286,29 @@ def merged(parts: Sequence[Problems]) -> Problems:
         )
 
     # Equal components have one number, then equal problems: one component, one boundary value.
-    members = joined([part.members for part in parts])
-    boundaries = joined([part.boundaries for part in parts])
-    first, group = distinct_rows(concatenated(members, boundaries), members.lengths)
+    members = concatenate_rows([part.members for part in parts])
+    boundaries = concatenate_rows([part.boundaries for part in parts])
+    first, group = group_equal_rows(concatenated(members, boundaries), members.lengths)
     numbers = []
     components_before = 0
     for part in parts:
         numbers.append(components_before + part.component)
         components_before += len(part.members)
     component = group[np.concatenate(numbers)]
-    states = joined([part.states for part in parts])
-    first_value, value = distinct_rows(states, component)
+    states = concatenate_rows([part.states for part in parts])
+    first_value, value = group_equal_rows(states, component)
     weights = _stacked([part.weights for part in parts])
     return Problems(
-        parts[0].layout,
-        np.sum([part.fixed for part in parts], axis=0),
-        members.take(first),
-        boundaries.take(first),
-        component[first_value],
-        states.take(first_value),
-        _added(value, weights, len(first_value)),
-        sum(part.rows for part in parts),
-        np.sum([part.totals for part in parts], axis=0),
-        factors,
+        layout=parts[0].layout,
+        fixed=np.sum([part.fixed for part in parts], axis=0),
+        members=members.take(first),
+        boundaries=boundaries.take(first),
+        component=component[first_value],
+        states=states.take(first_value),
+        weights=_added(value, weights, len(first_value)),
+        rows=sum(part.rows for part in parts),
+        totals=np.sum([part.totals for part in parts], axis=0),
+        factors=factors,
     )
 
 
@@ -325,7 +340,7 @@ def _family_counts(table: EncodedTable, weighing: Weighing, family: Scope) -> Fl
         shown = np.flatnonzero(table.is_shown(family))
         columns = [column[shown] for column in columns]
         weighing = weighing.take(shown)
-    return weighing.tabled(pack(columns, sizes, len(columns[0])), prod(sizes))
+    return weighing.tabled(pack_keys(columns, sizes, len(columns[0])), prod(sizes))
 
 
 @dataclass(frozen=True)
@@ -431,7 +446,7 @@ def _by_masks(
     touched = touched[chosen]
     members = _listed(whole)
     touching = _touching(members, layout, lambda owner, child: (touched[owner] >> child) & 1)
-    first, group = distinct_rows(concatenated(members, touching), members.lengths)
+    first, group = group_equal_rows(concatenated(members, touching), members.lengths)
     boundaries = _listed(_union(touched, mentioned)[first] & ~whole[first])
     return PatternComponents(members.take(first), boundaries, group[component], pattern)
 
@@ -502,7 +517,7 @@ def _by_nodes(
     pattern_of[label] = pattern
     members = Ragged.of_owners(labels, label, variable)  # by component; its variables ascending
     touching = _touching(members, layout, lambda owner, child: ~barren[pattern_of[owner], child])
-    first, group = distinct_rows(concatenated(members, touching), members.lengths)
+    first, group = group_equal_rows(concatenated(members, touching), members.lengths)
     members = members.take(first)
     families = concatenated(members, touching.take(first))
     return PatternComponents(members, _boundaries(members, families, layout), group, pattern_of)
@@ -605,7 +620,7 @@ def boundary_values(
     common = np.flatnonzero(has_many).tolist()
     parts += in_threads(of_common, common, is_worth=table.rows >= WORTH_A_THREAD)
     component_of, states, weights = zip(*parts, strict=True)
-    return np.concatenate(component_of), joined(states), _stacked(weights)
+    return np.concatenate(component_of), concatenate_rows(states), _stacked(weights)
 
 
 def _of_common(
@@ -618,7 +633,7 @@ def _of_common(
     """Count the values of one boundary among the rows that have the component."""
     names = [table.variables[index] for index in boundary]
     columns = [table.columns[name][rows] for name in names]
-    group, member = grouped(columns, [table.cardinality_of[name] for name in names], len(rows))
+    group, member = group_equal(columns, [table.cardinality_of[name] for name in names], len(rows))
     states = np.empty((len(member), len(names)), dtype=np.int64)
     for index, column in enumerate(columns):
         states[:, index] = column[member]
@@ -642,6 +657,6 @@ def _of_rare(
     codes = np.stack([table.columns[name] for name in table.variables], axis=1)
     values = codes[rows.items[variables.owners], variables.items]
     states = Ragged(variables.starts, values.astype(np.int64))
-    first, group = distinct_rows(states, component)
+    first, group = group_equal_rows(states, component)
     sums = weighing.take(rows.items).grouped(group, len(first))
     return component[first], states.take(first), sums

@@ -36,7 +36,8 @@ def connected_components(
         np.minimum.at(root, np.maximum(left, right), np.minimum(left, right))
         above = root[root]
         while not np.array_equal(above, root):
-            root, above = above, above[above]
+            root = above
+            above = above[above]
         left, right = root[left], root[right]
         is_apart = left != right
         left, right = left[is_apart], right[is_apart]

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import ascending, numbered, stable_order
+from lacunet.counts.distinct import ascending, number_distinct, stable_order
 
 Integers = NDArray[np.int64]
 Number = TypeVar("Number", np.int64, np.float64)
@@ -138,7 +138,8 @@ class Ragged:
         >>> strides.tolist(), cells.tolist()
         ([3, 1, 1], [6, 4])
         """
-        strides, cells = np.ones_like(sizes), np.ones(len(self), sizes.dtype)
+        strides = np.ones_like(sizes)
+        cells = np.ones(len(self), sizes.dtype)
         for back in range(1, 1 + int(self.lengths.max(initial=0))):
             rows = np.flatnonzero(self.lengths >= back)
             places = self.starts[rows + 1] - back
@@ -169,7 +170,7 @@ class Ragged:
         return np.where(keys[candidate] == wanted, candidate, -1)
 
 
-def joined(parts: Sequence[Ragged]) -> Ragged:
+def concatenate_rows(parts: Sequence[Ragged]) -> Ragged:
     """The rows of all parts, one part after the other."""
     return Ragged.of_lengths(
         np.concatenate([part.lengths for part in parts]),
@@ -221,7 +222,9 @@ def runs(numbers: Integers) -> list[tuple[int, int]]:
     [(0, 2), (2, 3)]
     """
     begins = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    return list(zip(begins, [*begins[1:], len(numbers)], strict=True)) if begins else []
+    if begins:
+        return list(zip(begins, [*begins[1:], len(numbers)], strict=True))
+    return []
 
 
 def in_runs(items: Integers, numbers: Integers | NDArray[np.float64]) -> list[Integers]:
@@ -232,7 +235,9 @@ def in_runs(items: Integers, numbers: Integers | NDArray[np.float64]) -> list[In
     >>> [run.tolist() for run in in_runs(np.array([7, 3, 5]), np.array([0, 0, 1]))]
     [[7, 3], [5]]
     """
-    return np.split(items, np.flatnonzero(np.diff(numbers)) + 1) if len(items) else []
+    if len(items):
+        return np.split(items, np.flatnonzero(np.diff(numbers)) + 1)
+    return []
 
 
 def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:
@@ -252,7 +257,7 @@ def hash_text(text: str) -> int:
     return int.from_bytes(blake2b(text.encode(), digest_size=8).digest())
 
 
-def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integers, Integers]:
+def group_equal_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integers, Integers]:
     """The first of each group of equal rows, and the group of each row.
 
     Rows are equal if they hold the same items in the same order and have the same label.
@@ -263,7 +268,7 @@ def distinct_rows(rows: Ragged, labels: Integers | None = None) -> tuple[Integer
     Examples
     --------
     >>> rows = Ragged.of_lengths(np.array([2, 1, 2]), np.array([4, 5, 4, 4, 5]))
-    >>> first, group = distinct_rows(rows)
+    >>> first, group = group_equal_rows(rows)
     >>> sorted(first.tolist()), (group[0] == group[2]).item()
     ([0, 1], True)
     """
@@ -286,7 +291,7 @@ def distinct_by_hash(
         Whether each thing is equal to another, by the places of the others.
     """
     for salt in count():
-        _, first, group = numbered(hashes(salt))
+        _, first, group = number_distinct(hashes(salt))
         if are_equal(first[group]):
             return first, group
     raise AssertionError  # count() does not end

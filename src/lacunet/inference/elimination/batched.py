@@ -20,7 +20,7 @@ from lacunet.inference.elimination.elimination_order import (
     best_order,
     clique_cells,
     cliques_of,
-    numbered,
+    number_nodes,
 )
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
@@ -89,7 +89,7 @@ def eliminate(
     return Elimination(rounds, Ragged.of_lengths(lengths, items[stable_order(row, len(log_sizes))]))
 
 
-def improved(
+def improve_order(
     component_sizes: Integers,
     joined: Ragged,
     log_sizes: FloatArray,
@@ -117,7 +117,7 @@ def improved(
     for component in large:
         start, stop = starts[component : component + 2].tolist()
         near = {v: {*joined.take(sets.row(v)).items.tolist()} for v in range(start, stop)}
-        graph = numbered(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
+        graph = number_nodes(near, dict(zip(near, log_sizes[start:stop].tolist(), strict=True)))
         order = best_order(graph, deadline=deadline)
         if clique_cells(graph, order) >= cells[component]:
             continue

@@ -28,7 +28,7 @@ import numpy as np
 
 from lacunet.limits import NEVER, Deadline
 
-Node = TypeVar("Node", bound=Hashable)
+GraphNode = TypeVar("GraphNode", bound=Hashable)
 
 # The search for an order.
 ORDER_SEED = 20_240_229
@@ -47,8 +47,8 @@ class Graph:
     weights: tuple[float, ...]  # the logarithm of each node's number of states
 
 
-def numbered(
-    neighbours: Mapping[Node, AbstractSet[Node]], weight_of: Mapping[Node, float]
+def number_nodes(
+    neighbours: Mapping[GraphNode, AbstractSet[GraphNode]], weight_of: Mapping[GraphNode, float]
 ) -> Graph:
     """The same graph on the numbers 0, 1, ..., in the order of the nodes."""
     number_of = {node: number for number, node in enumerate(neighbours)}
@@ -58,13 +58,13 @@ def numbered(
     return Graph(tuple(near_numbers), tuple(weight_of[node] for node in neighbours))
 
 
-def joined(scopes: Iterable[Sequence[Node]]) -> dict[Node, set[Node]]:
+def join_scopes(scopes: Iterable[Sequence[GraphNode]]) -> dict[GraphNode, set[GraphNode]]:
     """The neighbours of every node, where the nodes of each scope are joined pairwise.
 
-    >>> joined([("A", "B"), ("C",)]) == {"A": {"B"}, "B": {"A"}, "C": set()}
+    >>> join_scopes([("A", "B"), ("C",)]) == {"A": {"B"}, "B": {"A"}, "C": set()}
     True
     """
-    neighbours: dict[Node, set[Node]] = {}
+    neighbours: dict[GraphNode, set[GraphNode]] = {}
     for scope in scopes:
         for node in scope:
             neighbours.setdefault(node, set()).update(scope)
@@ -179,7 +179,7 @@ def best_order(
     Examples
     --------
     >>> path = {"A": {"B"}, "B": {"A", "C"}, "C": {"B"}}
-    >>> best_order(numbered(path, {"A": 1.0, "B": 1.0, "C": 1.0}))
+    >>> best_order(number_nodes(path, {"A": 1.0, "B": 1.0, "C": 1.0}))
     [0, 1, 2]
     """
     nodes = len(graph.weights)

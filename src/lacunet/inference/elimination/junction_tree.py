@@ -43,10 +43,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.inference.elimination.elimination_order import bits_of
-from lacunet.network.dictionary import aligned
+from lacunet.network.dictionary import align_axes
 from lacunet.network.network import FloatArray
 
-Numbers = tuple[int, ...]
+Places = tuple[int, ...]
 Integers = NDArray[np.int64]
 VERSION_AXIS = -1  # the axis of versions, among variables
 
@@ -238,7 +238,7 @@ def _summed(
     version_axis = (VERSION_AXIS,) if picks else ()
     scopes = _versioned(work.scopes, picks)
     whole = (*members, *version_axis)
-    product, log_scale = _in_turn_scaled(list(map(aligned, tables, scopes, repeat(whole))))
+    product, log_scale = _in_turn_scaled(list(map(align_axes, tables, scopes, repeat(whole))))
     shape = [plan.tree.sizes[variable] for variable in members]
     product = np.broadcast_to(product, (*shape, *product.shape[len(members) :]))
     formula = _formula(members, [whole], (*work.kept, *version_axis))
@@ -260,7 +260,7 @@ def _in_versions(
 
 
 @lru_cache(maxsize=256)
-def _path(formula: str, shapes: tuple[Numbers, ...]) -> list[Any]:
+def _path(formula: str, shapes: tuple[Places, ...]) -> list[Any]:
     """In which order to multiply tables of some shapes."""
     tables = [np.broadcast_to(0.0, shape) for shape in shapes]
     path: list[Any] = np.einsum_path(formula, *tables, optimize="greedy")[0]
@@ -292,7 +292,7 @@ def _product(
 
     # The smallest first: products stay small as long as they can.
     scopes = (*work.scopes, tree.separators[clique])  # the parent's message is last
-    in_order = sorted(map(aligned, tables, scopes, repeat(scope)), key=np.size)
+    in_order = sorted(map(align_axes, tables, scopes, repeat(scope)), key=np.size)
     shape = tuple([tree.sizes[variable] for variable in scope])
     product = np.ones(())
     log_scale = 0.0
@@ -325,11 +325,11 @@ class JunctionTree:
     """
 
     sizes: Sequence[int]  # the states of each variable
-    cliques: tuple[Numbers, ...]
-    parents: Numbers  # of each clique; -1 for a root
-    separators: tuple[Numbers, ...]  # towards the parent; empty for a root
+    cliques: tuple[Places, ...]
+    parents: Places  # of each clique; -1 for a root
+    separators: tuple[Places, ...]  # towards the parent; empty for a root
     clique_of: dict[int, int]  # that of `v` holds `v` and all that comes after it in a scope
-    cells: Numbers  # the size of each clique
+    cells: Places  # the size of each clique
     memory: int  # bytes that inference takes at most: all messages, and the cliques alive at once
 
     def home(self, scope: Sequence[int]) -> int:
@@ -341,13 +341,13 @@ class CliquePlan(NamedTuple):
     """What a clique multiplies, sums out and tells."""
 
     factors: Sequence[int]  # that it multiplies, and then the messages of its children
-    scopes: Sequence[Numbers]  # of its factors and of these messages
+    scopes: Sequence[Places]  # of its factors and of these messages
     # What the rest is summed out of: the separator, in a root the first marginal read off there.
-    kept: Numbers
+    kept: Places
     is_small: bool  # whether one call multiplies all tables, for all versions together
     formula: str  # says so with a letter for each variable
     product: str  # the same with nothing summed out
-    absent: Sequence[Numbers]  # variables that no table has ...
+    absent: Sequence[Places]  # variables that no table has ...
     ones: Sequence[FloatArray]  # ... and a table for them
     listeners: Sequence[tuple[int, str]]  # children that wait for a message on the way out
     # The marginals to read off: the number of each, and the table that has it, which is the belief
@@ -381,8 +381,8 @@ class CalibrationPlan:
 
 def calibration_plan(
     tree: JunctionTree,
-    scopes: Sequence[Numbers],
-    wanted: Sequence[Numbers],
+    scopes: Sequence[Places],
+    wanted: Sequence[Places],
     variants: Sequence[int] = (),
 ) -> CalibrationPlan:
     """Lay out a junction tree that has a clique for every factor's scope and every marginal's.
@@ -444,19 +444,21 @@ def calibration_plan(
         tables += [tree.separators[child] for child in listeners]
         plans.append(
             CliquePlan(
-                factors[clique],
-                inputs,
-                kept,
-                is_small,
-                formula,
-                product,
-                absent,
-                [np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
-                [(child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners],
-                [(index, *_read_off(tables, wanted[index])) for index in read[clique]],
-                is_whole,
-                len(ways),
-                picks,
+                factors=factors[clique],
+                scopes=inputs,
+                kept=kept,
+                is_small=is_small,
+                formula=formula,
+                product=product,
+                absent=absent,
+                ones=[np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
+                listeners=[
+                    (child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners
+                ],
+                readings=[(index, *_read_off(tables, wanted[index])) for index in read[clique]],
+                is_whole=is_whole,
+                versions=len(ways),
+                picks=picks,
             )
         )
 
@@ -477,7 +479,7 @@ class _Placed(NamedTuple):
     waits: list[bool]  # whether a marginal is read there, or below
 
 
-def _placed(tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numbers]) -> _Placed:
+def _placed(tree: JunctionTree, scopes: Sequence[Places], wanted: Sequence[Places]) -> _Placed:
     """Each factor and each marginal in a clique that holds it."""
     numbers = range(len(tree.parents))
     factors: list[list[int]] = [[] for _ in numbers]
@@ -497,7 +499,7 @@ def _placed(tree: JunctionTree, scopes: Sequence[Numbers], wanted: Sequence[Numb
             children[parent].append(clique)
             below[parent] |= below[clique]
             waits[parent] |= waits[clique]
-    return _Placed(factors, read, children, below, waits)
+    return _Placed(factors=factors, read=read, children=children, below=below, waits=waits)
 
 
 def _pick(rows: list[int]) -> Integers | None:
@@ -505,14 +507,14 @@ def _pick(rows: list[int]) -> Integers | None:
     return np.array(rows) if any(rows) else None
 
 
-def _read_off(scopes: Sequence[Numbers], kept: Numbers) -> tuple[int, str]:
+def _read_off(scopes: Sequence[Places], kept: Places) -> tuple[int, str]:
     """The table with the fewest axes that has all variables kept, and how they are read off it."""
     has_all = [number for number, scope in enumerate(scopes) if set(kept) <= set(scope)]
     number = min(has_all, key=lambda number: len(scopes[number]))
     return number, _formula(scopes[number], [scopes[number]], kept)
 
 
-def _versioned(scopes: Sequence[Numbers], picks: Sequence[Integers | None]) -> list[Numbers]:
+def _versioned(scopes: Sequence[Places], picks: Sequence[Integers | None]) -> list[Places]:
     """The scopes of tables, with an axis for the version behind those that have several."""
     return [
         scope if pick is None else (*scope, VERSION_AXIS)
@@ -520,7 +522,7 @@ def _versioned(scopes: Sequence[Numbers], picks: Sequence[Integers | None]) -> l
     ]
 
 
-def _formula(members: Numbers, inputs: Sequence[Numbers], kept: Numbers) -> str:
+def _formula(members: Places, inputs: Sequence[Places], kept: Places) -> str:
     """The product of some tables over a clique in letters, all but the variables kept summed out.
 
     >>> _formula((3, 7), [(7, 3), (7,)], (3,))
@@ -562,13 +564,13 @@ def junction_tree(
     cells = tuple([math.prod([sizes[variable] for variable in clique]) for clique in members])
     sent = sum([math.prod([sizes[variable] for variable in scope]) for scope in beside])
     return JunctionTree(
-        sizes,
-        members,
-        tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
-        beside,
-        {bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
-        cells,
-        BYTES_OF_CELL * (sent + LIVE_CLIQUES * max(cells)),
+        sizes=sizes,
+        cliques=members,
+        parents=tuple([number_of.get(up[clique], -1) for clique in order]) or (-1,),
+        separators=beside,
+        clique_of={bit.bit_length() - 1: number_of[clique] for bit, clique in home.items()},
+        cells=cells,
+        memory=BYTES_OF_CELL * (sent + LIVE_CLIQUES * max(cells)),
     )
 
 

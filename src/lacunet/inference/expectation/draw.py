@@ -144,7 +144,13 @@ def _batch(problems: Problems, run: ComponentRun, here: Integers) -> Batch:
         sizes = (int(structure.size[step[start]]), *structure.size[scopes[0]].tolist())
         moves = structure.strides[kinds.matrix(start, stop)][..., : len(sizes)]
         shapes.append(
-            EqualSteps(sizes, node, begins.matrix(start, stop), moves, message_start[node])
+            EqualSteps(
+                sizes=sizes,
+                node=node,
+                begins=begins.matrix(start, stop),
+                strides=moves,
+                message_start=message_start[node],
+            )
         )
     turns = []
     for start, stop in runs(keys[order] // radices[-1]):

@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.counts.em_problems.ragged import Integers, Ragged, in_runs
+from lacunet.inference.elimination.junction_tree import BYTES_OF_CELL
 from lacunet.inference.expectation import fused
 from lacunet.inference.expectation.fused import Fused
-from lacunet.inference.expectation.message_groups import BYTES_OF_CELL
 from lacunet.inference.expectation.messages import Messages, messages_of
 from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, number_of_groups, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of
@@ -191,12 +191,12 @@ def plan_of(
     largest = max((size for _, size in others), default=1.0)
     none = np.zeros(0, dtype=np.int64)
     return EvaluationPlan(
-        problems,
-        (*large, *(shard for shard, _ in others)),
-        np.concatenate([none, *left_out]),
-        states,
-        reads,
-        kept,
+        problems=problems,
+        shards=(*large, *(shard for shard, _ in others)),
+        left_out=np.concatenate([none, *left_out]),
+        states=states,
+        reads=reads,
+        kept=kept,
         alone=len(large),
         together=memory / 2 / largest,
     )
@@ -331,11 +331,11 @@ def _laid_out(
     """The shard of a draft."""
     deadline.check()
     return shard_of(
-        draft.messages,
-        run.structure,
-        draft.problems,
-        problems.factors.layout.cells,
-        draft.keep,
-        draft.is_lean,
-        is_compiled,
+        messages=draft.messages,
+        structure=run.structure,
+        problems=draft.problems,
+        cpt_cells=problems.factors.layout.cells,
+        keep=draft.keep,
+        is_lean=draft.is_lean,
+        is_compiled=is_compiled,
     )

@@ -29,11 +29,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.ragged import Integers
+from lacunet.inference.elimination.junction_tree import BYTES_OF_CELL
 from lacunet.inference.expectation.fused import SMALLEST_SUM, add_at
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-BYTES_OF_CELL = np.dtype(np.float64).itemsize
 MAX_INPUTS_DIVIDED = 8  # of so many inputs all divisions in two sides are tried
 CELLS_OF_A_TAIL = 64  # the inner loop of making an index is at least this long
 
@@ -376,11 +376,11 @@ def _tables(recipe: Recipe, column: int, blocks: list[list[int]], keep: bool) ->
     """The tables of one input; an empty block is one that it does not have."""
     axes = [axis for block in blocks for axis in block]
     tables = Tables(
-        recipe.begins[:, column],
-        recipe.strides[:, column][:, axes],
-        tuple(recipe.sizes[axis] for axis in axes),
-        (len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
-        tuple(1 + axis for axis, block in enumerate(blocks) if not block),
+        begins=recipe.begins[:, column],
+        strides=recipe.strides[:, column][:, axes],
+        sizes=tuple(recipe.sizes[axis] for axis in axes),
+        shape=(len(recipe.begins), *(_cells(recipe, [block]) for block in blocks)),
+        absent=tuple(1 + axis for axis, block in enumerate(blocks) if not block),
     )
     if not keep or len(recipe.begins) == 1:  # one alone is read through a view
         return tables

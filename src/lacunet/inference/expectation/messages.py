@@ -18,7 +18,13 @@ import numpy as np
 
 from lacunet.counts.distinct import stable_order
 from lacunet.counts.em_problems.compile import Problems
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows, joined, ranges
+from lacunet.counts.em_problems.ragged import (
+    Integers,
+    Ragged,
+    concatenate_rows,
+    group_equal_rows,
+    ranges,
+)
 from lacunet.inference.expectation.steps import Slices, Structure
 from lacunet.network.network import FloatArray
 
@@ -78,7 +84,9 @@ def steps_of(
     items = inputs.items - shift[owner]  # of messages: ~j - k is ~(j + k)
     slice_read = np.flatnonzero(inputs.items >= 0)
     items[slice_read] = names[inputs.items[slice_read] + slice_shift[owner[slice_read]]]
-    return ProblemSteps(step, lengths, first, shift, Ragged(inputs.starts, items))
+    return ProblemSteps(
+        step=step, lengths=lengths, first=first, shift=shift, inputs=Ragged(inputs.starts, items)
+    )
 
 
 def messages_of(
@@ -101,7 +109,7 @@ def messages_of(
         is_message = inputs.items < 0
         # All steps that give one message have its number here.
         inputs.items[is_message] = ~number[~inputs.items[is_message]]
-        first, group = distinct_rows(inputs, structure.variable[step[here]])
+        first, group = group_equal_rows(inputs, structure.variable[step[here]])
         number[here] = done + group
         done += len(first)
         kept.append(step[here[first]])
@@ -115,7 +123,7 @@ def messages_of(
     mass = np.stack(by_part, axis=1).astype(np.float64)
     last = np.flatnonzero(structure.scope.lengths == 0)  # without axes: one step a component
     last_step = steps.first + (last - structure.of_component[:-1])[component]
-    return Messages(np.concatenate(kept), joined(read), number[last_step], mass)
+    return Messages(np.concatenate(kept), concatenate_rows(read), number[last_step], mass)
 
 
 def slice_starts(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.distinct import begins_of, ordered_keys, stable_order
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.counts.em_problems.ragged import Integers, Ragged, group_equal_rows
 from lacunet.inference.expectation.fused import MOST_CELLS, Fused, Narrow
 from lacunet.inference.expectation.message_groups import Dense, Gathered, Recipe, Scaling, dense_of
 from lacunet.inference.expectation.messages import Messages
@@ -161,7 +161,14 @@ class _InOrder:
         """Some messages that are products of matrices."""
         begin, end = int(self.starts[start]), int(self.starts[stop])
         scaling = self.scaling(start, stop)
-        return dense_of(begin, end, self.recipe(start, stop), scaling, keep, is_lean)
+        return dense_of(
+            start=begin,
+            stop=end,
+            recipe=self.recipe(start, stop),
+            scaling=scaling,
+            keep=keep,
+            is_lean=is_lean,
+        )
 
     def gathered(self, start: int, stop: int, keep: bool) -> Gathered:
         """Some messages that NumPy computes together through an index."""
@@ -171,7 +178,9 @@ class _InOrder:
         first = np.searchsorted(negative_inputs, -np.arange(-negative_inputs[0]))
         begin, end = int(self.starts[start]), int(self.starts[stop])
         widths = tuple((self.starts[start + first] - begin).tolist())
-        return Gathered(begin, end, source, widths, self.scaling(start, stop))
+        return Gathered(
+            start=begin, stop=end, source=source, widths=widths, scaling=self.scaling(start, stop)
+        )
 
     def fused(self, start: int, stop: int) -> Fused:
         """Some messages that a compiled loop computes one after the other."""
@@ -188,9 +197,11 @@ class _InOrder:
             turns = left + 1 + np.flatnonzero(np.diff(is_scaled))
             for first, last in pairwise([left, *turns.tolist(), right]):
                 cells = int(self.starts[last] - self.starts[first])
-                messages, scale = 1, -1
+                messages = 1
+                scale = -1
                 if is_scaled[first - left]:
-                    messages, scale = last - first, slot
+                    messages = last - first
+                    scale = slot
                     served.append(np.repeat(self.mass[first:last], sums, axis=0))
                     slot += sums * messages
                     scratch = max(scratch, cells // messages * states)
@@ -259,7 +270,7 @@ def _dense_kinds(structure: Structure, step: Integers, least: int) -> Integers:
     levels = 1 + int(structure.level.max(initial=0))
     shape_and_scaling = structure.shape[step[large]] * 2 + structure.is_scaled[step[large]]
     together = shape_and_scaling * levels + structure.level[step[large]]
-    kind = distinct_rows(patterns, together)[1]
+    kind = group_equal_rows(patterns, together)[1]
     cells = np.bincount(kind, structure.cells[step[large]])
     kinds[large] = np.where(cells[kind] >= DENSE_GROUP, kind, -1)
     return kinds

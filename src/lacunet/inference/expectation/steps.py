@@ -39,12 +39,12 @@ from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.ragged import (
     Integers,
     Ragged,
+    concatenate_rows,
     concatenated,
-    distinct_rows,
+    group_equal_rows,
     in_runs,
-    joined,
 )
-from lacunet.inference.elimination.batched import improved
+from lacunet.inference.elimination.batched import improve_order
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
 
@@ -90,7 +90,7 @@ def structure_of(
     members = _in_order_of_axes(layout, members)
     size = layout.cardinalities[members.items]
     slices = slices_of(layout, members, boundaries)
-    elimination = improved(members.lengths, slices.missing, np.log(size), deadline)
+    elimination = improve_order(members.lengths, slices.missing, np.log(size), deadline)
     rounds = elimination.round
     scope = elimination.scope
 
@@ -100,10 +100,13 @@ def structure_of(
     message_strides, message_size = scope.strides(size[scope.items].astype(np.float64))
 
     # How each input moves along the axes of its clique, once for each kind.
-    cliques, clique = distinct_rows(Ragged(scope.starts, members.items[scope.items]), members.items)
+    cliques, clique = group_equal_rows(
+        Ragged(scope.starts, members.items[scope.items]), members.items
+    )
     step = inputs.owners
     kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
-    tables = joined([scope, slices.missing])  # the axes of all messages, then of all slices
+    # The axes of all messages, then of all slices.
+    tables = concatenate_rows([scope, slices.missing])
     moves = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
     source = inputs.items[chosen]
     rows = np.where(source < 0, ~source, len(scope) + source)  # of the tables: one of each kind
@@ -149,7 +152,7 @@ def _shapes(scope: Ragged, size: Integers, inputs: Integers, clique: Integers) -
     group, chosen = grouped_keys(clique * most + inputs, (1 + int(clique.max(initial=0))) * most)
     few = scope.take(chosen)
     sizes = Ragged(few.starts, size[few.items])
-    return distinct_rows(sizes, size[chosen] * most + inputs[chosen])[1][group]
+    return group_equal_rows(sizes, size[chosen] * most + inputs[chosen])[1][group]
 
 
 def _kinds(

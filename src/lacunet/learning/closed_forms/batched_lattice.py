@@ -26,8 +26,8 @@ from lacunet.counts.groups import GroupedCounts
 from lacunet.learning.closed_forms.lattice import (
     MeanAndVariance,
     candidate,
-    conditional,
     merge_candidates,
+    share_and_variance,
 )
 from lacunet.learning.plan import Aggregation
 from lacunet.network.network import FloatArray
@@ -69,7 +69,7 @@ def _subsets(shown: NDArray[np.uint8]) -> float:
     return float(of_length @ np.exp2(np.arange(len(of_length))))
 
 
-def table_of(counts: Counts, aggregation: Aggregation) -> FloatArray:
+def lattice_table(counts: Counts, aggregation: Aggregation) -> FloatArray:
     """What `lattice` gives for all cells of the table of a family."""
     sizes = counts.cardinalities
     configurations = LatticeConfigurations.of(sizes)
@@ -187,12 +187,14 @@ class Nodes:
             shown = np.flatnonzero(configurations.columns[axis, cell] < states)
             below = keys[shown] + configurations.without(axis, cell[shown])
             occurs[below] = True
-            before, keys = keys, np.flatnonzero(occurs)
+            before = keys
+            keys = np.flatnonzero(occurs)
             place_of[keys] = np.arange(len(keys), dtype=np.int32)
             places = np.concatenate([place_of[before], place_of[below]])
             parts = np.concatenate([of_node, of_node[shown]])
             of_node = added_up(places, parts, len(keys))
-            asked_before, is_asked = is_asked, np.zeros(len(keys), bool)
+            asked_before = is_asked
+            is_asked = np.zeros(len(keys), bool)
             is_asked[places[: len(before)][asked_before]] = True
             is_asked[places[len(before) :][asked_before[shown]]] = True
         return cls(configurations, keys, place_of, of_node, is_asked)
@@ -225,7 +227,7 @@ class Nodes:
                 whole = wholes[place_before[rest] * np.int64(variables) + axis]
                 part = np.broadcast_to(self.weights[some], whole.shape)
                 states = np.array(configurations.sizes)[axis]
-                factor = conditional(part, whole, states)
+                factor = share_and_variance(part, whole, states)
                 candidates = candidate(factor, MeanAndVariance(mean[rest], variance[rest]))
                 pairs = zip(candidates.mean, candidates.variance, strict=True)
                 estimate = merge_candidates((MeanAndVariance(*pair) for pair in pairs), aggregation)

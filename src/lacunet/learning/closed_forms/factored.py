@@ -28,7 +28,7 @@ from math import prod
 import numpy as np
 
 from lacunet.counts.counts import Counts, Tally, added_up
-from lacunet.counts.distinct import LARGEST_KEY, Index, Keys, distinct, pack, placed
+from lacunet.counts.distinct import LARGEST_KEY, Index, Keys, distinct, index_keys, pack_keys
 from lacunet.counts.family_sums import Solved
 from lacunet.counts.groups import GroupedCounts
 from lacunet.learning.closed_forms import batched_lattice
@@ -65,7 +65,7 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     sizes = counts.cardinalities
     configurations = prod(counts.radices)
     if batched_lattice.pays(len(sizes), configurations, configurations):
-        return batched_lattice.table_of(counts, aggregation)
+        return batched_lattice.lattice_table(counts, aggregation)
     return lattice(sizes, rows_in_table(counts), aggregation)
 
 
@@ -78,7 +78,7 @@ def rows_in_table(counts: Counts) -> Callable[[Axes, Axes], FloatArray]:
     def table(shown: Axes) -> FloatArray:
         """The weight of each cell of ``shown``, with an axis of length one for every other."""
         radices = [sizes[axis] + 1 for axis in shown]  # the last value: missing
-        keys = pack([columns[axis] for axis in shown], radices, len(counts.keys))
+        keys = pack_keys([columns[axis] for axis in shown], radices, len(counts.keys))
         cells = added_up(keys, counts.tally.weights, prod(radices)).reshape(radices)
         without_missing = cells[tuple(slice(-1) for _ in shown)]
         shape = [size if axis in shown else 1 for axis, size in enumerate(sizes)]
@@ -112,10 +112,10 @@ def factored_mar(cells: GroupedCounts, aggregation: Aggregation = "inverse-varia
     cells
         Counts of :math:`Y_m` within each group, among the rows that show any of it.
     """
-    return solved_by(cells.showing_all(), lattice_in_groups(cells, aggregation))
+    return solve_groups(cells.showing_all(), lattice_in_groups(cells, aggregation))
 
 
-def solved_by(shown: GroupedCounts, joint: FloatArray) -> Solved:
+def solve_groups(shown: GroupedCounts, joint: FloatArray) -> Solved:
     """What groups say that have a joint :math:`P_g(y_m)` on the cells shown, all of :math:`K_g`."""
     group_weights = shown.groups.weights  # N Pr_D(y_o, x'_o), for each group
     terms = shown.weighing(group_weights[shown.group] * joint)
@@ -157,7 +157,7 @@ def _sub_cells(
 ) -> tuple[Index, int]:
     """An index for each (group, values on some axes) among some rows of the counts."""
     sizes = [cells.cardinalities[axis] for axis in axes]
-    keys = pack([columns[axis][rows] for axis in axes], sizes, len(rows))
+    keys = pack_keys([columns[axis][rows] for axis in axes], sizes, len(rows))
     return _within_group(cells.group[rows], keys, len(cells.groups.weights), prod(sizes))
 
 
@@ -166,7 +166,7 @@ def _within_group(group: Index, keys: Keys, groups: int, size: int) -> tuple[Ind
     if groups * size >= LARGEST_KEY:  # a pair would overflow: number the keys that occur
         occurring, keys = distinct(keys, size)
         size = len(occurring)
-    return placed(group * size + keys, groups * size)
+    return index_keys(group * size + keys, groups * size)
 
 
 def _estimable(shown: GroupedCounts) -> GroupedCounts:
@@ -203,7 +203,7 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
         kept_axes = [kept for kept in range(len(sizes)) if kept != axis]
         radices = [sizes[kept] for kept in kept_axes]
         both = [np.concatenate([columns[kept], reached[kept]]) for kept in kept_axes]
-        keys = pack(both, radices, len(both_groups))
+        keys = pack_keys(both, radices, len(both_groups))
         projection, projections = _within_group(
             both_groups, keys, len(shown.groups.weights), prod(radices)
         )
@@ -213,7 +213,14 @@ def _estimable(shown: GroupedCounts) -> GroupedCounts:
 
     group = group[is_estimable]
     radices = [size + 1 for size in sizes]
-    cells = pack([column[is_estimable] for column in reached], radices, len(group))
+    cells = pack_keys([column[is_estimable] for column in reached], radices, len(group))
     weights = shown.groups.weights[group]
     tally = Tally(weights, weights, weights)
-    return GroupedCounts(shown.groups, shown.scope, sizes, group, cells, tally)
+    return GroupedCounts(
+        groups=shown.groups,
+        scope=shown.scope,
+        cardinalities=sizes,
+        group=group,
+        cells=cells,
+        tally=tally,
+    )

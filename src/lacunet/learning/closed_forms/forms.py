@@ -23,7 +23,7 @@ from lacunet.learning.closed_forms.by_groups import over_groups
 from lacunet.learning.closed_forms.direct import direct_mar, direct_mcar
 from lacunet.learning.closed_forms.factored import factored_mar, factored_mcar
 from lacunet.learning.closed_forms.lattice import AGGREGATIONS, lattice_cells
-from lacunet.learning.cpts import JointEstimate, cells_of, made_cpts
+from lacunet.learning.cpts import JointEstimate, cells_of, make_cpts
 from lacunet.learning.family_reports import FamilyPlan
 from lacunet.learning.method_options import check_options, graph_option, option
 from lacunet.learning.plan import (
@@ -51,7 +51,7 @@ from lacunet.missingness.formulas.deletion import (
     factored_mcar_estimand,
     listwise_estimand,
 )
-from lacunet.network.arguments import clear_arguments
+from lacunet.network.arguments import clear_arguments, hide_parameters
 from lacunet.network.network import FloatArray, Network, Scope
 
 if TYPE_CHECKING:
@@ -308,13 +308,13 @@ class Deletion:
             recipe = COUNTS
             estimated_of = {}
         return Plan(
-            self.name,
-            network,
-            hidden,
-            (stage,),
-            self.bytes_per_cell,
-            recipe,
-            estimated_of,
+            method=self.name,
+            network=network,
+            partially=hidden,
+            stages=(stage,),
+            bytes_per_cell=self.bytes_per_cell,
+            recipe=recipe,
+            estimated_of=estimated_of,
             notes=notes,
             graph=graph,
         )
@@ -369,12 +369,23 @@ class Deletion:
             if form.within is not None and hidden:
                 is_direct = form.direct is None  # it uses only rows that show all of the family
                 within = partial(form.within, **options)
-                groupings.append(Grouping(family, hidden, given, is_direct, within))
+                groupings.append(
+                    Grouping(
+                        family=family, hidden=hidden, given=given, whole=is_direct, within=within
+                    )
+                )
 
         needs = Needs(network.families, complete=self.form is LISTWISE, groupings=tuple(groupings))
         solve = partial(self.solve, network, families)
         branches = (FALLBACK_BRANCH,) if groupings else ()
-        return Stage(self.name, families, needs, solve, branches, learned_from=FROM_SHOWN)
+        return Stage(
+            name=self.name,
+            families=families,
+            needs=needs,
+            solve=solve,
+            branches=branches,
+            learned_from=FROM_SHOWN,
+        )
 
     def resolved(self, network: Network, look: Look) -> Deletion:
         """The same with a graph of what seems to decide on being missing, if asked for."""
@@ -415,7 +426,7 @@ class Deletion:
             setting.progress("estimating", done, len(wanted), name)
             estimate_of[name] = self.estimate(network, name, statistics)
         setting.progress("estimating", len(wanted), len(wanted))
-        cpts = made_cpts(families, estimate_of, statistics, network, pseudo_counts)
+        cpts = make_cpts(families, estimate_of, statistics, network, pseudo_counts)
         return learned.with_cpts(cpts, pseudo_counts)
 
     def estimate(self, network: Network, variable: str, statistics: Statistics) -> JointEstimate:
@@ -457,6 +468,9 @@ class Deletion:
         )
 
 
+hide_parameters(Deletion, "starts_em")
+
+
 def check_graph(missingness: object) -> None:
     """Refuse what is not a missingness graph, such as its text, which needs a network."""
     from lacunet.missingness.graph import MissingnessGraph
@@ -475,7 +489,7 @@ def rows_showing_any(counts: Counts) -> int:
     return round(float(counts.tally.rows[counts.keys != all_missing].sum()))
 
 
-def check_size(network: Network, bytes_per_cell: int, budget: int) -> None:
+def refuse_large_tables(network: Network, bytes_per_cell: int, budget: int) -> None:
     """Refuse, before any row is read, a network with tables that do not fit."""
     size_of = {name: cells_of(network, name) for name in network.variables}
     variable = max(size_of, key=size_of.__getitem__)

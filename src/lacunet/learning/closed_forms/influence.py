@@ -43,14 +43,14 @@ from numpy.typing import NDArray
 
 from lacunet.counts.count import count
 from lacunet.counts.counts import Tally, added_up, quotient
-from lacunet.counts.distinct import Index, Keys, distinct, grouped, pack, unpack
+from lacunet.counts.distinct import Index, Keys, distinct, group_equal, pack_keys, unpack
 from lacunet.counts.em_problems.ragged import Ragged, ranges, runs
 from lacunet.counts.family_sums import Reduced, Solved, SolvedSamples
 from lacunet.counts.groups import GroupedCounts, Groups, group_rows
-from lacunet.data.table import Codes, Copies, EncodedTable, code_type, shared
+from lacunet.data.table import Codes, Copies, EncodedTable, code_type, share_equal_arrays
 from lacunet.learning.closed_forms.by_groups import fallen_weight
 from lacunet.learning.closed_forms.direct import direct_mar
-from lacunet.learning.closed_forms.factored import rows_in_groups, rows_in_table, solved_by
+from lacunet.learning.closed_forms.factored import rows_in_groups, rows_in_table, solve_groups
 from lacunet.learning.closed_forms.lattice import Axes, lattice_slopes
 from lacunet.learning.plan import Estimated
 from lacunet.learning.uncertainty.cpt_intervals import Spread
@@ -219,10 +219,12 @@ def moves_of(
     shape = network.shape(family)
     if not hidden:  # each row is in its cell, and moves no other
         columns = [rows.columns[name] for name in family]
-        cell = pack(columns, shape, rows.rows)
+        cell = pack_keys(columns, shape, rows.rows)
         every = np.arange(prod(shape))
         tally = Tally.of(rows, cell, len(every))
-        return Moves(cell, tally, every, every, np.ones(len(every)), shape)
+        return Moves(
+            kind=cell, tally=tally, owner=every, cell=every, value=np.ones(len(every)), shape=shape
+        )
     if not estimated.is_grouped:
         return _moves_everywhere(rows, network, estimated)
 
@@ -236,7 +238,14 @@ def moves_of(
         return moves
     # Rows of a kind are alike in all variables of the family.
     stand_in = _stand_in(patterns.table(network, family), network, estimated)
-    return _with_stand_in(moves, family, patterns, within, stand_in, groups)
+    return _with_stand_in(
+        moves=moves,
+        family=family,
+        patterns=patterns,
+        within=within,
+        stand_in=stand_in,
+        groups=groups,
+    )
 
 
 def _stand_in(rows: EncodedTable, network: Network, estimated: Estimated) -> Moves:
@@ -290,7 +299,7 @@ def _with_stand_in(
     observed = [axis for axis, name in enumerate(family) if name not in cells.scope]
     columns = unpack(np.arange(size), shape)
     sizes = [shape[axis] for axis in observed]
-    place_of_cell = pack([columns[axis] for axis in observed], sizes, size)
+    place_of_cell = pack_keys([columns[axis] for axis in observed], sizes, size)
     place_of_kind = cells.groups.in_table([family[axis] for axis in observed])[cells.group]
     place_of_class = np.empty(len(classes), np.int64)
     place_of_class[class_of] = place_of_kind
@@ -312,7 +321,16 @@ def _with_stand_in(
     keys, index = distinct(owners * size + moved_cells, moves.kinds * size)
     owner, cell = np.divmod(keys, size)
     value = added_up(index, values, len(keys))
-    return Moves(moves.kind, moves.tally, owner, cell, value, shape, class_of, common)
+    return Moves(
+        kind=moves.kind,
+        tally=moves.tally,
+        owner=owner,
+        cell=cell,
+        value=value,
+        shape=shape,
+        class_of=class_of,
+        common=common,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,10 +363,17 @@ def _patterns(
     sizes = network.shape(hidden)
     columns: list[NDArray[np.integer]] = [rows.columns[name] for name in hidden]
     values = [size + 1 for size in sizes]  # the last one: missing
-    kind, member = grouped([group, *columns], [len(groups.weights), *values], rows.rows)
-    keys = pack([column[member] for column in columns], values, len(member))
+    kind, member = group_equal([group, *columns], [len(groups.weights), *values], rows.rows)
+    keys = pack_keys([column[member] for column in columns], values, len(member))
     tally = Tally.of(rows, kind, len(member))
-    cells = GroupedCounts(groups, hidden, sizes, group[member], keys, tally)
+    cells = GroupedCounts(
+        groups=groups,
+        scope=hidden,
+        cardinalities=sizes,
+        group=group[member],
+        cells=keys,
+        tally=tally,
+    )
     return RowPatterns(cells, kind, [column[member] for column in columns])
 
 
@@ -386,8 +411,15 @@ def _within_groups(patterns: RowPatterns, estimated: Estimated) -> Within:
         tells = np.logical_or.reduce(is_shown)
         number = rows_in_groups(cells)
         joint, slopes = lattice_slopes(cells.cardinalities, number, estimated.aggregation)
-        solved = solved_by(shown, joint)
-    return Within(shown, columns, joint, slopes, tells, SolvedSamples(solved))
+        solved = solve_groups(shown, joint)
+    return Within(
+        shown=shown,
+        columns=columns,
+        joint=joint,
+        slopes=slopes,
+        tells=tells,
+        solved=SolvedSamples(solved),
+    )
 
 
 def _moves_within(
@@ -490,16 +522,28 @@ def _moves_everywhere(rows: EncodedTable, network: Network, estimated: Estimated
     cells = prod(shape)
     radices = [size + 1 for size in shape]
     columns = unpack(np.arange(cells), shape)
-    keys = pack(columns, radices, cells)
+    keys = pack_keys(columns, radices, cells)
     ones = np.ones(cells)
     group = np.zeros(cells, np.intp)
     shown = GroupedCounts(
-        patterns.cells.groups, family, shape, group, keys, Tally(ones, ones, ones)
+        groups=patterns.cells.groups,
+        scope=family,
+        cardinalities=shape,
+        group=group,
+        cells=keys,
+        tally=Tally(ones, ones, ones),
     )
     all_missing = prod(radices) - 1
     tells = patterns.cells.cells < all_missing
     solved = SolvedSamples(Solved(shown, None))
-    within = Within(shown, columns, np.ravel(joint), slopes, tells, solved)
+    within = Within(
+        shown=shown,
+        columns=columns,
+        joint=np.ravel(joint),
+        slopes=slopes,
+        tells=tells,
+        solved=solved,
+    )
     return _moves_within(patterns, within, family, shape)
 
 
@@ -530,7 +574,7 @@ class RowInfluence:
     @property
     def rows(self) -> EncodedTable:
         """The distinct rows."""
-        weights, _, squares = shared(self.weights, self.weights, self.squares)
+        weights, _, squares = share_equal_arrays(self.weights, self.weights, self.squares)
         sizes = {name: self.network.cardinality(name) for name in self.columns}
         return EncodedTable(sizes, self.columns, weights, copies=Copies(weights, squares))
 

@@ -99,7 +99,7 @@ def _candidates(
     part = number(subset, subset)  # n(s)
     for axis, rest in _edges(subset):
         whole = number(subset, rest)  # n(s_{-i}), among the rows that show all of S
-        factor = conditional(part, whole, sizes[axis])  # P(s_i | s_{-i})
+        factor = share_and_variance(part, whole, sizes[axis])  # P(s_i | s_{-i})
         yield candidate(factor, estimate_of[rest])
 
 
@@ -138,7 +138,7 @@ def lattice_slopes(
         candidates = []
         for axis, rest in _edges(subset):
             whole = number(subset, rest)
-            factor = conditional(part, whole, sizes[axis])
+            factor = share_and_variance(part, whole, sizes[axis])
             edges.append(_Edge(rest, whole, factor))
             candidates.append(candidate(factor, estimate_of[rest]))
         edges_of[subset] = edges
@@ -180,7 +180,7 @@ def subsets_of_axes(size: int) -> Iterator[Axes]:
         yield from combinations(range(size), length)
 
 
-def conditional(
+def share_and_variance(
     part: FloatArray, whole: FloatArray, states: int | NDArray[np.integer]
 ) -> MeanAndVariance:
     r"""The share ``part / whole`` and the variance of that mean.
@@ -195,7 +195,7 @@ def conditional(
 
     Examples
     --------
-    >>> some = conditional(np.array([1.0, 4.0, 0.0]), np.array([5.0, 4.0, 0.0]), 2)
+    >>> some = share_and_variance(np.array([1.0, 4.0, 0.0]), np.array([5.0, 4.0, 0.0]), 2)
     >>> some.mean.tolist(), some.variance.round(4).tolist()
     ([0.2, 1.0, 0.5], [0.04, 0.3333, 0.25])
     """

@@ -137,12 +137,12 @@ class EM:
         else:
             begins = "a given network"
         return Plan(
-            self.name,
-            network,
-            partially,
-            stages,
-            self.bytes_per_cell,
-            RATE_MATRIX,
+            method=self.name,
+            network=network,
+            partially=partially,
+            stages=stages,
+            bytes_per_cell=self.bytes_per_cell,
+            recipe=RATE_MATRIX,
             intention=f"{self.name} starts from {begins}",
         )
 

@@ -39,13 +39,13 @@ from lacunet.counts.gather import Compiling, Needs, Statistics
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.learning.closed_forms.forms import rows_showing_any
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.learning.em.iterations import COST_LIMIT, Climb
 from lacunet.learning.em.latent_state_order import with_ordered_states
 from lacunet.learning.em.restarts import HARDLY_WORSE, SAME_OPTIMUM, Fit, Fitting, Seeds
 from lacunet.learning.em.start import (
     START_PSEUDO_COUNTS,
-    CptRows,
     alike_states,
     cells_about,
     random_cells,
@@ -56,7 +56,7 @@ from lacunet.learning.em.with_learned_pseudo_counts import (
     flat_pseudo_counts,
 )
 from lacunet.learning.family_reports import FamilyPlan, FamilyReport
-from lacunet.learning.plan import AGREEMENT, Ended, Learned, Setting, Stage, agreed
+from lacunet.learning.plan import AGREEMENT, Ended, Learned, Setting, Stage, count_agreeing_starts
 from lacunet.learning.pseudo_counts import (
     FROM_FIRST_FIT,
     LEARN,
@@ -265,12 +265,12 @@ class Climber:
         if folds is not None:
             problems = problems.sampled(folds.samples[:1])
         return engine_of(
-            problems,
-            setting.memory,
-            self.em.inference,
-            setting.progress,
-            setting.deadline,
-            self.em.most_cells,
+            problems=problems,
+            memory=setting.memory,
+            inference=self.em.inference,
+            progress=setting.progress,
+            deadline=setting.deadline,
+            most_cells=self.em.most_cells,
         )
 
     def _fit(
@@ -278,7 +278,14 @@ class Climber:
     ) -> tuple[Fit, UsedPseudoCounts]:
         """What EM finds, and the pseudo-counts that it learns on the way, if it learns them."""
         flat = flat_pseudo_counts(pseudo_counts, engine.problems.layout)
-        fitting = Fitting(engine, flat, self.em, setting.rng, setting.deadline, setting.progress)
+        fitting = Fitting(
+            engine=engine,
+            pseudo_counts=flat,
+            em=self.em,
+            rng=setting.rng,
+            deadline=setting.deadline,
+            progress=setting.progress,
+        )
         has_first_fit = _has_first_fit(self.em, setting.pseudo_counts)
         if isinstance(pseudo_counts, PseudoCounts) and has_first_fit:
             is_learned = setting.pseudo_counts != LEARN
@@ -461,13 +468,16 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
     if loopy:
         yield f"loopy belief propagation touched {counted(len(loopy), 'family', 'families')}"
     if len(fit.starts) > 1:
+        agreeing = count_agreeing_starts(fit.starts)
         words = (
-            f"{len(fit.starts)} starts were made, {agreed(fit.starts)} of them ended within "
+            f"{len(fit.starts)} starts were made, {agreeing} of them ended within "
             f"{AGREEMENT:g} of the best log-posterior"
         )
         if fit.gain > AGREEMENT:
             words += f"; the first start alone would have ended {fit.gain:.1f} lower"
         yield words
     elif em.restarts is None and fit.climb.iterations:
-        reason = "loopy belief propagation is used" if loopy else "an iteration is expensive"
+        reason = "an iteration is expensive"
+        if loopy:
+            reason = "loopy belief propagation is used"
         yield f"only one start was made, since {reason}: restarts= makes more"

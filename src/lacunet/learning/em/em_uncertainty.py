@@ -10,15 +10,16 @@ import numpy as np
 from lacunet.counts.counts import quotient
 from lacunet.inference.engine import Engine
 from lacunet.inference.expectation.draw import batches_of, solve
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import Limits, climb
-from lacunet.learning.em.start import CptRows, maximise
+from lacunet.learning.em.start import maximise
 from lacunet.learning.uncertainty.rate_matrix import (
     ARRIVED,
     Curvature,
     EmSpreads,
     em_spreads,
     information,
-    parts_of,
+    parts_of_parameters,
 )
 from lacunet.learning.uncertainty.score_information import score_information
 from lacunet.limits import memory_budget
@@ -59,7 +60,16 @@ def em_curvature(engine: Engine, cells: FloatArray, pseudo: FloatArray) -> Curva
         return maximise(expect(start), rows, pseudo, start)
 
     expected = expect(cells) + pseudo
-    return Curvature(layout, step, expect, cells, pseudo, expected, rows.begins, rows.lengths)
+    return Curvature(
+        layout=layout,
+        step=step,
+        expect=expect,
+        cells=cells,
+        pseudo=pseudo,
+        expected=expected,
+        begins=rows.begins,
+        lengths=rows.lengths,
+    )
 
 
 def em_uncertainty(
@@ -98,7 +108,7 @@ def _spreads_at(
 ) -> EmSpreads:
     """The spreads as if EM had arrived."""
     curvature = em_curvature(engine, cells, pseudo)
-    parts = parts_of(engine.problems, curvature)
+    parts = parts_of_parameters(engine.problems, curvature)
     find = score_information if curvature.free.shapes else information
     observed = find(curvature, parts, progress)
     return em_spreads(curvature, observed, row_information(engine, cells))

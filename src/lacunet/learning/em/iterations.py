@@ -39,7 +39,8 @@ from numpy.typing import NDArray
 
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.learning.em.start import CptRows, log_prior, maximise
+from lacunet.learning.cpt_rows import CptRows
+from lacunet.learning.em.start import log_prior, maximise
 from lacunet.learning.plan import PerCell
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray
@@ -132,7 +133,9 @@ def climb(
     def maximised(expected: FloatArray, near: FloatArray) -> FloatArray:
         return maximise(expected, rows, pseudo_counts, near)
 
-    climbing = Climbing(engine, rows, pseudo_counts, maximised, limits)
+    climbing = Climbing(
+        engine=engine, rows=rows, pseudo_counts=pseudo_counts, maximised=maximised, limits=limits
+    )
     try:
         for iterate in climbing.iterates(start):
             latest = iterate
@@ -173,7 +176,7 @@ class Climbing:
             # A plain step: expected counts are there already, so it costs next to nothing.
             done += 1
             plain = self.maximised(here.expected, here.cells)
-            past = remembered(past, Step.between(here.cells, plain))
+            past = remember_step(past, Step.between(here.cells, plain))
             aim = Aim.of(past, here.expected + self.pseudo_counts)
 
             # The largest estimate in the later half: each may miss directions that are slow.
@@ -284,7 +287,7 @@ class Step:
         return cls(after, has_logs, logs, moves)
 
 
-def remembered(past: list[Step], step: Step) -> list[Step]:
+def remember_step(past: list[Step], step: Step) -> list[Step]:
     """The last steps with one more; it alone if others have logarithms in other cells."""
     if past and not np.array_equal(past[-1].has_logs, step.has_logs):
         past = []

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.ragged import Integers
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import Climb
-from lacunet.learning.em.start import CptRows
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.shapes.logistic import Logistic
 from lacunet.network.shapes.ordinal import Ordinal
@@ -58,7 +58,7 @@ def with_ordered_states(
         cells = np.arange(layout.cells)  # where each cell comes from
         for states in _exchangeable(layout, pseudo, group):
             chosen = np.array(states)
-            ranks = ranked([column[chosen] for column in columns])
+            ranks = rank_places([column[chosen] for column in columns])
             order = np.arange(layout.network.cardinality(group[0]))
             order[chosen] = chosen[ranks]
             _rearrange(layout, cells, group, order)
@@ -110,7 +110,7 @@ def _keeps_shape(network: Network, variable: str) -> bool:
     return True
 
 
-def ranked(columns: Sequence[FloatArray]) -> list[int]:
+def rank_places(columns: Sequence[FloatArray]) -> list[int]:
     """The places of values in descending order of the first column; ties go by the next ones.
 
     What ties in every column goes by smaller differences, in the same way. What rounding alone
@@ -118,9 +118,9 @@ def ranked(columns: Sequence[FloatArray]) -> list[int]:
 
     Examples
     --------
-    >>> ranked([np.array([0.2, 0.401, 0.399]), np.array([0.9, 0.1, 0.7])])
+    >>> rank_places([np.array([0.2, 0.401, 0.399]), np.array([0.9, 0.1, 0.7])])
     [2, 1, 0]
-    >>> ranked([np.array([0.4999, 0.5001]), np.array([1.0, 1 - 1e-15])])
+    >>> rank_places([np.array([0.4999, 0.5001]), np.array([1.0, 1 - 1e-15])])
     [1, 0]
     """
     groups = [np.arange(len(columns[0]))]

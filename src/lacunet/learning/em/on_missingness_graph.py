@@ -33,7 +33,7 @@ from lacunet.learning.em.start import starting_form
 from lacunet.learning.ignorable_mechanisms import mechanism_stages
 from lacunet.learning.plan import JACKKNIFE, RATE_MATRIX, Learned, Plan, Setting, Stage
 from lacunet.learning.recovery import Recovery
-from lacunet.missingness.augmented_network import Augmented, augmented, mechanism_start
+from lacunet.missingness.augmented_network import Augmented, augment, mechanism_start
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.identified_sets import NARROW, best_fit, ends_of, lifted_near
@@ -100,7 +100,7 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     else:
         partially = look.partially
         notes = graph.check_partially(partially, network.variables)
-    augmentation = augmented(graph, partially)
+    augmentation = augment(graph, partially)
     verdicts = recover_families(graph)
     doubts = _doubts(graph, augmentation, verdicts)
     by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
@@ -140,12 +140,12 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
     stages += mechanism_stages(graph, partially, augmentation)
     is_smooth = not recorded and not by_formula
     return Plan(
-        em.name,
-        network,
-        partially,
-        tuple(stages),
-        form.bytes_per_cell,
-        RATE_MATRIX if is_smooth else JACKKNIFE,
+        method=em.name,
+        network=network,
+        partially=partially,
+        stages=tuple(stages),
+        bytes_per_cell=form.bytes_per_cell,
+        recipe=RATE_MATRIX if is_smooth else JACKKNIFE,
         intention=_on_graph(augmentation),
         category=graph.why(),
         notes=notes,

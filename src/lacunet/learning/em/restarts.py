@@ -34,9 +34,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.inference.engine import Engine
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import CUT_SHORT, Climb, Limits, climb
-from lacunet.learning.em.start import CptRows, perturbed_cells, random_cells
-from lacunet.learning.plan import AGREEMENT, PerCell, agreed
+from lacunet.learning.em.start import perturbed_cells, random_cells
+from lacunet.learning.plan import AGREEMENT, PerCell, count_agreeing_starts
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
 from lacunet.progress import Progress, silent
@@ -106,7 +107,7 @@ class Fitting:
         enough = ENOUGH_AGREE if self.em.restarts is None else number
         further = _starts(seeds, CptRows.of(self.engine.problems.layout), self.rng)
         while len(climbs) < number and climbs[-1].reason not in CUT_SHORT:
-            if agreed([climb.log_posterior for climb in climbs]) >= enough:
+            if count_agreeing_starts([climb.log_posterior for climb in climbs]) >= enough:
                 break
             climbs.append(self.climb(next(further)))
 

@@ -20,7 +20,7 @@ from lacunet.learning.pseudo_counts import (
     ONE_PER_CELL,
     PseudoCounts,
     UsedPseudoCounts,
-    learned_for,
+    learn_from_tables,
     pseudo_tables,
 )
 from lacunet.limits import Deadline
@@ -63,7 +63,7 @@ def fit_and_learn_pseudo_counts(
     if not is_learned:
         tables = layout.tables(climb.expected)
         counts = {name: tables[name] for name in before}
-        pseudo_counts = learned_for(layout.network, counts, before.kept)
+        pseudo_counts = learn_from_tables(layout.network, counts, before.kept)
     flat = flat_pseudo_counts(pseudo_counts, layout)
     refitted = replace(fitting, pseudo_counts=flat).refit(first)
     if refitted is None:

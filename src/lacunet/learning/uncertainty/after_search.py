@@ -33,7 +33,9 @@ from lacunet.network.network import FloatArray, Network, Scope
 
 # Shares of all cells that are missing, from which on intervals cover less than nine in ten of what
 # they should: whatever the number of rows, and with few of them.
-MUCH_MISSING, MUCH_IN_FEW_ROWS, FEW_SEARCHED_ROWS = 0.25, 0.1, 1_000
+MUCH_MISSING = 0.25
+MUCH_IN_FEW_ROWS = 0.1
+FEW_SEARCHED_ROWS = 1_000
 
 
 def coverage_falls_short(network: Network, rows: int, missing: Mapping[str, int]) -> bool:
@@ -87,7 +89,8 @@ class SearchedSpread(Spread):
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of each entry: the table's axes, then low and high."""
-        as_known, as_searched = self.known_edges.interval(level), self.replicates.interval(level)
+        as_known = self.known_edges.interval(level)
+        as_searched = self.replicates.interval(level)
         low = np.minimum(as_known[..., 0], as_searched[..., 0])
         high = np.maximum(as_known[..., 1], as_searched[..., 1])
         return np.stack([low, high], axis=-1)

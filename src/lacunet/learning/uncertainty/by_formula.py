@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lacunet.counts.counts import quotient
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.data.data import Data
@@ -42,13 +42,12 @@ from lacunet.missingness.verdict import (
     estimate,
     largest_table,
 )
-from lacunet.missingness.verdict_rows import GatheredRows, gathered_rows
-from lacunet.network.mechanisms import MISSING, SHOWN
+from lacunet.missingness.verdict_rows import GatheredRows, gather_rows
+from lacunet.network.mechanisms import MECHANISM_STATES
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
 from lacunet.network.nodes import Mechanism
 
-MECHANISM_STATES = (MISSING, SHOWN)
 MOST_DISTINCT = 500  # rows, for each of them to be left out
 MAX_REFILLED_CELLS = 3e6  # of the largest table, filled again and again without each of them
 
@@ -90,7 +89,8 @@ class Recovered:
     @property
     def spread(self) -> Spread:
         """The standard error and the interval of every cell."""
-        table, used = self.estimation.table, float(max(self.estimation.rows_used, 1))
+        table = self.estimation.table
+        used = float(max(self.estimation.rows_used, 1))
         known = np.nan_to_num(table)
         by_row = known.reshape(self.rows.size, -1)
         variance = np.diag(self.covariance).reshape(by_row.shape)
@@ -107,7 +107,7 @@ Likelihoods = Mapping[str, Likelihood]
 NO_LIKELIHOODS: Likelihoods = MappingProxyType({})
 
 
-def recovered(
+def estimate_by_formula(
     verdict: Verdict,
     data: Data,
     *,
@@ -124,7 +124,7 @@ def recovered(
     NotRecoverableError
         The query is not recoverable, or no row shows what its estimand needs.
     """
-    gathered = gathered_rows(verdict.graph, data, columns_needed(verdict), JACKKNIFE_GROUPS)
+    gathered = gather_rows(verdict.graph, data, columns_needed(verdict), JACKKNIFE_GROUPS)
     left_out = _left_out(verdict, gathered)
     estimation = _weighed(estimate(verdict, left_out.rows, population), likelihoods)
     chosen = replace(verdict, term=estimation.term, find_terms=None)
@@ -146,7 +146,8 @@ def _weighed(estimation: Estimation, likelihoods: Likelihoods) -> Estimation:
     """The estimate given the likelihoods of states of variables of its target, without these."""
     if not likelihoods:
         return estimation
-    table, names = estimation.table, estimation.asked.names
+    table = estimation.table
+    names = estimation.asked.names
     for name, likelihood in likelihoods.items():
         along = np.array(likelihood).reshape([-1 if v == name else 1 for v in names])
         table = np.where(along > 0, table * along, 0.0)  # what is ruled out need not be known
@@ -169,7 +170,7 @@ def answer_to(
         estimation = verdict.estimate_with_report(data, population=population)
         return Answer(estimation.table, basis), estimation.warnings
     level = as_level(level)
-    both = recovered(verdict, data, population=verdict.population_laws(population))
+    both = estimate_by_formula(verdict, data, population=verdict.population_laws(population))
     spread = both.spread
     ends = spread.interval(level), spread.standard_error
     basis = basis._replace(level=level, spread=lambda: ends)
@@ -213,7 +214,9 @@ def _rows_that_show(estimation: Estimation, rows: Rows, likelihoods: Likelihoods
     shown = rows.is_shown(estimation.asked.variables)
     for name, likelihood in likelihoods.items():
         shown = shown & np.isin(rows.column(name), np.flatnonzero(likelihood))
-    keys = pack([rows.column(name)[shown] for name in estimation.given], shape, int(shown.sum()))
+    keys = pack_keys(
+        [rows.column(name)[shown] for name in estimation.given], shape, int(shown.sum())
+    )
     number = np.bincount(keys, rows.counts[shown], minlength=int(np.prod(shape, dtype=int)))
     return number.reshape(shape).astype(np.float64)
 
@@ -226,22 +229,39 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
         number = len(rows.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
         if number <= MOST_DISTINCT and cells <= MAX_REFILLED_CELLS:
-            worth = quotient(rows.weights**2, rows.tally.squares)
-            weighty = np.flatnonzero(worth)
-            samples = np.ones((len(weighty), number))
-            samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / worth[weighty], 1.0)
-            total = float(worth.sum())
-            return LeftOut(
-                rows.sampled(np.ones(number)),
-                partial(map, rows.sampled, samples),
-                worth[weighty] * (total - 1) / total,
-                total - 1,
-                by_design=False,
-                words="leaving out each row in turn",
-            )
-    what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
+            return _each_row_left_out(rows)
+
+    what = "clusters"
+    if units is None or units.clusters != len(scales):
+        what = "groups of rows"
     words = f"leaving out each of {len(scales)} {what} in turn"
     if units is not None and units.factors is not None:
         words = f"{len(scales)} replicate weights"
-    by_design, degrees = units is not None, gathered.degrees
-    return LeftOut(gathered.whole, gathered.parts, scales, degrees, by_design, words)
+    by_design = units is not None
+    degrees = gathered.degrees
+    return LeftOut(
+        rows=gathered.whole,
+        parts=gathered.parts,
+        scales=scales,
+        degrees=degrees,
+        by_design=by_design,
+        words=words,
+    )
+
+
+def _each_row_left_out(rows: Rows) -> LeftOut:
+    """Of each distinct row one copy less; alike copies count once, as often as they are."""
+    number = len(rows.weights)
+    worth = quotient(rows.weights**2, rows.tally.squares)  # in effective rows
+    weighty = np.flatnonzero(worth)
+    samples = np.ones((len(weighty), number))
+    samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / worth[weighty], 1.0)
+    total = float(worth.sum())
+    return LeftOut(
+        rows=rows.sampled(np.ones(number)),
+        parts=partial(map, rows.sampled, samples),
+        scales=worth[weighty] * (total - 1) / total,
+        degrees=total - 1,
+        by_design=False,
+        words="leaving out each row in turn",
+    )

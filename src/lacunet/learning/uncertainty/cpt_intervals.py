@@ -53,7 +53,7 @@ class Spread:
     open_ends: NDArray[np.bool_] | bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rates", settled(self.rates))
+        object.__setattr__(self, "rates", round_to_ends(self.rates))
         object.__setattr__(self, "sizes", np.where(self.sizes < ROUNDING_OF_ROWS, 0.0, self.sizes))
 
     @classmethod
@@ -71,7 +71,7 @@ class Spread:
         rates of a row are such, ``rows`` (one for each row, on an axis of length one) say how
         many there were.
         """
-        rates = settled(rates)
+        rates = round_to_ends(rates)
         spread = rates * (1 - rates)
         known = (variance > 0) & (spread > 0)
         sizes = np.divide(spread, variance, out=np.full(spread.shape, np.inf), where=known)
@@ -101,7 +101,13 @@ class Spread:
     def at_table(self, table: FloatArray) -> Spread:
         """Another table that is as well known."""
         rates = np.clip(self.rates + table - self.table, 0, 1)
-        return Spread(table, rates, self.sizes, self.degrees, self.open_ends)
+        return Spread(
+            table=table,
+            rates=rates,
+            sizes=self.sizes,
+            degrees=self.degrees,
+            open_ends=self.open_ends,
+        )
 
     @property
     def rates_of_shown(self) -> FloatArray:
@@ -167,7 +173,8 @@ class Spread:
         side = (1 + level) / 2
         quantile = np.where(np.isinf(self.degrees), ndtri(side), stdtrit(self.degrees, side))
         sizes = sizes * (ndtri(side) / quantile) ** 2
-        yes, no = sizes * self.rates, sizes * (1 - self.rates)
+        yes = sizes * self.rates
+        no = sizes * (1 - self.rates)
         low, high = (betaincinv(yes + 0.5, no + 0.5, (1 + sign * level) / 2) for sign in (-1, 1))
         far = ndtri(side) ** 2  # z standard errors from 0 are as many rows times (1 - p)
         at_zero, at_one = np.moveaxis(self.ends, -1, 0)
@@ -232,14 +239,14 @@ class SpreadOverOptima(Spread):
         return np.asarray(np.hypot(self.optima[0].standard_error, apart))
 
 
-def settled(rates: FloatArray, rounding: float = RATE_ROUNDING) -> FloatArray:
+def round_to_ends(rates: FloatArray, rounding: float = RATE_ROUNDING) -> FloatArray:
     """The rates, with those that only rounding keeps from 0 or 1 put there.
 
     Whether all rows agree decides where an interval ends: the order of a sum must not.
 
     Examples
     --------
-    >>> settled(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
+    >>> round_to_ends(np.array([1 - 2**-53, 2**-53, 0.25])).tolist()
     [1.0, 0.0, 0.25]
     """
     return np.where(rates < rounding, 0.0, np.where(rates > 1 - rounding, 1.0, rates))

@@ -38,11 +38,12 @@ from numpy.typing import NDArray
 from lacunet.counts.counts import quotient
 from lacunet.data.evidence import places_seen
 from lacunet.inference.errors import ImpossibleEvidenceError
-from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, posed, relevant
+from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, pose_question, relevant
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
-from lacunet.network.network import Cpt, FloatArray, Mask, Network, Scope, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Mask, Network, Scope, Tables
 
 JEFFREYS_PSEUDO_COUNT = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
@@ -164,7 +165,8 @@ def query_spread(
     total
         The weight of all rows: how many know an answer that nothing moves.
     """
-    answer, rates_of = asked.answer, {name: spread.rates for name, spread in cpt_spread_of.items()}
+    answer = asked.answer
+    rates_of = {name: spread.rates for name, spread in cpt_spread_of.items()}
     variances = covariance.variances(asked, cpt_spread_of)
     sizes = _sizes(np.ravel(answer), variances, total).reshape(answer.shape)
     sizes = np.where(_is_seen(asked) | _is_decided(asked), np.inf, sizes)
@@ -173,7 +175,9 @@ def query_spread(
     is_near = np.minimum(rates, 1 - rates) < SIZE_FAR_FROM_ZERO / np.maximum(sizes, 1.0)
     shown = _by_shown(asked, cpt_spread_of) if is_near.any() else None
     ends = False if shown is None else np.stack([shown == 0, shown == shown.sum()], axis=-1)
-    spread = Spread(answer, rates, sizes, covariance.degrees, ends)
+    spread = Spread(
+        table=answer, rates=rates, sizes=sizes, degrees=covariance.degrees, open_ends=ends
+    )
     entry_of = {}
     for index, cell in enumerate(np.ndindex(answer.shape)):
         if (entry := _entry(asked, index)) is not None:
@@ -190,12 +194,13 @@ def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | No
     """
     entries = []
     for name, gradient in asked.gradients[index].items():
-        cpt = asked.network.cpt(name).table
+        cpt, possible = asked.network.cpt(name).table, asked.network.possible(name)
         rounding = np.where(cpt > DERIVATIVE_ROUNDING, DERIVATIVE_ROUNDING, ROUNDING_BY_A_HAIR)
         apart = centred(gradient, cpt)
         for row in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
             by_state = np.eye(cpt.shape[-1]) - cpt[row][:, None]
-            is_entry = (np.abs(by_state - apart[row]) <= rounding[row]).all(axis=-1)
+            is_like = np.abs(by_state - apart[row]) <= rounding[row]
+            is_entry = (is_like | ~possible[row]).all(axis=-1)  # nothing moves structural zeros
             is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= DERIVATIVE_ROUNDING
             entries.append((name, (*row, int(is_entry.argmax()))) if is_entry.any() else None)
             if len(entries) > 1:
@@ -231,7 +236,7 @@ def bounded_spread(
         The spread of any answer.
     """
     spread = spread_of(asked)
-    question = posed(asked.network, [asked.scope], asked.evidence)
+    question = pose_question(asked.network, [asked.scope], asked.evidence)
     if (question.shares[0] or 0.0) < NOTED_SHARE:
         return spread
     extremes = extreme_rows(question)
@@ -363,7 +368,8 @@ def lacking(network: Network, pseudo_of: Tables, rows_of: Tables) -> dict[str, F
     """What lacks to half a row, for each cell that is no structural zero."""
     lacks_of = {}
     for name in pseudo_of.keys() & set(network.variables):  # not mechanisms
-        table, possible = network.cpt(name).table, network.possible(name)
+        table = network.cpt(name).table
+        possible = network.possible(name)
         is_sure = np.isinf(rows_of[name])
         rows = np.where(is_sure, 0.0, rows_of[name]) + pseudo_of[name].sum(axis=-1, keepdims=True)
         lacks = np.where(is_sure, 0.0, np.maximum(JEFFREYS_PSEUDO_COUNT - table * rows, 0.0))
@@ -441,11 +447,14 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
     """The network with a hair for each zero of some CPTs, but structural ones and known rows."""
     tables = {}
     for name in names:
-        table, possible = network.cpt(name).table, network.possible(name)
+        table = network.cpt(name).table
+        possible = network.possible(name)
         is_zero = (table == 0) & possible
         if name in known:
             is_zero &= ~known[name][..., None]
         if is_zero.any():
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
-    return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
+    if tables:
+        return network.with_tables({**(network.tables_of or {}), **tables})
+    return network

@@ -15,13 +15,13 @@ independent values, so intervals use the t distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from lacunet.counts.counts import quotient
 from lacunet.inference.joint import family_marginals
-from lacunet.learning.uncertainty.cpt_intervals import Spread, settled
+from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
 from lacunet.learning.uncertainty.delta import (
     AnsweredQuery,
     in_rows,
@@ -84,12 +84,13 @@ class Replicates:
         """
         variance = self.variance(lambda network: network.cpt(variable).table)
         table = self.network.cpt(variable).table
-        pseudo, weight = self.pseudo_of[variable], self.row_weights.get(variable, expected)
+        pseudo = self.pseudo_of[variable]
+        weight = self.row_weights.get(variable, expected)
         held = quotient(weight + pseudo.sum(axis=-1, keepdims=True), weight, 1.0)
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
-        rates = settled(rates, PRIOR_ROUNDING)
+        rates = round_to_ends(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
-            return Spread.of_variance(table, table, variance)
+            return replace(Spread.of_variance(table, table, variance), degrees=self.degrees)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)
@@ -120,15 +121,26 @@ class Replicates:
         the prior knows is taken off by effective sizes everywhere.
         """
         variance = self.variance(asked.of_network)
-        weight_of, rows_of, known_of = {}, {}, {}
-        for name, expected in self._expected_rows().items():
-            weight = self.row_weights.get(name, expected)
-            worth = self.worth_of.get(name, np.ones(1)).min(axis=-1, keepdims=True)
-            spread, rows = spread_of[name], weight * worth
-            known = np.minimum(spread.row_sizes[..., None], rows)
-            weight_of[name], known_of[name] = weight, known
-            rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
+        weight_of, rows_of, known_of = self.rows_and_known(spread_of)
         pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
         variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
         pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
         return without_prior(asked, variance, known_of, pseudo_of)
+
+    def rows_and_known(
+        self, spread_of: Mapping[str, Spread]
+    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
+        """The weight of each CPT row, its effective rows, and how many of them its spread knows."""
+        weight_of = {}
+        rows_of = {}
+        known_of = {}
+        for name, expected in self._expected_rows().items():
+            weight = self.row_weights.get(name, expected)
+            worth = self.worth_of.get(name, np.ones(1)).min(axis=-1, keepdims=True)
+            spread = spread_of[name]
+            rows = weight * worth
+            known = np.minimum(spread.row_sizes[..., None], rows)
+            weight_of[name] = weight
+            known_of[name] = known
+            rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
+        return weight_of, rows_of, known_of

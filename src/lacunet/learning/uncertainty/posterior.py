@@ -74,11 +74,13 @@ class PosteriorSpread(Spread):
         """
         from scipy.special import betaincinv
 
-        level, table = as_level(level), self.table
+        level = as_level(level)
+        table = self.table
         is_sure = np.isinf(self.sizes) | (table <= 0) | (table >= 1)
         is_unknown = (self.sizes == 0) & ~is_sure
         is_plain = ~is_sure & ~is_unknown
-        sizes, means = np.where(is_plain, self.sizes, 2.0), np.where(is_plain, table, 0.5)
+        sizes = np.where(is_plain, self.sizes, 2.0)
+        means = np.where(is_plain, table, 0.5)
         ends = []
         for share, end in ((1 - level) / 2, 0.0), ((1 + level) / 2, 1.0):
             value = np.where(is_unknown, end, betaincinv(sizes * means, sizes * (1 - means), share))
@@ -108,7 +110,8 @@ class DirichletPosterior:
         """How sure each CPT is."""
         spread_of: dict[str, Spread] = {}
         for name, alpha in self.alpha_of.items():
-            table, sums = tables[name], alpha.sum(axis=-1, keepdims=True)
+            table = tables[name]
+            sums = alpha.sum(axis=-1, keepdims=True)
             prior_rows = self.pseudo_of[name].sum(axis=-1)
             sizes = np.broadcast_to(sums, table.shape)
             spread_of[name] = PosteriorSpread(table, table, sizes, prior_rows=prior_rows)

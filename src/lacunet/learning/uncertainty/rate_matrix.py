@@ -49,7 +49,7 @@ from lacunet.progress import Progress
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
 MOST_DIRECTIONS = 30  # that are asked whether rows identify them
 
-Step = Callable[[FloatArray], FloatArray]
+EmStep = Callable[[FloatArray], FloatArray]
 RowInformation = Callable[[FloatArray], FloatArray]
 Integers = NDArray[np.integer]
 SMALLEST_ROOM = 1e-6  # for a parameter of a shape: less is at a bound
@@ -141,8 +141,8 @@ class Curvature:
     """Where EM has converged: the step, the cells, and what is expected of every row."""
 
     layout: Layout
-    step: Step
-    expect: Step  # the expected counts at some cells, without pseudo-counts
+    step: EmStep
+    expect: EmStep  # the expected counts at some cells, without pseudo-counts
     cells: FloatArray  # of all CPTs, end to end
     pseudo: FloatArray  # their pseudo-counts
     expected: FloatArray  # their expected counts, with these
@@ -286,7 +286,7 @@ def information(curvature: Curvature, parts: Integers, progress: Progress) -> Fl
     return np.asarray((whole + whole.T) / 2)
 
 
-def parts_of(problems: Problems, curvature: Curvature) -> Integers:
+def parts_of_parameters(problems: Problems, curvature: Curvature) -> Integers:
     """The part of each free parameter: families that share a problem are of one part."""
     from networkx.utils import UnionFind
 
@@ -386,15 +386,15 @@ def em_spreads(
         curvature, covariance, lost
     )
     return EmSpreads(
-        _spreads(curvature, covariance, lost),
-        covariance,
-        moves[:, ~known],
-        np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
-        curvature.free,
-        curvature.layout,
-        pseudo,
-        _weak_directions(curvature, observed, row_information),
-        is_at_maximum,
+        spread_of=_spreads(curvature, covariance, lost),
+        covariance=covariance,
+        lost=moves[:, ~known],
+        rows=np.maximum(curvature.totals - curvature.in_row(pseudo), 0.0),
+        free=curvature.free,
+        layout=curvature.layout,
+        pseudo=pseudo,
+        weak_directions=_weak_directions(curvature, observed, row_information),
+        is_at_maximum=is_at_maximum,
     )
 
 
@@ -413,7 +413,8 @@ def _has_arrived(curvature: Curvature, covariance: FloatArray, lost: NDArray[np.
     else:
         slope = curvature.complete((curvature.step(cells) - cells)[free.cell])
     number = len(free.cell)
-    theta, variance = cells[free.cell], np.diag(covariance)[:number]
+    theta = cells[free.cell]
+    variance = np.diag(covariance)[:number]
     surest = theta * (1 - theta) / (SURER * curvature.totals[free.cell])
     is_sure = (variance < surest)[~lost[:number]]
     return bool(slope @ covariance @ slope < ARRIVED**2 and not is_sure.any())
@@ -437,7 +438,9 @@ def _spreads(
 
     The variance of a row's reference is that of the sum of its other cells.
     """
-    theta, pseudo, free = curvature.cells, curvature.pseudo, curvature.free
+    theta = curvature.cells
+    pseudo = curvature.pseudo
+    free = curvature.free
     variance = np.zeros(len(theta))
     number = len(free.cell)
     variance[free.cell] = np.where(lost, np.inf, np.diag(covariance))[:number]
@@ -472,30 +475,49 @@ def _spreads(
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
 
+def _prior_information(curvature: Curvature) -> FloatArray:
+    r"""What pseudo-counts tell of the free parameters: :math:`\sum a / \theta^2` over the cells.
+
+    A free entry of a CPT row moves the row's reference entry by as much the other way.
+    """
+    free = curvature.free
+    pseudo = curvature.pseudo
+    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
+    information = np.zeros((free.number, free.number))
+    of_tables = slice(len(free.cell))
+    information[of_tables, of_tables] = np.diag(pseudo[free.cell] / squares[free.cell])
+    same_row = free.row[:, None] == free.row
+    in_reference = pseudo[free.reference] / squares[free.reference]
+    information[of_tables, of_tables] += same_row * in_reference[:, None]
+    for shape, part in zip(free.shapes, free.parts, strict=True):
+        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
+        information[part, part] = terms @ shape.jacobian.T
+    return information
+
+
 def _weak_directions(
     curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
 ) -> tuple[Direction, ...]:
-    """The directions about which the prior knows more than the rows, the weakest first."""
-    free, pseudo, layout = curvature.free, curvature.pseudo, curvature.layout
-    number = free.number
-    if not number:
+    r"""The directions about which the prior knows more than the rows, the weakest first.
+
+    What rows and prior know is compared in the metric of complete rows: with
+    :math:`I_\mathrm{com} = L L'`, the directions are the eigenvectors of
+    :math:`L^{-1} (I_\mathrm{obs} - I_\mathrm{prior}) L'^{-1}`, and their eigenvalues the share of
+    the information that the rows bring.
+    """
+    free = curvature.free
+    layout = curvature.layout
+    if not free.number:
         return ()
-    complete = curvature.complete_of_each(np.eye(number))
-    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
-    prior_part = np.zeros((number, number))
-    of_tables = slice(len(free.cell))
-    prior_part[of_tables, of_tables] = np.diag(pseudo[free.cell] / squares[free.cell])
-    same_row = free.row[:, None] == free.row
-    in_reference = pseudo[free.reference] / squares[free.reference]
-    prior_part[of_tables, of_tables] += same_row * in_reference[:, None]
-    for shape, part in zip(free.shapes, free.parts, strict=True):
-        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
-        prior_part[part, part] = terms @ shape.jacobian.T
+    complete = curvature.complete_of_each(np.eye(free.number))
+    for part in free.parts:
         complete[part, part] += SINGULAR * np.diag(np.diag(complete[part, part]))
+    prior_part = _prior_information(curvature)
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)
     values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)
     by_prior = np.einsum("ij,ij->j", vectors, inverse @ prior_part @ inverse.T @ vectors)
+
     # Where the prior holds half of all information there are few rows, which is another matter.
     weak = np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5))
     is_identified = values[weak] > SINGULAR
@@ -503,6 +525,7 @@ def _weak_directions(
         moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
         cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
         is_identified[:MOST_DIRECTIONS] = row_information(np.array(cells)) > RANK
+
     directions = []
     for index, known in zip(weak, is_identified, strict=True):
         weight = np.bincount(

@@ -53,7 +53,8 @@ def score_information(curvature: Curvature, parts: Integers, progress: Progress)
 
 def score(curvature: Curvature, move: FloatArray) -> FloatArray:
     """The derivative of the log-posterior by each free parameter, where these are moved."""
-    free, network = curvature.free, curvature.layout.network
+    free = curvature.free
+    network = curvature.layout.network
     of_tables = np.where(np.arange(free.number) < len(free.cell), move, 0.0)
     cells = curvature.cells + free.spread_out(of_tables, len(curvature.cells))
     moved_to = []

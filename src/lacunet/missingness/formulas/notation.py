@@ -13,7 +13,9 @@ from html import escape
 from lacunet.network.nodes import Mechanism, quoted
 
 LONG_LIST = 6  # variables after the bar or under a sum; of more only the number is told
-LONG_IN_PAGES, KEPT_IN_PAGES = 8, 3  # of a longer list a page shows so many
+# of a longer list a page shows so many
+LONG_IN_PAGES = 8
+KEPT_IN_PAGES = 3
 _GREEK = {"pi": "π", "theta": "θ"}
 SIGNS_IN_TEXT = {  # what LaTeX takes for commands, and what its usual fonts do not have in place
     **{sign: f"\\{sign}" for sign in "#$%&_{}"},
@@ -86,7 +88,9 @@ class Notation:
         """A quotient by a product."""
         if not below:
             return above
-        return f"{above} / ({' '.join(below)})" if len(below) > 1 else f"{above} / {below[0]}"
+        if len(below) > 1:
+            return f"{above} / ({' '.join(below)})"
+        return f"{above} / {below[0]}"
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         """A formula that holds for any value of some variables."""
@@ -119,7 +123,9 @@ class Notation:
 
     def block(self, lines: Sequence[str]) -> str:
         """A formula and, below it, the lines that define its parts."""
-        return "\n  ".join([f"{lines[0]}, where", *lines[1:]]) if len(lines) > 1 else lines[0]
+        if len(lines) > 1:
+            return "\n  ".join([f"{lines[0]}, where", *lines[1:]])
+        return lines[0]
 
 
 class _Latex(Notation):
@@ -179,7 +185,8 @@ class _MathMl(Notation):
     bar = "<mo>∣</mo>"
     law, intervention = "<mi>P</mi>", "<mi>do</mi>"
     prime = "<mo>′</mo>"
-    pattern, smaller_pattern = "<mi>T</mi>", "<msup><mi>T</mi><mo>′</mo></msup>"
+    pattern = "<mi>T</mi>"
+    smaller_pattern = "<msup><mi>T</mi><mo>′</mo></msup>"
 
     def name(self, variable: str, primes: int = 0) -> str:
         text = f"<mtext>{_kept(variable)}</mtext>"

@@ -73,7 +73,9 @@ class PatternOdds:
         """The odds of one pattern T, or of a smaller one, named."""
         notation = writer.notation
         label = writer.named(self, partial(notation.labelled, "theta", notation.pattern))
-        return label.replace(notation.pattern, notation.smaller_pattern) if smaller else label
+        if smaller:
+            return label.replace(notation.pattern, notation.smaller_pattern)
+        return label
 
     def hidden(self, writer: Writer) -> str:
         """The variables that may be missing, listed."""
@@ -249,7 +251,9 @@ class FullLaw(Term):
             law[pattern] = complete * factor
         table = Table(self.target, law / law.sum())
         basis = Basis.of(sample.among(run.rows.shows(odds.free)))
-        return Conditional(self.target, (), table, Table((), np.ones(())), basis)
+        return Conditional(
+            target=self.target, given=(), table=table, mass=Table((), np.ones(())), basis=basis
+        )
 
 
 def nonempty_subsets(items: Sequence[Mechanism]) -> list[Mechanisms]:

@@ -54,7 +54,13 @@ class PatternShare(Term):
         below = every.tabled(self.given)
         shares = quotient(above.array, below.aligned(above.scope), np.nan)
         table = Table(above.scope, shares)
-        return Conditional(self.target, self.given, table, below.shares(), Basis.of(both))
+        return Conditional(
+            target=self.target,
+            given=self.given,
+            table=table,
+            mass=below.shares(),
+            basis=Basis.of(both),
+        )
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,8 @@ class AtOne(Term):
     def compute(self, run: Run) -> Conditional:
         """The second entry along the axes of the mechanisms."""
         result = self.term.compute(run)
-        table, gone = result.table, frozenset[Node](self.mechanisms)
+        table = result.table
+        gone = frozenset[Node](self.mechanisms)
         index = tuple(1 if name in gone else slice(None) for name in table.scope)
         left = tuple(name for name in table.scope if name not in gone)
         return replace(result, target=self.target, table=Table(left, table.array[index]))

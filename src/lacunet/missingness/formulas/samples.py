@@ -340,7 +340,7 @@ class Share(Propensity):
         every = added_up(index, sample.weights, size).reshape(shape)
         seen = added_up(index[shown], sample.weights[shown], size).reshape(shape)
         unit = sample.weights.sum() / max(rows.counts[sample.where].sum(), 1.0)  # of one row
-        return filled(seen, every, unit)
+        return fill_shares(seen, every, unit)
 
 
 @dataclass(frozen=True)
@@ -411,7 +411,7 @@ class Odds(Propensity):
         return PropensityTable(1 / (1 + odds), is_empty, above + below)
 
 
-def filled(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
+def fill_shares(seen: FloatArray, every: FloatArray, unit: float) -> PropensityTable:
     """The share seen/every; cells without a row seen get the backed-off value, marked."""
     is_empty = seen <= 0
     share = np.divide(seen, every, out=np.zeros_like(seen), where=~is_empty)
@@ -444,7 +444,7 @@ def _information(seen: FloatArray, every: FloatArray, axis: int) -> float:
     return float((parts * np.log(share)).sum())
 
 
-def nested(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
+def parts_of_term(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
     """A term, or a part of one, and all that it is made of, down to the names.
 
     What is of the kind ``stop`` is not taken apart.
@@ -456,21 +456,23 @@ def nested(part: Any, stop: type | tuple[type, ...] = ()) -> Iterator[Any]:
         part = tuple(getattr(part, field.name) for field in fields(part))
     if isinstance(part, tuple):
         for inner in part:
-            yield from nested(inner, stop)
+            yield from parts_of_term(inner, stop)
 
 
-def rebuilt(part: Any, changed: Callable[[Any], Any]) -> Any:
+def rebuild_term(part: Any, changed: Callable[[Any], Any]) -> Any:
     """A term, or a part of one, changed, and then all that it is made of, down to the names."""
     part = changed(part)
     if isinstance(part, tuple) and not isinstance(part, Mechanism):
-        return tuple(rebuilt(inner, changed) for inner in part)
+        return tuple(rebuild_term(inner, changed) for inner in part)
     if not is_dataclass(part):
         return part
-    values = {field.name: rebuilt(getattr(part, field.name), changed) for field in fields(part)}
+    values = {
+        field.name: rebuild_term(getattr(part, field.name), changed) for field in fields(part)
+    }
     return replace(part, **values)  # type: ignore[type-var]
 
 
-def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
+def choose_samples(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
     """A term, or a part of one, with every sample replaced by the one chosen for it."""
 
     def choice(inner: Any) -> Any:
@@ -479,4 +481,4 @@ def resolved(part: Any, chosen: Mapping[Sample, Sample]) -> Any:
         sample = chosen.get(inner, inner)
         return Sample(sample.selected, sample.weights)
 
-    return rebuilt(part, choice)
+    return rebuild_term(part, choice)

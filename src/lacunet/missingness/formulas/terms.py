@@ -15,7 +15,7 @@ import numpy as np
 
 from lacunet.counts.counts import quotient
 from lacunet.missingness.formulas.notation import PLAIN_TEXT, Notation
-from lacunet.missingness.formulas.samples import Run, Sample, Weighted, Writer, nested
+from lacunet.missingness.formulas.samples import Run, Sample, Weighted, Writer, parts_of_term
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
 from lacunet.network.nodes import SELECTION, quoted
@@ -141,7 +141,9 @@ class Term:
     @property
     def columns(self) -> frozenset[str]:
         """The variables whose columns are read: all that it names, but for a known law."""
-        return frozenset(part for part in nested(self, stop=InPopulation) if isinstance(part, str))
+        return frozenset(
+            part for part in parts_of_term(self, stop=InPopulation) if isinstance(part, str)
+        )
 
     @property
     def filled(self) -> Scope:
@@ -150,7 +152,7 @@ class Term:
 
     def scopes(self) -> Iterator[Scope]:
         """The variables of every table that is filled."""
-        return (part.filled for part in nested(self) if hasattr(part, "filled"))
+        return (part.filled for part in parts_of_term(self) if hasattr(part, "filled"))
 
     def assumptions(self) -> Iterator[str]:
         """What must have positive probability for the estimand to hold, in words."""
@@ -265,7 +267,13 @@ class Product(Term):
             left = _backed_off(run, first, left, scope, fewer)
         table = np.where(right == 0, 0.0, left * right)  # zero although the other may be NaN
         basis = first.standardised(second.joint).joined(second.basis)
-        return Conditional(self.target, self.conditions, Table(scope, table), second.mass, basis)
+        return Conditional(
+            target=self.target,
+            given=self.conditions,
+            table=Table(scope, table),
+            mass=second.mass,
+            basis=basis,
+        )
 
 
 def _backed_off(
@@ -334,7 +342,9 @@ class Kernels(Term):
         basis = reduce(Basis.joined, [result.basis for result in results])
         table = Table(scope, np.where(is_zero, 0.0, product))
         mass = shown_share(run, self.conditions)
-        return Conditional(self.target, self.conditions, table, mass, basis)
+        return Conditional(
+            target=self.target, given=self.conditions, table=table, mass=mass, basis=basis
+        )
 
 
 @dataclass(frozen=True)
@@ -376,7 +386,9 @@ class Conditioned(Term):
         shares = table.marginal(given)  # P(B1 | B2)
         mass = Table(shares.scope, np.nan_to_num(shares.array)) * term.mass
         mass = mass.marginal(given).shares()
-        return Conditional(self.target, given, table.given(given), mass, term.basis)
+        return Conditional(
+            target=self.target, given=given, table=table.given(given), mass=mass, basis=term.basis
+        )
 
 
 @dataclass(frozen=True)
@@ -404,7 +416,9 @@ class OtherConditions(Term):
         """The term, for any value of what has no effect."""
         written = self.term.written(writer)
         idle = [name for name in self.term.conditions if name not in self.conditions]
-        return writer.notation.for_any(written, writer.names(idle)) if idle else written
+        if idle:
+            return writer.notation.for_any(written, writer.names(idle))
+        return written
 
     def compute(self, run: Run) -> Conditional:
         """The same for every value that was left out.
@@ -422,7 +436,13 @@ class OtherConditions(Term):
             mass = term.mass.marginal(self.conditions)
         else:  # conditions that the term does not know of
             mass = shown_share(run, self.conditions)
-        return Conditional(self.target, self.conditions, Table(scope, array), mass, term.basis)
+        return Conditional(
+            target=self.target,
+            given=self.conditions,
+            table=Table(scope, array),
+            mass=mass,
+            basis=term.basis,
+        )
 
 
 def _averaged(term: Conditional, scope: Scope) -> Table:

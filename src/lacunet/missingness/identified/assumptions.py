@@ -43,7 +43,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed, TextTable
 
@@ -71,7 +71,7 @@ class Assumption(NamedTuple):
     @property
     def edge(self) -> str:
         """The edge as text."""
-        return f"{named(self.cause)} -> {self.mechanism}"
+        return f"{node_text(self.cause)} -> {self.mechanism}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -182,7 +182,8 @@ def check_assumptions(
 
     names = narrow.variables
     known = tuple(population)
-    fit, dimension = best_fit(narrow, rows, population), freedom(narrow)
+    fit = best_fit(narrow, rows, population)
+    dimension = freedom(narrow)
     scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
     base = _answers(graph, asked, fit, known)
     checked: list[Assumption] = []
@@ -197,7 +198,7 @@ def check_assumptions(
             degrees = freedom(model) - dimension
             ends = _answers(wide, asked, wide_fit, known)
         except TooLargeEstimandError:
-            left_out.append(f"{named(cause)} -> {mechanism}")
+            left_out.append(f"{node_text(cause)} -> {mechanism}")
             continue
         p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else np.nan
         checked.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))

@@ -3,13 +3,13 @@ r"""The identified set of a query: its lowest and highest value over all models 
 .. math::
     \min_w / \max_w \; q(w) \quad \text{such that} \quad m(w) = \hat m, \; w \ge 0
 
-where w are the weights of all models of the graph (`lifted`) and :math:`\hat m` is the manifest law
-of highest likelihood. Starting from models that EM finds, the set is followed by a sequence of
-linear programs: around a model both the query and the manifest law are replaced by their
-tangents, the program is solved within a region that is trusted, the result is brought back onto
-the manifest law, and kept if it gains. Every end of a set is thus the answer of a model that
-looks the same; that no other goes further is proved only where everything is linear, elsewhere
-several starts stand for it.
+where w are the weights of all models of the graph (`response_function_models`) and :math:`\hat m`
+is the manifest law of highest likelihood. Starting from models that EM finds, the set is followed
+by a sequence of linear programs: around a model both the query and the manifest law are replaced
+by their tangents, the program is solved within a region that is trusted, the result is brought
+back onto the manifest law, and kept if it gains. Every end of a set is thus the answer of a model
+that looks the same; that no other goes further is proved only where everything is linear,
+elsewhere several starts stand for it.
 
 *Sampling error.* At an end the multipliers of :math:`m(w) = \hat m` say how the end moves with the
 manifest law, which has the covariance of maximum likelihood,
@@ -28,11 +28,11 @@ from math import prod
 import numpy as np
 
 from lacunet.counts.counts import added_up, quotient
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.counts.distinct_rows import Rows
 from lacunet.missingness.errors import NotRecoverableError, TooLargeEstimandError
 from lacunet.missingness.identified.generic import near
-from lacunet.missingness.identified.lifted import lifted
+from lacunet.missingness.identified.lifted import response_function_models
 from lacunet.missingness.identified.set_intervals import covering
 from lacunet.missingness.refute.grid import Grid
 from lacunet.missingness.refute.models import Models
@@ -40,12 +40,13 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.separation.drawing import Drawing
 from lacunet.network.named_axes import Table
 from lacunet.network.network import FloatArray, Scope
-from lacunet.network.nodes import named, quoted
+from lacunet.network.nodes import node_text, quoted
 from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
 STARTS_OF_FIT = 3
-FIRST_STEPS, EM_STEPS = 200, 5000
+FIRST_STEPS = 200
+EM_STEPS = 5000
 SETTLED = 1e-14  # relative change of the log-likelihood by a step
 SAME_LAW = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
@@ -106,10 +107,13 @@ class IdentifiedSet(Displayed):
 
     def _parts(self) -> Iterator[object]:
         """A line for each cell: its states, both ends, and the interval of the parameter."""
-        what, ends = "lowest and highest values that fit the data", ["lowest", "highest"]
+        what = "lowest and highest values that fit the data"
+        ends = ["lowest", "highest"]
         values = [self.low, self.high]
         if self.width < POINT:
-            what, ends, values = "one value fits the data", ["P"], [self.low]
+            what = "one value fits the data"
+            ends = ["P"]
+            values = [self.low]
         intervals = self.interval()
         rows = [
             [
@@ -119,7 +123,7 @@ class IdentifiedSet(Displayed):
             ]
             for cell in np.ndindex(self.low.shape)
         ]
-        names = [*map(named, self.asked.names)]
+        names = [*map(node_text, self.asked.names)]
         header = [*names, *ends, interval_in_words(0.95)]
         yield f"{self.asked}: {what}"
         yield TextTable(header, rows, left=len(names))
@@ -145,9 +149,9 @@ def lifted_near(graph: Drawing, asked: Asked, known: tuple[Scope, ...] = ()) -> 
         )
     sizes = graph.network.cardinality_of
     try:
-        return lifted(graph.mixed, sizes, known)
+        return response_function_models(graph.mixed, sizes, known)
     except TooLargeEstimandError:
-        return lifted(near(graph.mixed, asked, known), sizes, known)
+        return response_function_models(near(graph.mixed, asked, known), sizes, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,11 +195,11 @@ def best_fit(
     known = [population[names].aligned(names).ravel() for names in model.grid.submodel.known]
     law = np.concatenate([counts / counts.sum(), *known])  # no law fits better
     randoms = [_random(model, seed) for seed in range(STARTS_OF_FIT)]
-    starts = [fitted(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
+    starts = [fit_by_em(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
     exact = (_restored(model, weights, law) for weights in starts)
     best = next((weights for weights in exact if weights is not None), None)
     if best is None:
-        starts = [fitted(model, counts, weights, EM_STEPS, known) for weights in starts]
+        starts = [fit_by_em(model, counts, weights, EM_STEPS, known) for weights in starts]
         best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
         law = np.concatenate([model.manifest(best)[: len(counts)], *known])
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
@@ -205,7 +209,16 @@ def best_fit(
         shares = every / every.sum(axis=1, keepdims=True)
         apart = shares[1:] - shares[0]
         covariance = apart.T @ (scales[:, None] * apart)
-    return BestModels(model, counts, law, best, starts, scale, rows.scope, covariance)
+    return BestModels(
+        model=model,
+        counts=counts,
+        law=law,
+        best=best,
+        starts=starts,
+        scale=scale,
+        scope=rows.scope,
+        covariance=covariance,
+    )
 
 
 def freedom(model: Models) -> int:
@@ -225,7 +238,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             "no model of the graph was found that fits the data and has the law of the population.",
             "check that both are about the same people, and what decides on R[*].",
         )
-    shape, states = model.grid.shape(asked.names), prod(model.grid.shape(asked.target))
+    shape = model.grid.shape(asked.names)
+    states = prod(model.grid.shape(asked.target))
     covariance = _covariance(fit)
     ends = np.zeros((4, prod(shape)))
     for cell in range(ends.shape[1]):
@@ -233,7 +247,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             ends[:, cell] = [*(1 - ends[[1, 0], cell - 1]), *ends[[3, 2], cell - 1]]
             continue
         for end, sign in enumerate((-1.0, 1.0)):
-            value, slope = -sign * np.inf, np.zeros_like(law)
+            value = -sign * np.inf
+            slope = np.zeros_like(law)
             for start in starts:
                 reached = _end(fit, asked, start, cell, sign)
                 value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
@@ -242,7 +257,15 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             ends[end, cell] = value
             ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     low, high, low_error, high_error = ends.reshape(4, *shape)
-    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, fit.scope)
+    return IdentifiedSet(
+        asked=asked,
+        low=low,
+        high=high,
+        low_error=low_error,
+        high_error=high_error,
+        is_outer=model.is_outer,
+        used=fit.scope,
+    )
 
 
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
@@ -250,7 +273,7 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     # A cell that is one of several states counts as missing.
     codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
     sizes = [int(values.max()) + 1 for values in grid.seen.values()]
-    numbers = pack(codes, sizes, len(rows.weights))  # the grid has all combinations, in this order
+    numbers = pack_keys(codes, sizes, len(rows.weights))  # the grid has all, in this order
     return added_up(numbers, rows.weights, grid.cells)
 
 
@@ -259,7 +282,7 @@ def _random(model: Models, seed: int) -> FloatArray:
     return model.normalised(np.where(model.zeros, 0.0, weights))
 
 
-def fitted(
+def fit_by_em(
     model: Models,
     counts: FloatArray,
     start: FloatArray,
@@ -271,7 +294,8 @@ def fitted(
     Laws that are known of the population count as much as the rows.
     """
     weights = start
-    before, grid = -np.inf, model.grid
+    before = -np.inf
+    grid = model.grid
     for _ in range(steps):
         factors = model.factors(weights)
         joint = np.prod(factors, axis=0)
@@ -309,7 +333,8 @@ def _covariance(fit: BestModels) -> FloatArray:
     """
     model, law = fit.model, fit.law
     seen = np.flatnonzero(law[: model.grid.cells])
-    inside, root = _within_groups(model, fit.best), np.sqrt(law[seen])[:, None]
+    inside = _within_groups(model, fit.best)
+    root = np.sqrt(law[seen])[:, None]
     slopes = (model.manifest_slopes(fit.best) @ inside)[seen] / root
     left, sizes, _ = np.linalg.svd(slopes, full_matrices=False)
     basis = left[:, sizes > 1e-8 * sizes[0]]
@@ -370,8 +395,12 @@ def _end(
     def value_of(weights: FloatArray) -> float:
         return float(model.query(weights, asked)[cell])
 
-    model, now, trusted, is_moved = fit.model, start, 1.0, True
-    value, slope = value_of(now), np.zeros_like(fit.law)
+    model = fit.model
+    now = start
+    trusted = 1.0
+    is_moved = True
+    value = value_of(now)
+    slope = np.zeros_like(fit.law)
     for _ in range(PROGRAMS):
         aim = sign * model.query_slopes(now, asked)[cell]
         unit = np.maximum(now, 1e-300) if model.grid.is_selected else np.ones_like(now)
@@ -384,8 +413,10 @@ def _end(
         gained = -1.0 if trial is None else sign * (value_of(trial) - value)
         is_moved = trial is not None and gained > 0.1 * promised
         if trial is not None and is_moved:
-            now, value = trial, value_of(trial)
-            trusted = min(2 * trusted, LARGEST_REGION) if gained > 0.7 * promised else trusted
+            now = trial
+            value = value_of(trial)
+            if gained > 0.7 * promised:
+                trusted = min(2 * trusted, LARGEST_REGION)
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4
     return value, slope

@@ -31,7 +31,7 @@ MOST_TYPES = 20_000
 MAX_LIFTED_CONFIGURATIONS = 2_000_000
 
 
-def lifted(
+def response_function_models(
     graph: MixedGraph, cardinality_of: dict[str, int], known: tuple[Scope, ...] = ()
 ) -> Models:
     """Lay out the configurations of a graph and the response functions of its districts.
@@ -78,4 +78,10 @@ def _block(grid: Grid, nodes: tuple[Node, ...]) -> Block:
         for index, (node, options) in enumerate(zip(nodes, functions, strict=True))
     }  # tuples x configurations of the parents
     group = np.zeros(len(tuples), dtype=np.int64)
-    return Block(nodes, group, None, matching(grid, nodes, responses), responses)
+    return Block(
+        nodes=nodes,
+        group=group,
+        entries=None,
+        matrix=matching(grid, nodes, responses),
+        responses=responses,
+    )

@@ -59,6 +59,7 @@ def covering(
     for _ in range(BISECTIONS):
         middle = (fewest + most) / 2
         covers = law(middle + apart) - law(-middle) >= level
-        fewest, most = np.where(covers, fewest, middle), np.where(covers, middle, most)
+        fewest = np.where(covers, fewest, middle)
+        most = np.where(covers, middle, most)
     ends = [low - most * low_error, high + most * high_error]
     return np.clip(np.stack(ends, axis=-1), 0.0, 1.0)

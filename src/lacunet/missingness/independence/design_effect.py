@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lacunet.counts.distinct import Index, grouped
+from lacunet.counts.distinct import Index, group_equal
 from lacunet.counts.folds import FOLD, Dealing, deal_groups, divide_rows, folds_of
 from lacunet.counts.units import Units
 from lacunet.data.table import EncodedTable
@@ -159,7 +159,7 @@ def packed_cells(table: EncodedTable, left: Node, right: Node, given: Sequence[N
         if isinstance(node, str) and node not in grouped_nodes
     ]
     used = np.flatnonzero(table.is_shown(names))
-    strata, firsts = grouped([*map(values, given)], [*map(size, given)], len(used))
+    strata, firsts = group_equal([*map(values, given)], [*map(size, given)], len(used))
     shape = len(firsts), size(left), size(right)
     return used, (strata * shape[1] + values(left)) * shape[2] + values(right), shape
 
@@ -169,7 +169,7 @@ def has_hidden_group(node: Node, others: Collection[Node]) -> bool:
     return isinstance(node, str) and Mechanism(node) in others
 
 
-def tested(
+def independence_test(
     table: EncodedTable, survey: SurveyRows | None, left: Node, right: Node, given: Sequence[Node]
 ) -> TestResult:
     """Whether two nodes are independent given others: by a survey's design, if that tells."""
@@ -203,10 +203,12 @@ def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> Float
     >>> round(float((0.99 * apart**2).sum()), 3)
     1.01
     """
-    right, below = counts.sum(axis=2, keepdims=True), counts.sum(axis=1, keepdims=True)
+    right = counts.sum(axis=2, keepdims=True)
+    below = counts.sum(axis=1, keepdims=True)
     total = np.maximum(right.sum(axis=1, keepdims=True), 1e-300)
     expected = right * below / total
-    rows, columns = sums.sum(axis=3, keepdims=True), sums.sum(axis=2, keepdims=True)
+    rows = sums.sum(axis=3, keepdims=True)
+    columns = sums.sum(axis=2, keepdims=True)
     inside = rows.sum(axis=2, keepdims=True)
     apart = sums - (rows * below + columns * right - inside * expected) / total
     apart -= (counts - expected) * shares[:, None, None, None]

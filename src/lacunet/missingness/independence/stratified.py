@@ -26,12 +26,16 @@ from lacunet.network.network import FloatArray
 SIGNIFICANCE = 0.05  # of p-values adjusted for the number of tests
 SMALL_EXPECTED_COUNT = 5.0  # expected counts below this are small
 ROWS_FOR_CHI2 = 300  # the distribution of tables of fewer rows is not that of large ones
-FIRST_DRAWS, ALL_DRAWS = 400, 40_000
+FIRST_DRAWS = 400
+ALL_DRAWS = 40_000
 MOST_DRAWN_CELLS = 2e7
 NOT_LARGE = 0.2
 MAY_COUNT = 1.0  # a p-value times the number of tests: above, no draws would make it count
 ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change nothing
-CHI2, GAMMA, DRAWS, DESIGN = "chi2", "gamma", "draws", "F"
+CHI2 = "chi2"
+GAMMA = "gamma"
+DRAWS = "draws"
+DESIGN = "F"
 
 
 class TestResult(NamedTuple):
@@ -111,7 +115,8 @@ def pearson(counts: FloatArray) -> tuple[FloatArray, NDArray[np.int64], FloatArr
     Of several tests: axes tests, strata, one, two. Empty rows and columns of a stratum take no
     degrees of freedom.
     """
-    right, below = counts.sum(axis=3, keepdims=True), counts.sum(axis=2, keepdims=True)
+    right = counts.sum(axis=3, keepdims=True)
+    below = counts.sum(axis=2, keepdims=True)
     total = right.sum(axis=2, keepdims=True)
     expected = quotient(right * below, total)
     apart = np.square(counts - expected)
@@ -154,7 +159,8 @@ def by_draws(
     Never above what so many draws can tell apart from the gamma distribution's own tail.
     """
     most = int(min(ALL_DRAWS, max(FIRST_DRAWS, MOST_DRAWN_CELLS / counts.size)))
-    table, least = counts.astype(np.int64), statistic * (1 - 1e-9)
+    table = counts.astype(np.int64)
+    least = statistic * (1 - 1e-9)
     drawn = _drawn(table, FIRST_DRAWS, rng)
     while (as_far := int((drawn >= least).sum())) < ENOUGH_ABOVE and len(drawn) < most:
         if len(drawn) > FIRST_DRAWS and not as_far:
@@ -202,7 +208,9 @@ def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
     margins = counts.sum(axis=2), counts.sum(axis=1)
     several = size > 1.5
     spare = np.where(size > 3.5, size, 4.0)
-    levels, within, between = [], [], []
+    levels = []
+    within = []
+    between = []
     for margin in margins:
         states = (margin > 0).sum(axis=1)
         inverse = quotient(1, margin).sum(axis=1)

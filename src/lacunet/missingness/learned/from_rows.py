@@ -52,7 +52,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.counts.missing_values import PatternCounts
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
@@ -60,14 +60,18 @@ from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.graph_text import write_statements
 from lacunet.missingness.implications import check_mechanisms_alone
-from lacunet.missingness.independence.design_effect import SurveyRows, has_hidden_group, tested
+from lacunet.missingness.independence.design_effect import (
+    SurveyRows,
+    has_hidden_group,
+    independence_test,
+)
 from lacunet.missingness.learned.mutual import NOT_SHOWN, Half, apart_from_mutual
 from lacunet.missingness.learned.not_asked import rows_that_tell
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.drawing import mechanisms_in
-from lacunet.missingness.separation.mixed import reached
+from lacunet.missingness.separation.mixed import reachable
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named, variable_of
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text, variable_of
 from lacunet.text import counted
 
 MOST_PARENTS = 4
@@ -85,7 +89,7 @@ BY_RULE = "by the rule of when it is asked"
 BY_PATTERNS = "by the patterns: no row shows the one without the other"
 MAY_STAND_IN = "if it is, what is named here as a cause may only stand in for X: it goes with X"
 
-Column = NDArray[np.int64]
+StateCodes = NDArray[np.int64]
 Causes = Mapping[str, Collection[Node]]  # of the mechanisms of variables
 NO_CAUSES: Causes = MappingProxyType({})
 
@@ -107,7 +111,7 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
     """
     if not table.rows:
         raise LacunetError("the data have no rows.")
-    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
+    seen: dict[Node, StateCodes] = {name: _column(table, name) for name in table.fully_observed}
     weights = table.scaled().row_weights
     mechanisms: dict[str, MechanismCpt] = {}
     for name in table.partially_observed:
@@ -123,8 +127,8 @@ def fitted_mechanisms(network: Network, table: EncodedTable) -> Missingness:
 
 
 def _choose(
-    is_shown: Column,
-    seen: Mapping[Node, Column],
+    is_shown: StateCodes,
+    seen: Mapping[Node, StateCodes],
     weights: FloatArray,
     network: Network,
     *,
@@ -132,7 +136,7 @@ def _choose(
     per_parent: float = 0.0,
     given: tuple[Node, ...] = (),
     causes: Causes = NO_CAUSES,
-    itself: tuple[str, Column] | None = None,
+    itself: tuple[str, StateCodes] | None = None,
     alone: _CountsAlone | None = None,
 ) -> tuple[Node, ...]:
     """The parents that raise the penalised log-likelihood, the best one first.
@@ -245,8 +249,8 @@ class _Judge:
     counts of each candidate by itself, None if they are not known.
     """
 
-    is_shown: Column  # the mechanism, in each row
-    columns: Mapping[Node, Column]
+    is_shown: StateCodes  # the mechanism, in each row
+    columns: Mapping[Node, StateCodes]
     size_of: Mapping[Node, int]  # the states of each column
     # Candidates of which hidden values remain: rows that hide one are left out, unless its own
     # mechanism is a cause too; then they are one more group.
@@ -255,24 +259,25 @@ class _Judge:
     penalties: tuple[float, float]  # for a parameter and for a parent
     causes: Causes  # of the mechanisms among the candidates
     # The mechanism's variable, its values and its states, if it may be a candidate's cause.
-    itself: tuple[str, Column, int] | None
+    itself: tuple[str, StateCodes, int] | None
     alone: _CountsAlone | None
 
     @classmethod
     def of(
         cls,
-        is_shown: Column,
-        seen: Mapping[Node, Column],
+        is_shown: StateCodes,
+        seen: Mapping[Node, StateCodes],
         weights: FloatArray,
         network: Network,
         *,
         penalties: tuple[float, float],
         causes: Causes,
-        itself: tuple[str, Column] | None,
+        itself: tuple[str, StateCodes] | None,
         alone: _CountsAlone | None,
     ) -> _Judge:
         """From columns in which hidden values are marked."""
-        columns, size_of = dict(seen), {node: _size(node, network) for node in seen}
+        columns = dict(seen)
+        size_of = {node: _size(node, network) for node in seen}
         if alone is None:
             hidden_with = [node for node in seen if _is_hidden_with(is_shown, seen[node])]
             hidden = {node for node, column in seen.items() if column.min(initial=0) == NOT_SHOWN}
@@ -309,10 +314,11 @@ class _Judge:
         )
 
     def _gain_beyond_values(
-        self, node: Node, others: tuple[Node, ...], itself: tuple[str, Column, int]
+        self, node: Node, others: tuple[Node, ...], itself: tuple[str, StateCodes, int]
     ) -> float:
         """What a mechanism adds where values decide on each other's mechanisms."""
-        variable, (_, values, size) = variable_of(node), itself
+        variable = variable_of(node)
+        _, values, size = itself
         beside = [other for other in others if other != variable]
         theirs = [n for n in self.causes[variable] if n in self.columns]
         half = Half(
@@ -381,7 +387,7 @@ class _Judge:
         together = max(1, CELLS_COUNTED_AT_ONCE // max(len(self.is_shown), 1))
         weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
-        configurations = pack([columns[node] for node in others], sizes, len(self.is_shown))
+        configurations = pack_keys([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
         codes = self.is_shown + 2 * configurations
         is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - {*grouped}]
@@ -402,7 +408,7 @@ class _Judge:
         return np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
 
 
-def _is_hidden_with(is_shown: Column, candidate: Column) -> bool:
+def _is_hidden_with(is_shown: StateCodes, candidate: StateCodes) -> bool:
     """Whether all rows that hide a candidate hide the variable: it can matter only where shown."""
     where_hidden = is_shown[candidate == NOT_SHOWN]
     return bool(where_hidden.size) and not where_hidden.any()
@@ -418,7 +424,7 @@ def _are_mutual(node: Node, name: str, others: tuple[Node, ...], causes: Causes)
 
 
 def _varying_beside(
-    node: Node, others: tuple[Node, ...], columns: Mapping[Node, Column], causes: Causes
+    node: Node, others: tuple[Node, ...], columns: Mapping[Node, StateCodes], causes: Causes
 ) -> tuple[Node, ...]:
     """What a candidate is judged beside: of others, those beside which it varies.
 
@@ -437,7 +443,7 @@ def _varying_beside(
     return tuple(dict.fromkeys((*kept, *telling)))
 
 
-def _is_same_where_shown(mechanism: Column, other: Column) -> bool:
+def _is_same_where_shown(mechanism: StateCodes, other: StateCodes) -> bool:
     """Whether a mechanism is the same in all rows that show another node, and not in all rows."""
     is_out = other == NOT_SHOWN
     values = mechanism[~is_out]
@@ -461,9 +467,9 @@ def _scores(counts: FloatArray, starts: NDArray[np.int64], penalty: float) -> Fl
 
 
 def _rates(
-    is_shown: Column,
+    is_shown: StateCodes,
     parents: Sequence[Node],
-    seen: Mapping[Node, Column],
+    seen: Mapping[Node, StateCodes],
     weights: FloatArray,
     network: Network,
 ) -> FloatArray:
@@ -480,11 +486,11 @@ def _rates(
 
 
 def _codes(
-    nodes: Sequence[Node], columns: Mapping[Node, Column], network: Network, rows: int
-) -> tuple[Column, int]:
+    nodes: Sequence[Node], columns: Mapping[Node, StateCodes], network: Network, rows: int
+) -> tuple[StateCodes, int]:
     """One number for each configuration of the nodes, the last node fastest."""
     sizes = [_size(node, network) for node in nodes]
-    return pack([columns[node] for node in nodes], sizes, rows), prod(sizes)
+    return pack_keys([columns[node] for node in nodes], sizes, rows), prod(sizes)
 
 
 def _size(node: Node, network: Network) -> int:
@@ -538,17 +544,22 @@ class LearnedGraph(MissingnessGraph):
 
     def __str__(self) -> str:
         lines = [f"# {CANNOT_BE_SEEN}"]
-        lines += [f"# {MAY_STAND_IN}"] if any(self.causes.values()) else []
-        lines += [f"# {self.doubt}"] if self.doubt else []
+        if any(self.causes.values()):
+            lines.append(f"# {MAY_STAND_IN}")
+        if self.doubt:
+            lines.append(f"# {self.doubt}")
         for variable, nodes in self.causes.items():
             for node in nodes:
                 if (variable, variable_of(node)) in self.monotone and isinstance(node, Mechanism):
-                    arrow, default = f"{Mechanism(variable)} <= {node}", BY_PATTERNS
+                    arrow = f"{Mechanism(variable)} <= {node}"
+                    default = BY_PATTERNS
                 else:
-                    arrow, default = f"{named(node)} -> {Mechanism(variable)}", BY_RULE
+                    arrow = f"{node_text(node)} -> {Mechanism(variable)}"
+                    default = BY_RULE
                 lines.append(f"{arrow}  # {self.origin_of.get((node, variable), default)}")
         without = [str(Mechanism(name)) for name, nodes in self.causes.items() if not nodes]
-        lines += [f"{'; '.join(without)}  # no cause found"] if without else []
+        if without:
+            lines.append(f"{'; '.join(without)}  # no cause found")
         given = self._statements({} if self.selection is None else {SELECTION: self.selection})
         given = [part for part in given if part.arrow != "<="]
         lines += [f"{line}  # given" for line in write_statements(given).splitlines()]
@@ -559,7 +570,8 @@ class LearnedGraph(MissingnessGraph):
 
         What decides on being shown is learned without them.
         """
-        graph, learned_over = self, self.network
+        graph = self
+        learned_over = self.network
         if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
             *network.edges
         }:
@@ -577,7 +589,8 @@ class LearnedGraph(MissingnessGraph):
         tables = {}
         causes_of = self.with_edges_of(network).causes
         for name, cpt in self.rates.items():
-            causes, ours = causes_of[name], self.network.states_of
+            causes = causes_of[name]
+            ours = self.network.states_of
             variables = [node for node in causes if isinstance(node, str)]
             if {*causes} == {*cpt.parents} and all(
                 ours[node] == network.states_of[node] for node in variables
@@ -640,17 +653,24 @@ def learned_graph(
     if not table.rows:
         raise LacunetError("the data have no rows.")
     given = given or MissingnessGraph(network, {})
-    unseen, known_of = {*latent, *given.latent}, given.causes
+    unseen = {*latent, *given.latent}
+    known_of = given.causes
 
     def above(name: str) -> list[str]:
         return mechanisms_in(known_of.get(name, ()))
 
     names = [name for name in table.partially_observed if name not in unseen]
     pairs = monotone_pairs(patterns or PatternCounts.of(table), names)
-    orders = [pair for pair in pairs if pair[0] not in reached([pair[1]], above)]  # but for given
+    orders = [pair for pair in pairs if pair[0] not in reachable([pair[1]], above)]  # but for given
     monotone = sorted({*given.monotone, *orders})
     earlier_of = {name: [before for later, before in orders if later == name] for name in names}
-    search = _Search(network, table, SurveyRows.of(network, table), known_of, earlier_of)
+    search = _Search(
+        network=network,
+        table=table,
+        survey=SurveyRows.of(network, table),
+        known_of=known_of,
+        earlier_of=earlier_of,
+    )
     while not search.is_through(deadline):
         search.causes.clear()
         search.origin_of.clear()
@@ -721,7 +741,7 @@ def _cpt_from_rows(graph: LearnedGraph, table: EncodedTable, name: str) -> Mecha
         is_hidden = columns[node] == NOT_SHOWN
         if isinstance(node, Mechanism) or not is_hidden.any():
             continue
-        if name in reached([node], mechanisms_above):
+        if name in reachable([node], mechanisms_above):
             return None  # rows show this cause because of the mechanism: they are chosen by it
         mechanism = Mechanism(node)
         if mechanism in parents and mechanism not in surely_hiding:
@@ -752,7 +772,7 @@ class _Search:
     # Values that do not decide on another's mechanism.
     refuted: set[tuple[str, str]] = field(default_factory=set)
     # Of the candidates, as they were first needed.
-    columns: dict[Node, Column] = field(default_factory=dict)
+    columns: dict[Node, StateCodes] = field(default_factory=dict)
     causes: dict[str, set[Node]] = field(default_factory=dict)  # found so far
     # Where each edge comes from.
     origin_of: dict[tuple[Node, str], Origin] = field(default_factory=dict)
@@ -831,7 +851,7 @@ class _Search:
             for node in (node for node in chosen if node in known or node not in ordered):
                 others = tuple(other for other in chosen if other != node)
                 others = _varying_beside(node, others, candidates, self.causes)
-                result = tested(part, design, Mechanism(name), node, others)
+                result = independence_test(part, design, Mechanism(name), node, others)
                 source = "given" if node in known else "learned"
                 self.origin_of[node, name] = Origin(source, result.p_value, result.effect)
             if name in known:
@@ -839,13 +859,13 @@ class _Search:
             self.causes[name] = {*chosen, *known}
         return True
 
-    def _candidates(self, name: str, part: EncodedTable) -> dict[Node, Column]:
+    def _candidates(self, name: str, part: EncodedTable) -> dict[Node, StateCodes]:
         """What may decide on a mechanism: variables, and mechanisms before it."""
         known = self.known_of.get(name, ())
         nodes: list[Node] = [node for node in self.table.variables if node != name]
         nodes = [node for node in nodes if (node, name) not in self.refuted or node in known]
         mechanisms: list[Node] = [Mechanism(other) for other in self.causes]
-        nodes += [m for m in mechanisms if name not in reached(mechanisms_in([m]), self._above)]
+        nodes += [m for m in mechanisms if name not in reachable(mechanisms_in([m]), self._above)]
         nodes += [node for node in known if isinstance(node, Mechanism) and node not in nodes]
         if part is not self.table:
             return {node: _column(part, node) for node in nodes}
@@ -889,7 +909,7 @@ class _Search:
             return False
         if other in chosen:
             beside = tuple(node for node in chosen if variable_of(node) != other)
-            effect = tested(part, survey, Mechanism(name), other, beside).effect
+            effect = independence_test(part, survey, Mechanism(name), other, beside).effect
             is_known = other in self.known_of.get(name, ())
             if is_known or effect >= self.origin_of[name, other].effect:
                 self.refuted.add((name, other))
@@ -989,7 +1009,7 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables."""
-    seen: dict[Node, Column] = {name: _column(table, name) for name in table.fully_observed}
+    seen: dict[Node, StateCodes] = {name: _column(table, name) for name in table.fully_observed}
     weights = table.scaled().row_weights
     all_alone = _AllCountsAlone.of(table)
     parents_of = {}
@@ -1001,7 +1021,7 @@ def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
 
 def parents_among(network: Network, table: EncodedTable, name: str, others: Scope) -> Scope:
     """The parents of a variable's mechanism among some others; half of BIC's penalty."""
-    seen: dict[Node, Column] = {other: _column(table, other) for other in others}
+    seen: dict[Node, StateCodes] = {other: _column(table, other) for other in others}
     return _parents(network, table, name, seen, table.scaled().row_weights, None)
 
 
@@ -1009,7 +1029,7 @@ def _parents(
     network: Network,
     table: EncodedTable,
     name: str,
-    seen: Mapping[Node, Column],
+    seen: Mapping[Node, StateCodes],
     weights: FloatArray,
     alone: _CountsAlone | None,
 ) -> Scope:
@@ -1019,9 +1039,10 @@ def _parents(
     return tuple(variable_of(other) for other in seen if other in chosen)
 
 
-def _column(table: EncodedTable, node: Node) -> Column:
+def _column(table: EncodedTable, node: Node) -> StateCodes:
     """The state of a variable in each row, or whether a mechanism is 1 there."""
-    codes, states = table.columns[variable_of(node)], table.cardinality_of[variable_of(node)]
+    codes = table.columns[variable_of(node)]
+    states = table.cardinality_of[variable_of(node)]
     if isinstance(node, Mechanism):
         return np.asarray(codes < states, np.int64)
     return np.where(codes >= states, NOT_SHOWN, codes.astype(np.int64))

@@ -111,7 +111,14 @@ def learn_missingness(
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
         with one_blas_thread():
-            graph = learned_graph(network, table, given, deadline, data.latent, patterns)
+            graph = learned_graph(
+                network=network,
+                table=table,
+                given=given,
+                deadline=deadline,
+                latent=data.latent,
+                patterns=patterns,
+            )
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import quotient
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.network.network import FloatArray
 
 NOT_SHOWN = -1
 
-Column = NDArray[np.int64]
+StateCodes = NDArray[np.int64]
 
 
 class Half(NamedTuple):
@@ -33,15 +33,15 @@ class Half(NamedTuple):
     The first of the numbers is that of the value.
     """
 
-    is_shown: Column
-    value: Column
-    others: tuple[Column, ...]
+    is_shown: StateCodes
+    value: StateCodes
+    others: tuple[StateCodes, ...]
     sizes: tuple[int, ...]
 
     def rates(self, rows: NDArray[np.bool_], weights: FloatArray) -> _Rates:
         """The shares that are shown, among those of the rows that show all causes."""
         columns = [np.maximum(column, 0) for column in (self.value, *self.others)]
-        cell = pack(columns, self.sizes, len(self.is_shown))
+        cell = pack_keys(columns, self.sizes, len(self.is_shown))
         cells = int(cell.max(initial=0)) + 1
         known = rows & (self.value != NOT_SHOWN)
         shown = known & (self.is_shown == 1)
@@ -53,7 +53,7 @@ class Half(NamedTuple):
 class _Rates(NamedTuple):
     """The cell of each row, the weight of each cell, and the share of it that is shown."""
 
-    cell: Column
+    cell: StateCodes
     counts: FloatArray
     shown: FloatArray
 

@@ -71,16 +71,17 @@ from lacunet.missingness.formulas.terms import (
 )
 from lacunet.missingness.limits import MAX_IDLE_VARIABLES, MAX_KEPT_VARIABLES
 from lacunet.missingness.recover.queries import NO_NAMES, Names, Query, has_no_effect
-from lacunet.missingness.separation.mixed import MixedGraph, projected, subsets
+from lacunet.missingness.separation.mixed import MixedGraph, project_out, subsets
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Mechanism, Node
 
-DEPTHS = range(4)  # of a search in one graph: one less than outside, where this is one rule
+# Of a search in one graph: one less than outside, where this is one rule.
+DEPTHS_IN_ONE_GRAPH = range(4)
 
-Rule = Callable[[MixedGraph, Query], list[Term]]
+GraphRule = Callable[[MixedGraph, Query], list[Term]]
 Accepts = Callable[[Term], bool]
 Search = Callable[[Query, int], list[Term]]  # for a query, no deeper than this
-Searching = Callable[[MixedGraph, Rule, Accepts], Search]
+Searching = Callable[[MixedGraph, GraphRule, Accepts], Search]
 
 
 def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iterator[Term]:
@@ -94,7 +95,7 @@ def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iter
     searches: list[tuple[_View, Search]] = []
     for view in _views(graph, query):
         searches.append((view, searching(view.graph, view.share, view.accepts)))
-    for depth in DEPTHS:
+    for depth in DEPTHS_IN_ONE_GRAPH:
         for view, search in searches:
             for term in search(view.query_in_place_of(query), depth):
                 answer = view.answer(query, term)
@@ -254,7 +255,7 @@ def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
             continue  # a mechanism that an earlier projection took out of the graph
         local = graph.among(graph.ancestors([*query.names, *kept, *shown]))
         hidden = (name for name in local.named(local.partial) if name not in kept)
-        view = _view(reduce(projected, hidden, local), kept)
+        view = _view(reduce(project_out, hidden, local), kept)
         if view is not None:
             yield view
             yield from _joined(view, query, need)
@@ -274,7 +275,13 @@ def _joined(view: _View, query: Query, need: Names) -> Iterator[_View]:
         for extra in subsets(more, range(len(more) + 1)):
             joined = at_least | extra
             if graph.separated(query.target, joined, query.given, done.do):
-                yield _View(graph, view.mechanism_of, view.indicator_of, joined, idle)
+                yield _View(
+                    graph=graph,
+                    mechanism_of=view.mechanism_of,
+                    indicator_of=view.indicator_of,
+                    joined=joined,
+                    idle=idle,
+                )
 
 
 def _view(graph: MixedGraph, kept: Names) -> _View | None:

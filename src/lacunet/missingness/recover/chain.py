@@ -50,7 +50,7 @@ from functools import partial
 from typing import Any, cast
 
 from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring
-from lacunet.missingness.formulas.samples import rebuilt
+from lacunet.missingness.formulas.samples import rebuild_term
 from lacunet.missingness.formulas.terms import (
     Conditioned,
     Factor,
@@ -78,17 +78,14 @@ from lacunet.missingness.recover.fix_and_select import (
     in_projections,
     no_self_censoring,
 )
-from lacunet.missingness.recover.queries import Names, Query, needs_no_observation, simplified
+from lacunet.missingness.recover.queries import Names, Query, needs_no_observation, simplify
 from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, subsets
 from lacunet.network.nodes import Mechanism, Node
 
-Rule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
+QueryRule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
 KnownLaws = tuple[Names, ...]  # sets of variables whose law in the population is known
-DIRECT_RULES: tuple[Rule, ...] = (
-    fraction,
-    no_self_censoring,
-    in_projections,
-)  # the cheap one first
+# The cheap one first.
+DIRECT_RULES: tuple[QueryRule, ...] = (fraction, no_self_censoring, in_projections)
 
 # How deep a search goes, one depth after the other:
 #   0  fix and select alone;
@@ -110,7 +107,7 @@ class TermSearch:
 
     graph: MixedGraph
     known: KnownLaws  # laws of the population that are known from elsewhere
-    rules: tuple[Rule, ...] = DIRECT_RULES  # that give whole estimands
+    rules: tuple[QueryRule, ...] = DIRECT_RULES  # that give whole estimands
     accepts: Callable[[Term], bool] = _any_term  # whether a part can be used
     splits_freely: bool = False  # taking a target apart does not go deeper
     takes_mechanisms: bool = False  # as variables, where the rules fail
@@ -142,7 +139,7 @@ def find_term_by_mechanisms(search: TermSearch, query: Query) -> Term | None:
 
 
 def _searching(
-    graph: MixedGraph, share: Rule, accepts: Callable[[Term], bool]
+    graph: MixedGraph, share: QueryRule, accepts: Callable[[Term], bool]
 ) -> Callable[[Query, int], list[Term]]:
     """A search in a graph of which one rule tells the shares of rows."""
     search = TermSearch(graph, (), rules=(share,), accepts=accepts, splits_freely=True)
@@ -157,7 +154,7 @@ def other_terms(graph: MixedGraph, term: Term, known: KnownLaws) -> tuple[Term, 
     if isinstance(term, Factor) and not term.sample.weights:
         return ()
     query = Query(frozenset(term.target), frozenset(term.given), frozenset(term.do))
-    simple = simplified(graph, query)
+    simple = simplify(graph, query)
     search = TermSearch(graph, known)
     others: list[Term] = []
     with suppress(OutOfWork):  # those found until then serve
@@ -175,7 +172,7 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
 
     def with_samples(part: Any) -> Any:
         if isinstance(part, Factor):
-            rules: tuple[Rule, ...] = (fraction, in_projections)
+            rules: tuple[QueryRule, ...] = (fraction, in_projections)
         elif isinstance(part, NoSelfCensoring):
             rules = (no_self_censoring,)
         else:
@@ -187,7 +184,7 @@ def with_choices(graph: MixedGraph, term: Term) -> Term:
                     return other
         return part
 
-    return cast("Term", rebuilt(term, with_samples))
+    return cast("Term", rebuild_term(term, with_samples))
 
 
 def censors_itself(graph: MixedGraph, name: str) -> bool:
@@ -213,7 +210,7 @@ def _solve(search: TermSearch, query: Query, depth: int) -> list[Term]:
         return []
 
     search.failed[query] = depth  # before it is tried: a part may lead back to it
-    simple = simplified(graph, query)
+    simple = simplify(graph, query)
     terms: Iterable[Term]
     if simple == query:
         search.steps += 1

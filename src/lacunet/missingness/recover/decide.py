@@ -19,7 +19,7 @@ from lacunet.data.query_text import is_query, names_and_states, split_query
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring
 from lacunet.missingness.formulas.pattern_shares import PatternShare
-from lacunet.missingness.formulas.samples import nested
+from lacunet.missingness.formulas.samples import parts_of_term
 from lacunet.missingness.formulas.terms import (
     Factor,
     InPopulation,
@@ -45,7 +45,7 @@ from lacunet.missingness.recover.chain import (
     with_choices,
 )
 from lacunet.missingness.recover.fix_and_select import too_large_in_words, too_large_term
-from lacunet.missingness.recover.monotone import find_monotone_term, holds, in_words
+from lacunet.missingness.recover.monotone import find_monotone_term, holds, monotone_in_words
 from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
@@ -60,7 +60,7 @@ from lacunet.missingness.verdict import (
     Verdicts,
 )
 from lacunet.network.network import Scope
-from lacunet.network.nodes import Mechanism, named, quoted
+from lacunet.network.nodes import Mechanism, node_text, quoted
 
 
 class SearchStage(NamedTuple):
@@ -119,7 +119,9 @@ def recover(
 @lru_cache(maxsize=512)
 def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> Verdict:
     mixed = graph.mixed.metered(Meter())  # no other query changes how far this one gets
-    return _decide(graph, mixed, asked, known, effort, effort)
+    return _decide(
+        graph=graph, mixed=mixed, asked=asked, known=known, effort=effort, refuting=effort
+    )
 
 
 def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
@@ -141,7 +143,11 @@ def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
     verdicts = []
     for name in network.variables:
         asked = Asked((name,), network.parents(name))
-        verdicts.append(_decide(graph, mixed, asked, (), effort, refuting))
+        verdicts.append(
+            _decide(
+                graph=graph, mixed=mixed, asked=asked, known=(), effort=effort, refuting=refuting
+            )
+        )
     return tuple(verdicts)
 
 
@@ -172,11 +178,19 @@ def _decide(
                 mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
                 term = _by_mechanisms(search, query, asked)
         if term is not None:
-            why = _why_recoverable(term) + in_words(mixed, term)
+            why = _why_recoverable(term) + monotone_in_words(mixed, term)
             more = None
             if not mixed.monotone:
                 more = partial(_terms, graph, term, known, effort)
-            return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
+            return Verdict(
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=term,
+                find_terms=more,
+                population=laws,
+            )
         witness = first_witness(submodels, asked, refuting * stage.refuting)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
@@ -188,7 +202,13 @@ def _decide(
         if large is not None:
             why = _why_recoverable(large) + too_large_in_words(large.odds)
             return Verdict(
-                graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=large,
+                is_computable=False,
+                population=laws,
             )
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 
@@ -356,7 +376,7 @@ def _plain_form(term: Term) -> str:
             f"taking {helpers} in and dividing it out again leaves two queries that are each "
             "recoverable"
         )
-    if any(isinstance(part, PatternShare) for part in nested(term)):
+    if any(isinstance(part, PatternShare) for part in parts_of_term(term)):
         return (
             "taking mechanisms as variables, which every row tells, leaves queries that are each "
             "recoverable"
@@ -421,7 +441,7 @@ def _colluders(graph: MixedGraph) -> list[str]:
     for mechanism in graph.mechanisms:
         for other in graph.sorted(graph.mechanism_parents[mechanism]):
             if isinstance(other, Mechanism) and other.variable in graph.parents[mechanism]:
-                path = f"{quoted(other.variable)} -> {named(mechanism)} <- {named(other)}"
+                path = f"{quoted(other.variable)} -> {node_text(mechanism)} <- {node_text(other)}"
                 colluders.append(path)
     return colluders
 

@@ -49,19 +49,19 @@ from lacunet.missingness.recover.queries import (
     Names,
     Query,
     is_as_observed,
-    simplified,
+    simplify,
 )
 from lacunet.missingness.separation.mixed import (
     MixedGraph,
     districts,
-    projected,
-    reached,
+    project_out,
+    reachable,
     subsets,
-    topological,
+    topological_nodes,
 )
 from lacunet.network.nodes import Node
 
-Solve = Callable[[Query], list[Term]]  # one estimand, or none
+SolveQuery = Callable[[Query], list[Term]]  # one estimand, or none
 
 
 def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
@@ -73,9 +73,9 @@ def adjustment_sets(graph: MixedGraph, query: Query) -> Iterator[Names]:
             return False
         if not more:
             return True
-        return not simplified(graph, query._replace(target=more)).do  # P(z | b): no effect on it
+        return not simplify(graph, query._replace(target=more)).do  # P(z | b): no effect on it
 
-    effects = reached(frozenset[Node](query.do), graph.children.__getitem__)
+    effects = reachable(frozenset[Node](query.do), graph.children.__getitem__)
     usable = graph.named(graph.ancestors(query.names) - effects - query.names)
     every = frozenset(usable)
     if not blocks(every):
@@ -99,7 +99,7 @@ def is_identified(graph: MixedGraph, query: Query) -> bool:
     return True
 
 
-def by_districts(graph: MixedGraph, query: Query, solve: Solve) -> Iterator[Term]:
+def by_districts(graph: MixedGraph, query: Query, solve: SolveQuery) -> Iterator[Term]:
     """The estimands that districts give, in the graph of the query's ancestors and projections."""
     for local in _projections(graph, query):
         yield from _Districts(graph, local, solve).estimands(query)
@@ -119,7 +119,8 @@ def _as_done(graph: MixedGraph, query: Query) -> tuple[Names, Names]:
     target, given, do = query
     for name in graph.named(given):
         if is_as_observed(graph, Query(target, given, do), frozenset({name})):
-            given, do = given - {name}, do | {name}
+            given = given - {name}
+            do = do | {name}
     return given, do
 
 
@@ -141,7 +142,7 @@ def _projections(graph: MixedGraph, query: Query) -> Iterator[MixedGraph]:
     partial_first = sorted(outside, key=lambda name: name not in graph.partial)
     for size in (1, 2):
         for hidden in combinations(partial_first[:MAX_PROJECTED], size):
-            yield reduce(projected, hidden, whole)
+            yield reduce(project_out, hidden, whole)
 
 
 @dataclass(frozen=True)
@@ -150,7 +151,7 @@ class _Districts:
 
     graph: MixedGraph  # with all variables and the mechanisms: what queries are put to
     local: MixedGraph  # of the variables used: what districts are read off
-    solve: Solve
+    solve: SolveQuery
 
     def estimands(self, query: Query) -> Iterator[Term]:
         """Kernels of the districts above the target, multiplied; what is given divided out."""
@@ -175,7 +176,7 @@ class _Districts:
             Query(frozenset({name}), frozenset(order[:index]), do)
             for index, name in enumerate(order)
         ]
-        if any(simplified(self.graph, query).do for query in queries):
+        if any(simplify(self.graph, query).do for query in queries):
             return []
         return self.product(district, map(self.solve, queries))
 
@@ -215,7 +216,7 @@ class _Districts:
     @cached_property
     def order(self) -> list[str]:
         """The variables used, parents first."""
-        return [name for name in topological(self.local) if isinstance(name, str)]
+        return [name for name in topological_nodes(self.local) if isinstance(name, str)]
 
     def product(self, target: Names, kernels: Iterable[list[Term]]) -> list[Term]:
         """The product of some kernels, if there are all; the rest is not tried after a failure."""

@@ -67,10 +67,10 @@ from lacunet.missingness.recover.propensity import (
 from lacunet.missingness.recover.queries import Names, Query
 from lacunet.missingness.separation.mixed import (
     MixedGraph,
-    directed,
-    projected,
+    project_out,
     subsets,
-    topological,
+    topological_nodes,
+    without_bidirected,
 )
 from lacunet.network.nodes import SELECTION, Mechanism, Node
 
@@ -80,13 +80,20 @@ def fraction(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]:
     """P(target | given) by fix and select, with the fewest mechanisms shown."""
     need = graph.mechanisms_of(query.names)  # condition 1
     allowed = graph.closure(need)
-    local = restricted(graph, allowed, query.names)
+    local = restrict(graph, allowed, query.names)
     holds = partial(_selects, local, query)
     if holds(need, NO_MECHANISMS):  # deletion: no propensity need be known
         shown = tuple(mechanism for mechanism in local.mechanisms if mechanism in need)
         samples = [Sample((*shown, *graph.selection))]
     else:
-        samples = find_sample(local, known_propensities(local, most), need, allowed, holds, most)
+        samples = find_sample(
+            graph=local,
+            known=known_propensities(local, most),
+            need=need,
+            allowed=allowed,
+            holds=holds,
+            most=most,
+        )
     target = graph.named(query.target)
     given = graph.named(query.given)
     return [Factor(target, given, sample) for sample in samples]
@@ -99,7 +106,7 @@ def _selects(graph: MixedGraph, query: Query, shown: MechanismSet, fixed: Mechan
 
 
 @lru_cache(maxsize=4096)
-def restricted(graph: MixedGraph, mechanisms: MechanismSet, names: Names) -> MixedGraph:
+def restrict(graph: MixedGraph, mechanisms: MechanismSet, names: Names) -> MixedGraph:
     """The graph of the mechanisms, the names and their ancestors; the rest sums to one."""
     kept = graph.ancestors(mechanisms | names | graph.selection)
     if len(kept) == len(graph.order):
@@ -112,7 +119,7 @@ def no_self_censoring(graph: MixedGraph, query: Query, most: int = 1) -> list[Te
     """P(target | given) by the odds of patterns over some scope, the smallest that does."""
     for scope in _scopes(graph, query.names):
         partially_observed = graph.mechanisms_of(scope)
-        local = restricted(graph, graph.closure(partially_observed), scope)
+        local = restrict(graph, graph.closure(partially_observed), scope)
         for free in _free_sets(local, partially_observed):
             samples = _odds_samples(local, query, scope, free, most)
             if samples:
@@ -137,7 +144,14 @@ def _odds_samples(
     if not need and holds(NO_MECHANISMS, NO_MECHANISMS):
         return [Sample((*graph.selection,))]  # no propensity need be known
     known = known_propensities(graph, most)
-    return find_sample(graph, known, need, frozenset(graph.mechanisms) - free, holds, most)
+    return find_sample(
+        graph=graph,
+        known=known,
+        need=need,
+        allowed=frozenset(graph.mechanisms) - free,
+        holds=holds,
+        most=most,
+    )
 
 
 def _odds_hold(
@@ -210,7 +224,14 @@ def too_large_term(graph: MixedGraph, query: Query) -> NoSelfCensoring | None:
         term = _odds_term(graph, query, scope, free, Sample((*graph.selection,)))
         if not is_too_large(term.odds):
             continue
-        if _odds_hold(graph, query, scope, free, NO_MECHANISMS, NO_MECHANISMS):
+        if _odds_hold(
+            graph=graph,
+            query=query,
+            scope=scope,
+            free=free,
+            shown=NO_MECHANISMS,
+            fixed=NO_MECHANISMS,
+        ):
             return term
     return None
 
@@ -238,11 +259,11 @@ def in_projections(graph: MixedGraph, query: Query, most: int = 1) -> list[Term]
     And where hidden causes are replaced by edges.
     """
     near = graph.closure(graph.mechanisms_of(query.names))
-    tight = restricted(graph, near, query.names)
+    tight = restrict(graph, near, query.names)
     local_graphs = [tight]
     wider = graph.closure(near | graph.mechanisms_of(tight.variables))
     if wider != near:
-        local_graphs.append(restricted(graph, wider, query.names))
+        local_graphs.append(restrict(graph, wider, query.names))
     for local in local_graphs:
         for hide in _hidden_sets(local, query, near):
             for projection in _projections(local, hide):
@@ -269,14 +290,14 @@ def _projections(graph: MixedGraph, hide: tuple[str, ...]) -> tuple[MixedGraph, 
 
     A projection with hidden causes is followed by the directed graphs that contain it.
     """
-    with_mechanisms = reduce(projected, hide, graph)
+    with_mechanisms = reduce(project_out, hide, graph)
     mechanisms = [Mechanism(name) for name in hide if Mechanism(name) in graph.parents]
-    graphs = [reduce(projected, mechanisms, with_mechanisms)]
+    graphs = [reduce(project_out, mechanisms, with_mechanisms)]
     if mechanisms:  # R[X] may be selected on although X is hidden: every row tells it
         graphs.append(with_mechanisms)
     for projection in tuple(graphs):
         for order in _orders(projection):
-            graphs.append(directed(projection, order))
+            graphs.append(without_bidirected(projection, order))
     return tuple(graphs)
 
 
@@ -301,4 +322,4 @@ def _order_with(graph: MixedGraph, preferred: tuple[Mechanism, ...]) -> tuple[No
     def key(node: Node) -> tuple[bool, bool, int]:
         return node == SELECTION, isinstance(node, Mechanism), priority.get(node, -1)
 
-    return topological(graph, key)
+    return topological_nodes(graph, key)

@@ -27,7 +27,7 @@ from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel, candidates
 from lacunet.missingness.refute.witness import Witness, first_witness, in_submodel
 from lacunet.missingness.separation.drawing import Drawing
-from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reached
+from lacunet.missingness.separation.mixed import MixedGraph, path_in_words, reachable
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Verdict
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Node, quoted, variable_of
@@ -75,13 +75,15 @@ def recover_full_law(graph: Drawing) -> Verdict:
     )
     if is_too_large(odds):
         why += too_large_in_words(odds)
-        return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=False)
-    return Verdict(graph, asked, RECOVERABLE, why, term)
+        return Verdict(
+            graph=graph, asked=asked, status=RECOVERABLE, why=why, term=term, is_computable=False
+        )
+    return Verdict(graph=graph, asked=asked, status=RECOVERABLE, why=why, term=term)
 
 
 def _scope(graph: MixedGraph) -> Scope:
     """The partially observed variables and all that decides on mechanisms, hidden causes too."""
-    joined = reached(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
+    joined = reachable(frozenset[Node](graph.mechanisms), lambda node: graph.siblings[node])
     partial = (mechanism.variable for mechanism in graph.mechanisms)
     return graph.named([*joined, *graph.variable_parents(joined), *partial])
 

@@ -27,7 +27,7 @@ from lacunet.missingness.recover.queries import Query
 from lacunet.missingness.refute.models import Models, models_of, random_weights
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import Submodel
-from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, projected
+from lacunet.missingness.separation.mixed import MixedGraph, OutOfWork, project_out
 from lacunet.network.named_axes import Table
 
 MODEL_SEEDS = (0, 1)  # of the random models; one would do but for chance
@@ -57,9 +57,9 @@ def _candidates(search: TermSearch, query: Query) -> Iterator[Term]:
     left = graph
     for _, earlier in sorted(graph.monotone, key=str):
         if earlier.variable not in query.names and earlier in left.parents:
-            left = projected(left, earlier)
+            left = project_out(left, earlier)
             if earlier.variable in left.parents:
-                left = projected(left, earlier.variable)
+                left = project_out(left, earlier.variable)
     if left is not graph:
         term = find_term(TermSearch(left, known), query)
         if term is not None:
@@ -97,7 +97,7 @@ def _holds_in(models: Models, seed: int, asked: Asked, known: KnownLaws, term: T
     return bool((gap < ROUNDING_OF_ANSWER).all())  # not where it is NaN
 
 
-def in_words(graph: MixedGraph, term: Term) -> str:
+def monotone_in_words(graph: MixedGraph, term: Term) -> str:
     """What keeps rows from being as an estimand assumes, behind the words of what it assumes."""
     pairs = sorted(
         (str(later), str(earlier))

@@ -225,7 +225,9 @@ def _by_share(
             free=tuple(mechanism for mechanism in graph.mechanisms if mechanism in free),
             sample=sample,
         )
-        for sample in find_sample(graph, known, need, allowed, separates, most)
+        for sample in find_sample(
+            graph=graph, known=known, need=need, allowed=allowed, holds=separates, most=most
+        )
     ]
 
 

@@ -65,7 +65,7 @@ def has_no_effect(graph: MixedGraph, query: Query, name: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def simplified(graph: MixedGraph, query: Query) -> Query:
+def simplify(graph: MixedGraph, query: Query) -> Query:
     """The same quantity with as few interventions as these rules leave.
 
     All at once first, for two that are as observed together need not be so one by one.
@@ -75,7 +75,7 @@ def simplified(graph: MixedGraph, query: Query) -> Query:
     for name in graph.named(query.do):
         rest = query.do - {name}
         if has_no_effect(graph, query, name):
-            return simplified(graph, query._replace(do=rest))
+            return simplify(graph, query._replace(do=rest))
         if is_as_observed(graph, query, frozenset({name})):
-            return simplified(graph, query._replace(given=query.given | {name}, do=rest))
+            return simplify(graph, query._replace(given=query.given | {name}, do=rest))
     return query

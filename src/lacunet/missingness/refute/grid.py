@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.counts import added_up
-from lacunet.counts.distinct import pack
+from lacunet.counts.distinct import pack_keys
 from lacunet.missingness.refute.ordered_query import Asked
 from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.network.network import FloatArray
@@ -42,7 +42,9 @@ class Grid:
 
     def groups(self, names: Sequence[str]) -> tuple[Integers, int]:
         """The cell of a table over ``names`` for each configuration, and the number of cells."""
-        return packed([(self.value_of[n], self.submodel.states(n)) for n in names], self.length)
+        return number_combinations(
+            [(self.value_of[n], self.submodel.states(n)) for n in names], self.length
+        )
 
     def law(self, joint: FloatArray) -> FloatArray:
         """The joint added up over what can be observed, of the rows that are recorded."""
@@ -63,15 +65,19 @@ class Grid:
         return bool(self.submodel.graph.selection)
 
 
-def packed(columns: Sequence[tuple[Integers, int]], length: int) -> tuple[Integers, int]:
+def number_combinations(
+    columns: Sequence[tuple[Integers, int]], length: int
+) -> tuple[Integers, int]:
     """Number the combinations of some columns, each with its number of values; how many."""
     sizes = [size for _, size in columns]
-    return pack([values for values, _ in columns], sizes, length), prod(sizes)
+    return pack_keys([values for values, _ in columns], sizes, length), prod(sizes)
 
 
 def grid_of(submodel: Submodel) -> Grid:
     """Lay out the configurations of a submodel."""
-    graph, nodes, states = submodel.graph, submodel.nodes, submodel.states
+    graph = submodel.graph
+    nodes = submodel.nodes
+    states = submodel.states
     flat = np.indices([*map(states, nodes)]).reshape(len(nodes), -1)
     values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
     length = flat.shape[1]
@@ -79,7 +85,7 @@ def grid_of(submodel: Submodel) -> Grid:
     sizes = {}
     for node in nodes:
         above = [(values[parent], states(parent)) for parent in submodel.parents(node)]
-        rows[node], count = packed(above, length)
+        rows[node], count = number_combinations(above, length)
         sizes[node] = (count, states(node))
     held: dict[AnyNode, NDArray[np.bool_]] = {}
     for later, earlier in graph.monotone:
@@ -95,9 +101,18 @@ def grid_of(submodel: Submodel) -> Grid:
             seen[name] = values[name], missing
     # A mechanism whose variable was projected out is seen all the same.
     alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
-    index, _ = packed([*seen.values(), *alone], length)
+    index, _ = number_combinations([*seen.values(), *alone], length)
     _, first, number = np.unique(index, return_index=True, return_inverse=True)
     for node in graph.selection:
         number = np.where(values[node] == 1, number, len(first))
     codes = {name: column[first] for name, (column, _) in seen.items()}
-    return Grid(submodel, values, rows, sizes, number.astype(np.int64), len(first), codes, held)
+    return Grid(
+        submodel=submodel,
+        value_of=values,
+        rows=rows,
+        sizes=sizes,
+        manifest=number.astype(np.int64),
+        cells=len(first),
+        seen=codes,
+        held=held,
+    )

@@ -146,7 +146,8 @@ class Models:
 
     def drawn_modulo(self, prime: int, rng: np.random.Generator) -> Integers:
         """A random model in the integers modulo a prime, with the zeros that it must have."""
-        weights, last = rng.integers(1, prime, self.size), self._last[self._free]
+        weights = rng.integers(1, prime, self.size)
+        last = self._last[self._free]
         weights[self._free[self._held]] = 1
         sums = added_up(last, weights[self._free].astype(np.float64), self.size)
         weights[self._last] = (1 - sums[self._last].astype(np.int64)) % prime  # alone: one

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lacunet.network.network import Scope
-from lacunet.network.nodes import Mechanism, named
+from lacunet.network.nodes import Mechanism, node_text
 from lacunet.text import assigned, conditional
 
 
@@ -47,10 +47,10 @@ class Asked(NamedTuple):
         'P(Y=y | do(X=x), Z=z)'
         """
         pairs = zip(self.names, states, strict=True)
-        return self._written([assigned(named(name), state) for name, state in pairs])
+        return self._written([assigned(node_text(name), state) for name, state in pairs])
 
     def __str__(self) -> str:
-        return self._written([*map(named, self.names)])
+        return self._written([*map(node_text, self.names)])
 
     def _written(self, words: Sequence[str]) -> str:
         """The query with a word for each variable, in the order of the axes."""

@@ -19,7 +19,7 @@ from lacunet.missingness.limits import (
     MAX_SUBMODEL_WORK,
 )
 from lacunet.missingness.refute.ordered_query import Asked
-from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reached, subsets
+from lacunet.missingness.separation.mixed import HiddenCause, MixedGraph, reachable, subsets
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Mechanism, Node
 
@@ -169,7 +169,7 @@ def _is_connected(graph: MixedGraph) -> bool:
             yield partner
 
     start: list[Node] = [graph.variables[0]]
-    return len(reached(start, joined)) == len(graph.order)
+    return len(reachable(start, joined)) == len(graph.order)
 
 
 def _near(graph: MixedGraph, query: Sequence[str]) -> list[str]:

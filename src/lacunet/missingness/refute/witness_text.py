@@ -20,7 +20,8 @@ def two_models(witness: Witness, network: Network) -> Rows:
     Of two states only the second is listed. States have their names where the model has as many of
     them as the network.
     """
-    asked, (left, right) = witness.asked, witness.answers
+    asked = witness.asked
+    left, right = witness.answers
     apart = np.abs(left - right)
     cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
     if left.shape[-1] == 2:
@@ -56,7 +57,9 @@ def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str
     if not isinstance(node, str):
         return str(index)
     states = network.states(node)
-    return states[index] if witness.submodel.states(node) == len(states) else f"#{index + 1}"
+    if witness.submodel.states(node) == len(states):
+        return states[index]
+    return f"#{index + 1}"
 
 
 def _both(left: float, right: float) -> list[str]:

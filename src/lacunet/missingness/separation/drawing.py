@@ -37,14 +37,16 @@ from lacunet.missingness.errors import (
     without_mechanism,
 )
 from lacunet.missingness.graph_text import parse_statements
-from lacunet.missingness.separation.mixed import MixedGraph, projected, reached
+from lacunet.missingness.separation.mixed import MixedGraph, project_out, reachable
 from lacunet.network.formats.files import AnyNetwork, as_network
 from lacunet.network.network import Network, Scope
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named, quoted, variable_of
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text, quoted, variable_of
 from lacunet.text import counted, listed
 
 Pair = tuple[Node, Node]
-Order = tuple[str, str]  # of two variables, the first of which is shown only where the second is
+MechanismOrder = tuple[
+    str, str
+]  # of two variables, the first of which is shown only where the second is
 
 
 @dataclass(frozen=True, init=False)
@@ -56,7 +58,7 @@ class Drawing:
     hidden: tuple[Pair, ...]  # pairs of nodes with a hidden common cause
     latent: Scope  # variables that no data ever show
     selection: tuple[Node, ...] | None  # causes of R[*]; None if every row was recorded
-    monotone: tuple[Order, ...]  # the first is shown only where the second is
+    monotone: tuple[MechanismOrder, ...]  # the first is shown only where the second is
     mixed: MixedGraph = field(repr=False)  # all but the latent ones, which became hidden causes
 
     def __init__(
@@ -66,8 +68,10 @@ class Drawing:
         hidden: Iterable[Pair] = (),
         latent: Collection[str] = (),
         selection: Iterable[Node] | None = None,
-        monotone: Iterable[Order] = (),
+        monotone: Iterable[MechanismOrder] = (),
     ) -> None:
+        if causes is None and (hidden or selection is not None or monotone):
+            causes = {}
         if not isinstance(causes, Mapping):
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",
@@ -78,6 +82,7 @@ class Drawing:
                 "R[*] is whether a row was recorded, not the mechanism of a variable.",
                 "give its causes as selection=[...]; rename a variable that is called '*'.",
             )
+
         network = as_network(network)
         nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
         rank_of = {node: rank for rank, node in enumerate(nodes)}
@@ -88,16 +93,19 @@ class Drawing:
             for name, nodes in causes.items()
         }
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
+
         for later, earlier in ordered:  # R[later] <= R[earlier] is an edge with zeros
             above.setdefault(later, []).append(earlier)
         if selection is not None:
             above[SELECTION] = [*selection]
         causes_of = _checked_causes(network, above, pairs, rank_of)
+
+        # The graph that searches work on; what no row shows is projected out.
         parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
         unseen = {checked_node(network, name) for name in latent}
         mixed = MixedGraph.of(parents | causes_of, pairs, monotone=ordered)
         gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
-        mixed = reduce(projected, gone, mixed)
+        mixed = reduce(project_out, gone, mixed)
         chosen = causes_of.pop(SELECTION, None)
         vars(self).update(
             network=network,
@@ -153,7 +161,7 @@ class Drawing:
         def before(name: str) -> list[str]:
             return [earlier for later, earlier in self.monotone if later == name]
 
-        return reached(before(variable), before)
+        return reachable(before(variable), before)
 
     def category(self) -> str:
         """How the data go missing: "MCAR", "MAR" or "MNAR"."""
@@ -180,7 +188,7 @@ class Drawing:
                 "mechanism, and no always observed variable blocks it."
             )
         if graph.selection:
-            causes = [*map(named, graph.sorted(graph.parents[SELECTION]))] or ["chance"]
+            causes = [*map(node_text, graph.sorted(graph.parents[SELECTION]))] or ["chance"]
             verb = "decides" if len(causes) == 1 else "decide"
             words += f" Rows are a selection: {', '.join(causes)} {verb} which are recorded."
         return words
@@ -215,7 +223,7 @@ class Drawing:
             return self
         return self.with_parts(network=network)
 
-    def orders(self, columns: Collection[str]) -> tuple[Order, ...]:
+    def orders(self, columns: Collection[str]) -> tuple[MechanismOrder, ...]:
         """The orders R[later] <= R[earlier] that rows can contradict where these columns are read.
 
         Where the later one is not read, such rows look like all others that miss the earlier one.
@@ -259,7 +267,7 @@ class Drawing:
         return (*parts, tuple(self.causes.items()))
 
 
-def check_orders(orders: Iterable[Order], distinct: Mapping[Scope, Rows]) -> None:
+def check_orders(orders: Iterable[MechanismOrder], distinct: Mapping[Scope, Rows]) -> None:
     """Refuse rows that a graph says do not exist: no model of it has them.
 
     Raises
@@ -271,7 +279,7 @@ def check_orders(orders: Iterable[Order], distinct: Mapping[Scope, Rows]) -> Non
         raise error
 
 
-def _against(rows_of: Mapping[Order, Rows]) -> Iterator[AgainstGraphError]:
+def _against(rows_of: Mapping[MechanismOrder, Rows]) -> Iterator[AgainstGraphError]:
     for (later, earlier), rows in rows_of.items():
         is_against = rows.is_shown([later]) & ~rows.is_shown([earlier]) & (rows.weights > 0)
         if number := whole_rows(float(rows.counts[is_against].sum())):
@@ -306,7 +314,7 @@ def check_edge(network: Network, cause: Node, effect: str) -> None:
     """Refuse an edge into a variable, unless it only repeats one of the network."""
     for node in (cause, effect):
         checked_node(network, node)
-    edge = f"{named(cause)} -> {quoted(effect)}"
+    edge = f"{node_text(cause)} -> {quoted(effect)}"
     if isinstance(cause, Mechanism):
         raise MissingnessGraphError(
             f"{edge}: a mechanism cannot cause a variable of the network.",
@@ -327,7 +335,7 @@ def mechanisms_in(nodes: Iterable[Node]) -> list[str]:
 
 
 def _self_loop(node: Node) -> MissingnessGraphError:
-    return MissingnessGraphError(f"{named(node)} has an edge to itself.")
+    return MissingnessGraphError(f"{node_text(node)} has an edge to itself.")
 
 
 def _checked_hidden(
@@ -336,7 +344,8 @@ def _checked_hidden(
     """The pairs with a hidden common cause, each once, variables before mechanisms."""
     pairs = set()
     for left, right in hidden:
-        first, second = checked_node(network, left), checked_node(network, right)
+        first = checked_node(network, left)
+        second = checked_node(network, right)
         if first == second:
             raise _self_loop(first)
         pairs.add((first, second) if rank_of[first] < rank_of[second] else (second, first))
@@ -375,7 +384,7 @@ def _checked_causes(
     try:
         TopologicalSorter(ordered).prepare()
     except CycleError as error:
-        path = " -> ".join(map(named, error.args[1]))
+        path = " -> ".join(map(node_text, error.args[1]))
         raise MissingnessGraphError(f"the mechanisms form a cycle: {path}.") from None
     return ordered
 
@@ -390,4 +399,4 @@ def _causes_by_rule(
         return [cause for cause in causes[node] if isinstance(cause, Mechanism)]
 
     known = (m for m in map(Mechanism, scope) if m in causes)
-    return {*scope, *(m for m in known if mechanism not in reached([m], above))}
+    return {*scope, *(m for m in known if mechanism not in reachable([m], above))}

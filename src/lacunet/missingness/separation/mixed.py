@@ -14,11 +14,11 @@ the parents and bidirected neighbours if it came against an arrow. At a node rea
 arrowhead, going on to these makes it a collider: that needs a given descendant, so the node is
 among the given ones and their ancestors.
 
-Below: `cut`, `projected` and `directed` make one graph from another, and `Meter` says how much work
-a search may do. Work is counted in steps along edges, so that it never depends on time. A search
-works on its own copy of the graph (`MixedGraph.metered`); what is derived from the copy carries the
-same meter. Results are remembered for the copy only: what an earlier search has found does not
-change how far this one gets.
+Below: `cut`, `project_out` and `without_bidirected` make one graph from another, and `Meter` says
+how much work a search may do. Work is counted in steps along edges, so that it never depends on
+time. A search works on its own copy of the graph (`MixedGraph.metered`); what is derived from the
+copy carries the same meter. Results are remembered for the copy only: what an earlier search has
+found does not change how far this one gets.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
-from lacunet.network.nodes import SELECTION, Mechanism, Node, named
+from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text
 
 Nodes = frozenset[Node]
 _NONE: Nodes = frozenset()
@@ -46,10 +46,10 @@ class HiddenCause(NamedTuple):
     two: Node
 
     def __str__(self) -> str:
-        return f"U[{named(self.one)}, {named(self.two)}]"
+        return f"U[{node_text(self.one)}, {node_text(self.two)}]"
 
 
-def reached(
+def reachable(
     start: Iterable[Anything], following: Callable[[Anything], Iterable[Anything]]
 ) -> frozenset[Anything]:
     """Everything that steps lead to from the start, which belongs to it."""
@@ -203,7 +203,7 @@ class MixedGraph:
     def closure(self, mechanisms: Iterable[Mechanism]) -> frozenset[Mechanism]:
         """The mechanisms, their mechanism parents and those that show the others, and so on."""
         inside = frozenset(self.mechanisms)
-        return reached(inside.intersection(mechanisms), lambda m: self.above[m] & inside)
+        return reachable(inside.intersection(mechanisms), lambda m: self.above[m] & inside)
 
     def near(self, nodes: Iterable[Node]) -> set[str]:
         """The variables joined to one of the nodes by an edge."""
@@ -352,7 +352,7 @@ def _of_variables(nodes: Iterable[Node]) -> tuple[Mechanism, ...]:
 def path_in_words(path: Sequence[Node], arrows: Sequence[str]) -> str:
     """A path written with some arrows between its nodes."""
     steps = zip(arrows, path[1:], strict=True)
-    return named(path[0]) + "".join(f" {arrow} {named(node)}" for arrow, node in steps)
+    return node_text(path[0]) + "".join(f" {arrow} {node_text(node)}" for arrow, node in steps)
 
 
 def _set_bits(bits: int) -> Iterator[int]:
@@ -378,11 +378,11 @@ def districts(graph: MixedGraph, nodes: Nodes) -> list[Nodes]:
     all_districts: list[Nodes] = []
     for node in graph.sorted(nodes):
         if not any(node in district for district in all_districts):
-            all_districts.append(reached([node], lambda member: graph.siblings[member] & nodes))
+            all_districts.append(reachable([node], lambda member: graph.siblings[member] & nodes))
     return all_districts
 
 
-def topological(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[Node, ...]:
+def topological_nodes(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[Node, ...]:
     """The nodes, parents first; as near to the order of the graph as that allows.
 
     Of those that can come next, the one of the lowest ``rank``; by default they are all alike.
@@ -397,7 +397,7 @@ def topological(graph: MixedGraph, rank: Callable[[Node], Any] = bool) -> tuple[
 
 
 @lru_cache(maxsize=1024)
-def projected(graph: MixedGraph, node: Node) -> MixedGraph:
+def project_out(graph: MixedGraph, node: Node) -> MixedGraph:
     """The graph of the other nodes when this one is not observed: its latent projection.
 
     What led through the node stays joined: its parents become parents of its children, and its
@@ -419,7 +419,7 @@ def projected(graph: MixedGraph, node: Node) -> MixedGraph:
     return graph.with_edges(parents, hidden)
 
 
-def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
+def without_bidirected(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
     """A graph without bidirected edges whose models include all models of this one.
 
     Along a topological order, each node gets an edge from every earlier node of its
@@ -429,7 +429,7 @@ def directed(graph: MixedGraph, order: Sequence[Node]) -> MixedGraph:
     parents: dict[Node, Nodes] = {}
     for node in graph.order:
         earlier = frozenset(order[: order.index(node)])
-        district = reached([node], lambda member: graph.siblings[member] & earlier)  # noqa: B023
+        district = reachable([node], lambda member: graph.siblings[member] & earlier)  # noqa: B023
         above = district.union(*(graph.parents[member] for member in district))
         parents[node] = above - {node}
     return graph.with_edges(parents, ())

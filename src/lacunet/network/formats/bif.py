@@ -99,7 +99,7 @@ def _variable(cursor: Cursor, variable: str, location: str) -> Declared:
     properties += _properties(cursor)
     cursor.take(_END, "'property' or '}'")
     announced = int(declaration[1])
-    states = names(declaration[2], location, announced)
+    states = listed_names(declaration[2], location, announced)
     if len(states) != announced:
         raise FormatError.state_count(location, variable, announced, states)
     rows = [(mark[1], line) for text, line in properties if (mark := _UNSUPPORTED.fullmatch(text))]
@@ -111,7 +111,8 @@ def _statements(cursor: Cursor) -> Iterator[tuple[str, str]]:
     while not cursor.try_take(_END):
         if not cursor.try_take(_PROPERTY):
             match = cursor.take(_STATEMENT, "a row of numbers with ';' or '}'")
-            text, location = match[1], cursor.source.location(match.start(1))
+            text = match[1]
+            location = cursor.source.location(match.start(1))
             if not _ROW.match(text) and not _WHOLE.match(text):
                 expected = "'( states ) numbers', 'table' or 'default'"
                 raise FormatError.syntax(location, text[:30], expected)
@@ -140,7 +141,7 @@ def _with_table(members: Family, statements: list[tuple[str, str]]) -> Family:
         else:
             # States may hold parentheses, numbers do not: the last one closes the key.
             key, _, numbers = text.removeprefix("(").rpartition(")")
-            rows.append(Row(names(key, where, len(members.parents)), numbers, where))
+            rows.append(Row(listed_names(key, where, len(members.parents)), numbers, where))
     if not statements:
         return members
     if (table := whole.get("table")) is None:
@@ -168,7 +169,9 @@ def _members(variables: Variables, head: str, location: str) -> Family:
 def _names(text: str, variables: Variables, location: str) -> list[str]:
     """The variables of a list; a bare name may hold blanks where the file declares it so."""
     bare_name = text.strip()
-    return [bare_name] if bare_name in variables.positions_of else names(text, location)
+    if bare_name in variables.positions_of:
+        return [bare_name]
+    return listed_names(text, location)
 
 
 def render(network: Network) -> str:
@@ -176,22 +179,22 @@ def render(network: Network) -> str:
     refuse(network, "BIF", ".json", is_one_line, is_one_line)
 
     def names_of(parent: str) -> Iterator[str]:
-        return map(quoted, network.states(parent))
+        return map(bif_name, network.states(parent))
 
     blocks = ["network unknown {\n}\n"]
     for variable in network.variables:
-        states = ", ".join(map(quoted, network.states(variable)))
+        states = ", ".join(map(bif_name, network.states(variable)))
         rows = rows_without_data(network, variable)
         unsupported = "" if rows is None else f'  property lacunet_unsupported = "{rows}";\n'
         blocks.append(
-            f"variable {quoted(variable)} {{\n"
+            f"variable {bif_name(variable)} {{\n"
             f"  type discrete [ {network.cardinality(variable)} ] {{ {states} }};\n"
             f"{unsupported}}}\n"
         )
     for variable in network.variables:
         parents = network.parents(variable)
-        given = f" | {', '.join(map(quoted, parents))}" if parents else ""
-        blocks.append(f"probability ( {quoted(variable)}{given} ) {{\n")
+        given = f" | {', '.join(map(bif_name, parents))}" if parents else ""
+        blocks.append(f"probability ( {bif_name(variable)}{given} ) {{\n")
         for key, numbers in keyed_rows(network, variable, names_of) if network.has_cpts else ():
             blocks.append(f"  {f'({key})' if key else 'table'} {numbers};\n")
         blocks.append("}\n")
@@ -223,7 +226,7 @@ _KEYWORDS = (
 _BARE = re.compile(r'[^\s",;|(){}\[\]\\]+')
 
 
-def names(text: str, location: str, count: int = 0) -> list[str]:
+def listed_names(text: str, location: str, count: int = 0) -> list[str]:
     """The names of a list: between commas, or between blanks where it has no comma.
 
     A name in quotes may hold commas and blanks; so may the only name of a list that should have
@@ -233,10 +236,13 @@ def names(text: str, location: str, count: int = 0) -> list[str]:
     if count == 1 or "," in (re.sub(STRING, "", text) if has_quotes else text):
         if not has_quotes:
             return [name(item, location) for item in text.split(",")]
-        pattern, text = _ITEM, f"{text},"
+        pattern = _ITEM
+        text = f"{text},"
     else:
-        pattern, text = _WORD, text.strip() or ","
-    listed, offset = [], 0
+        pattern = _WORD
+        text = text.strip() or ","
+    listed = []
+    offset = 0
     while offset < len(text):
         match = pattern.match(text, offset)
         if not match:
@@ -262,7 +268,7 @@ def name(text: str, location: str) -> str:
     return text
 
 
-def quoted(text: str) -> str:
+def bif_name(text: str) -> str:
     """A name as BIF carries it: bare where every reader takes it, in quotes elsewhere."""
     if _BARE.fullmatch(text) and "//" not in text and "/*" not in text:
         return text

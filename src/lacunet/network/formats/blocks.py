@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from lacunet.network.formats.errors import FormatError
-from lacunet.network.formats.source import LONG_STRING, STRING, Cursor, plain
+from lacunet.network.formats.source import LONG_STRING, STRING, Cursor, without_quotes
 
 _WORD = r"[A-Za-z0-9_.]++"
 _BLOCK = re.compile(rf"\s*({_WORD})\s*(?:=\s*)?({_WORD}|{STRING})?\s*\{{")
@@ -41,7 +41,7 @@ class BracedBlock:
     def word(self, key: str, default: str) -> str:
         """The value of a key that is one word or text."""
         value = self.values.get(key)
-        return default if value is None else plain(value.text.strip())
+        return default if value is None else without_quotes(value.text.strip())
 
     def inside(self, kind: str) -> Iterator[BracedBlock]:
         """The blocks of a kind."""
@@ -59,7 +59,7 @@ class Value:
         """The entries of a list in parentheses, ``(a, b)``, or the only one; ``what`` they are."""
         if not _LIST.fullmatch(self.text):
             raise FormatError.syntax(self.location, self.text.strip()[:30], f"{what} as (a, b)")
-        return [plain(entry) for entry in _ONE_ENTRY.findall(self.text)]
+        return [without_quotes(entry) for entry in _ONE_ENTRY.findall(self.text)]
 
     def without_nesting(self) -> str:
         """The text with spaces in place of parentheses."""
@@ -84,8 +84,9 @@ def read_block(
     head = cursor.take(_BLOCK, expected)
     if head[1] not in wanted[kind]:
         raise FormatError.syntax(location, head[0].strip()[:30], expected)
-    block = BracedBlock(head[1], plain(head[2] or ""), location)
-    outer, cursor.within = cursor.within, f"the block {f'{block.kind} {block.name}'.strip()}"
+    block = BracedBlock(head[1], without_quotes(head[2] or ""), location)
+    outer = cursor.within
+    cursor.within = f"the block {f'{block.kind} {block.name}'.strip()}"
     while not cursor.try_take(_END):
         _take_item(cursor, wanted, block)
     cursor.within = outer

@@ -20,17 +20,11 @@ import numpy as np
 
 from lacunet.errors import warn
 from lacunet.limits import gibibytes
+from lacunet.network.checks import ROW_SUM_TOLERANCE, problem_of
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source, numerals, read_numbers
-from lacunet.network.network import (
-    ROW_SUM_TOLERANCE,
-    FloatArray,
-    Mask,
-    Network,
-    NetworkError,
-    Scope,
-    problem_of,
-)
+from lacunet.network.network import FloatArray, Mask, Network, Scope
 from lacunet.text import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.
@@ -39,7 +33,7 @@ REFUSED_DEVIATION = 1e-2
 
 MOST_AXES = 64  # of a NumPy array
 
-Order = Literal["parents first", "child first", "reversed"]
+AxisOrder = Literal["parents first", "child first", "reversed"]
 
 
 @dataclass(frozen=True)
@@ -183,11 +177,18 @@ def family(variables: Variables, child: str, parents: Sequence[str], location: s
     )
     positions = tuple(declared[name] for name in (*parents, child))
     limit = variables.source.limit
-    return Family(child, tuple(parents), positions, location, lambda _: location, limit)
+    return Family(
+        child=child,
+        parents=tuple(parents),
+        positions=positions,
+        location=location,
+        location_of=lambda _: location,
+        limit=limit,
+    )
 
 
 def from_flat(
-    members: Family, numbers: Sequence[float] | FloatArray, order: Order = "parents first"
+    members: Family, numbers: Sequence[float] | FloatArray, order: AxisOrder = "parents first"
 ) -> Family:
     """The family with the CPT whose numbers stand in a row.
 
@@ -222,7 +223,9 @@ def check_nesting(text: str, location: str, members: Family, shape: tuple[int, .
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
     sizes = [math.prod(shape[axis:]) for axis in range(len(shape))] or [1]
-    numbers, starts = 0, []  # the numbers so far, and before each pair that is open
+    # the numbers so far, and before each pair that is open
+    numbers = 0
+    starts = []
     pairs: Counter[tuple[int, int]] = Counter()  # around the same numbers
     for piece in re.split(r"([()])", text):
         if piece == "(":
@@ -243,7 +246,7 @@ def check_nesting(text: str, location: str, members: Family, shape: tuple[int, .
 
 
 def from_states(
-    members: Family, states: Sequence[str], location: str, order: Order = "parents first"
+    members: Family, states: Sequence[str], location: str, order: AxisOrder = "parents first"
 ) -> Family:
     """The family whose CPT holds ones and zeros: one state for each configuration of the parents.
 
@@ -287,7 +290,8 @@ def from_rows(
         number = _row_number(members, row, states or members.positions)
         if number in numbers:
             raise FormatError.duplicate_row(row.location, members.child, members.given(number))
-        numbers[number], locations[number] = _row_numbers(members, row, number), row.location
+        numbers[number] = _row_numbers(members, row, number)
+        locations[number] = row.location
     if default is None and len(numbers) < members.rows:
         missing = next(row for row in range(members.rows) if row not in numbers)
         raise FormatError(
@@ -325,7 +329,8 @@ def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]
 
 
 def _row_numbers(members: Family, row: Row, number: int | None = None) -> list[float]:
-    numbers, needed = read_numbers(row.numbers, row.location, members.child), members.shape[-1]
+    numbers = read_numbers(row.numbers, row.location, members.child)
+    needed = members.shape[-1]
     if len(numbers) != needed:
         given = "" if number is None else members.given(number)
         raise FormatError.wrong_length(row.location, members.child, len(numbers), needed, given)
@@ -339,7 +344,8 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     in silence up to `NOTED_DEVIATION`, with a warning up to `REFUSED_DEVIATION`, not beyond. A
     number below zero by no more than `NOTED_DEVIATION` is a rounding error as well, and zero.
     """
-    name, size = variables.source.name, 0
+    name = variables.source.name
+    size = 0
     family_of: dict[str, Family] = {}
     for members in families:  # one after the other, so that the sum of their sizes is known
         child, location = members.child, members.location
@@ -446,7 +452,8 @@ def _tables_of(name: str, family_of: Mapping[str, Family]) -> dict[str, FloatArr
     """The tables of a file's families, rows rescaled where need be; None if they have none."""
     if all(members.table is None for members in family_of.values()):
         return None
-    tables, noted = {}, []
+    tables = {}
+    noted = []
     for child, members in family_of.items():
         if members.table is None:
             raise FormatError(

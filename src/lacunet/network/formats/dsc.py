@@ -20,7 +20,7 @@ from lacunet.network.formats.draft import (
     refuse,
 )
 from lacunet.network.formats.errors import FormatError
-from lacunet.network.formats.source import SLASH_COMMENTS, STRING, Cursor, Source, plain
+from lacunet.network.formats.source import SLASH_COMMENTS, STRING, Cursor, Source, without_quotes
 from lacunet.network.network import Network
 
 _WORD = rf"(?:{STRING}|[A-Za-z0-9_.-]++)"
@@ -52,17 +52,18 @@ def parse(source: Source) -> Network:
     while cursor.has_more():
         location = cursor.location
         if node := cursor.try_take(_NODE):
-            declared.append(_variable(cursor, plain(node[1]), location))
+            declared.append(_variable(cursor, without_quotes(node[1]), location))
         else:
             match = cursor.take(_PROBABILITY, "'node' or 'probability ( child | parents ) {'")
-            child, parents = plain(match[1]), _words(match[2] or "")
+            child = without_quotes(match[1])
+            parents = _words(match[2] or "")
             blocks.append((child, parents, location, [*_rows(cursor)]))
     variables = declare(source, declared)
     return assemble(variables, (_family(variables, *block) for block in blocks))
 
 
 def _words(text: str) -> list[str]:
-    return [plain(word) for word in _ONE_WORD.findall(text)]
+    return [without_quotes(word) for word in _ONE_WORD.findall(text)]
 
 
 def _variable(cursor: Cursor, name: str, location: str) -> Declared:

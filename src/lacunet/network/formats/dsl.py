@@ -48,7 +48,9 @@ def _definition(node: BracedBlock) -> BracedBlock:
     definitions = [*node.inside("DEFINITION")]
     if len(definitions) > 1:
         raise FormatError.syntax(definitions[1].location, "a second DEFINITION", "another block")
-    return definitions[0] if definitions else BracedBlock("DEFINITION", "", node.location)
+    if definitions:
+        return definitions[0]
+    return BracedBlock("DEFINITION", "", node.location)
 
 
 def _variable(node: BracedBlock) -> Declared:
@@ -58,7 +60,8 @@ def _variable(node: BracedBlock) -> Declared:
 
 
 def _family(node: BracedBlock, variables: Variables) -> Family:
-    value, definition = node.value("PARENTS"), _definition(node)
+    value = node.value("PARENTS")
+    definition = _definition(node)
     parents = value.entries("parents") if value else []
     members = family(variables, node.name, parents, node.location)
     numbers, results = (definition.value(key) for key in ("PROBABILITIES", "RESULTINGSTATES"))

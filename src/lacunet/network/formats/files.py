@@ -16,7 +16,7 @@ from lacunet.atomic_files import replacing, where_instead
 from lacunet.errors import warn
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
-from lacunet.network.catalogue import example, names
+from lacunet.network.catalogue import bundled_names, example
 from lacunet.network.edge_texts import (
     DATA_ALONE,
     FROM_EDGES,
@@ -24,12 +24,13 @@ from lacunet.network.edge_texts import (
     refuse_edges,
     with_arrows,
 )
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import refuse_size
 from lacunet.network.formats.endings import FORMATS, OF_DATA, READABLE_FORMATS
 from lacunet.network.formats.errors import FormatError
-from lacunet.network.formats.names import renamed
+from lacunet.network.formats.names import rename_portably
 from lacunet.network.formats.source import MAX_FILE_BYTES, Source
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 from lacunet.text import did_you_mean, first_of, listed, near_files
 
 _CARRIES_ALL = "lacunet_json"
@@ -101,7 +102,9 @@ def as_learned(value: Any) -> Any:
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
-        return suffix_of(os.fspath(value)) in READABLE_FORMATS or os.fspath(value) in names()
+        return (
+            suffix_of(os.fspath(value)) in READABLE_FORMATS or os.fspath(value) in bundled_names()
+        )
     return isinstance(getattr(value, "network", value), Network)
 
 
@@ -112,7 +115,7 @@ def is_file_of_edges(name: str) -> bool:
 
 def names_network(name: str) -> bool:
     """Whether a text is the name of a bundled network, or of a file with a network's ending."""
-    return suffix_of(name) in READABLE_FORMATS or name in names()
+    return suffix_of(name) in READABLE_FORMATS or name in bundled_names()
 
 
 @clear_arguments
@@ -140,7 +143,7 @@ def read_network(path: str | os.PathLike[str], *, limit: int = MAX_FILE_BYTES) -
     """
     name = os.fspath(path)
     if not os.path.exists(name):
-        if name in names():
+        if name in bundled_names():
             return example(name)
         refuse_edges(name)
     return read_with_text(name, limit)[0]
@@ -152,10 +155,10 @@ def read_with_text(
     """The network in a file, and the text of the file."""
     name = os.fspath(path)
     _format_of(name)  # an ending that is not known is refused before the file is looked for
-    return parsed(name, content_of(name), limit)
+    return parse_content(name, content_of(name), limit)
 
 
-def parsed(name: str, content: bytes, limit: int) -> tuple[Network, str]:
+def parse_content(name: str, content: bytes, limit: int) -> tuple[Network, str]:
     """The network that the content of a file of this name describes, and its text."""
     text = _text_of(name, content, limit)
     return _module_of(name).parse(Source.of(name, text, limit)), text
@@ -204,18 +207,23 @@ def _write(
     network: Network, name: str, learned: str | None = None, *, rename: bool = False
 ) -> None:
     """Write a file, packed where its name says so, and say what it does not carry."""
-    writer, kind, lost = _writer_of(name), _format_of(name), []
+    writer = _writer_of(name)
+    kind = _format_of(name)
+    lost = []
     if kind == _CARRIES_ALL:
         text = writer.render(network, learned)
     else:
         lost = not_carried(
             network, has_support=kind in _CARRIES_SUPPORT, shapes=_SHAPES_CARRIED.get(kind, ())
         )
-        lost += [] if learned is None else ["how sure the CPTs are"]
+        if learned is not None:
+            lost.append("how sure the CPTs are")
         if rename:
             is_portable = getattr(writer, "is_portable", _is_any)
             is_numbered = kind == _WITHOUT_NAMES
-            network, new = renamed(network, writer.render, is_portable, is_numbered=is_numbered)
+            network, new = rename_portably(
+                network, writer.render, is_portable, is_numbered=is_numbered
+            )
             if new:
                 warn(f"{name}: new names: {first_of(new, 20)}.")
         text = writer.render(network)
@@ -254,7 +262,9 @@ def not_carried(
         The shapes of CPTs that there is a place for.
     """
     has_gaps = not all(mask.all() for mask in (network.support or {}).values())
-    cuts, codes, rules = network.cuts_of, network.codes_of, network.not_asked_of
+    cuts = network.cuts_of
+    codes = network.codes_of
+    rules = network.not_asked_of
     shaped = [f"{v} {s.name}" for v, s in network.shapes_of.items() if s.name not in shapes]
     known = [
         (has_gaps and not has_support, "which CPT rows no data support"),
@@ -335,7 +345,7 @@ def _format_of(name: str) -> str:
 
 def near_bundled(name: str) -> str:
     """The bundled network whose name may have been meant, as a hint's last sentence, if any."""
-    meant = did_you_mean(os.path.basename(name).partition(".")[0], names())
+    meant = did_you_mean(os.path.basename(name).partition(".")[0], bundled_names())
     return f" Among the bundled networks: {meant}" if meant else ""
 
 

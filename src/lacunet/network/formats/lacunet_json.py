@@ -25,7 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lacunet.network.cpt import Cpt
 from lacunet.network.dictionary import DictionaryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import (
     Declared,
     Family,
@@ -40,7 +42,7 @@ from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Cursor, Source
 from lacunet.network.interval_names import cuts_from_json, cuts_to_json
 from lacunet.network.mechanisms import MISSING, SHOWN, Mechanisms
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.network.network import Network
 
 FORMAT = "lacunet network"
 NETWORK_VERSION = 1
@@ -67,7 +69,8 @@ class VariableEntry:
 def parse(source: Source) -> Network:
     """The network that a JSON text of ours describes."""
     document = _document(source)
-    entries, hiding = document.get("variables", []), document.get("mechanisms", [])
+    entries = document.get("variables", [])
+    hiding = document.get("mechanisms", [])
     nodes = declare(source, [*map(_variable, entries), *map(_mechanism, hiding)])
     whole = assemble(nodes, (_family(entry, nodes) for entry in (*entries, *hiding)))
     dictionary = {
@@ -90,7 +93,8 @@ def parse(source: Source) -> Network:
             if (variable := entry.content["variable"]) in cpt_of:
                 raise FormatError(f"{entry.location}: a second mechanism of {variable!r}.")
             cpt_of[variable] = whole.cpt(entry.content["name"])
-        graph, latent = document.get("missingness", ""), document.get("latent", ())
+        graph = document.get("missingness", "")
+        latent = document.get("latent", ())
         return network.with_mechanisms(Mechanisms(graph, cpt_of, latent))
     except (DictionaryError, NetworkError) as error:
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
@@ -129,6 +133,8 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
     variables = declare(
         source, [Declared(v, network.states(v), location) for v in network.variables]
     )
+    # Rules are the network's alone, so a state for those who were not asked is no interval here.
+    cuts = {v: points for v, points in network.cuts_of.items() if v not in network.not_asked_of}
     for content in _of_kind(contents, list, location, "a list of networks"):
         families = []
         for member in _of_kind(content, list, location, "a list of variables"):
@@ -140,7 +146,7 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
             network.states_of,
             replicate.parents_of,
             replicate.tables_of,
-            cuts=network.cuts_of,
+            cuts=cuts,
             codes=network.codes_of,
         )
 
@@ -336,9 +342,11 @@ def render(network: Network, learned: str | None = None) -> str:
     if network.tied:
         parts["tied"] = _written(network.tied)
     if network.shapes_of:
-        from lacunet.network.shapes.shape_names import as_json
+        from lacunet.network.shapes.shape_names import shape_as_json
 
-        parts["shapes"] = _written({v: as_json(shape) for v, shape in network.shapes_of.items()})
+        parts["shapes"] = _written(
+            {v: shape_as_json(shape) for v, shape in network.shapes_of.items()}
+        )
     if network.bootstrap is not None:
         members = ([_member(net, name) for name in net.variables] for net in network.bootstrap)
         parts["bootstrap"] = _lines(members)

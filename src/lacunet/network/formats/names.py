@@ -14,7 +14,7 @@ from lacunet.network.shapes.noisy_or import NoisyOr
 from lacunet.network.shapes.shape import Shape
 
 
-def renamed(
+def rename_portably(
     network: Network,
     render: Callable[[Network], object],
     is_portable: Callable[[str, str], bool],

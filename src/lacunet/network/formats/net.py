@@ -37,8 +37,8 @@ from lacunet.network.formats.source import (
     Cursor,
     Source,
     numerals,
-    plain,
     read_numbers,
+    without_quotes,
 )
 from lacunet.network.network import FloatArray, Network
 from lacunet.text import listed
@@ -120,7 +120,7 @@ def _variable(name: str, attributes: Attributes, location: str) -> Declared:
     match = _STATES.fullmatch(text)
     if not match:
         raise FormatError.syntax(location, text.strip()[:30], f'states of {name!r} as ("a" "b")')
-    return Declared(name, tuple(map(plain, _ONE_STATE.findall(match[1]))), location)
+    return Declared(name, tuple(map(without_quotes, _ONE_STATE.findall(match[1]))), location)
 
 
 def _family(

@@ -125,7 +125,7 @@ class Cursor:
         return FormatError.syntax(self.location, snippet[0] if snippet else None, expected)
 
 
-def plain(word: str) -> str:
+def without_quotes(word: str) -> str:
     """A name that may be in quotes."""
     return unquoted(word) if word.startswith('"') else word
 

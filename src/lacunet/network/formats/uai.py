@@ -14,9 +14,9 @@ import math
 import re
 
 from lacunet.network.formats.draft import (
+    AxisOrder,
     Declared,
     Family,
-    Order,
     Variables,
     assemble,
     declare,
@@ -52,7 +52,7 @@ def parse(source: Source) -> Network:
     families, is_agrum = _families(cursor, variables)
     if is_agrum and any(len(members.parents) > 1 for members in families):
         warn_of_agrum(source.name)
-    order: Order = "reversed" if is_agrum else "parents first"
+    order: AxisOrder = "reversed" if is_agrum else "parents first"
     tables = (from_flat(members, _numbers(cursor, members), order) for members in families)
     network = assemble(variables, tables)
     cursor.check_end()
@@ -85,7 +85,8 @@ def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]
     count = _count(cursor, "the number of functions", len(cursor.source.text))
     if count != len(names):
         raise FormatError.syntax(location, str(count), f"one function for {len(names)} variables")
-    families, has_comment = [], set()
+    families = []
+    has_comment = set()
     for _ in range(count):
         location = cursor.skip_blanks()
         size = _count(cursor, "the size of a scope", len(names))
@@ -102,7 +103,8 @@ def _families(cursor: Cursor, variables: Variables) -> tuple[list[Family], bool]
 
 def _numbers(cursor: Cursor, members: Family) -> list[float]:
     """The numbers of a table, after their number, which must be that of its cells."""
-    child, needed = members.child, math.prod(members.shape)
+    child = members.child
+    needed = math.prod(members.shape)
     location = cursor.skip_blanks()
     announced = _count(cursor, f"the size of the table of {child!r}", len(cursor.source.text))
     if announced != needed:

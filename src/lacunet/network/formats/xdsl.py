@@ -11,9 +11,9 @@ it means them.
 from __future__ import annotations
 
 from lacunet.network.formats.draft import (
+    AxisOrder,
     Declared,
     Family,
-    Order,
     Variables,
     assemble,
     declare,
@@ -77,7 +77,7 @@ def parse(source: Source) -> Network:
                 "let GeNIe turn it into a node with a CPT, then save again.",
             )
     variables = declare(source, [_variable(node) for node in _in_order(nodes)])
-    order: Order = "reversed" if _is_agrum(root) else "parents first"
+    order: AxisOrder = "reversed" if _is_agrum(root) else "parents first"
     if order == "reversed" and any(len(_parents(node)) > 1 for node in nodes):
         warn_of_agrum(source.name)
     shapes: dict[str, Shape] = {}
@@ -127,7 +127,9 @@ def _variable(node: Element) -> Declared:
     return Declared(node.attribute("id"), states, node.location, next(unsupported, None))
 
 
-def _family(node: Element, variables: Variables, order: Order, shapes: dict[str, Shape]) -> Family:
+def _family(
+    node: Element, variables: Variables, order: AxisOrder, shapes: dict[str, Shape]
+) -> Family:
     """The family of a node; if it is a noisy-MAX, ``shapes`` has that."""
     members = family(variables, node.attribute("id"), _parents(node), node.location)
     if node.tag == "deterministic":
@@ -166,7 +168,8 @@ def render(network: Network) -> str:
         lines.append(f"    <{tag} {attribute('id', variable)}>")
         parents = network.parents(variable)
         lines += [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
-        lines += [f"      {tagged('parents', ' '.join(parents))}"] if parents else []
+        if parents:
+            lines.append(f"      {tagged('parents', ' '.join(parents))}")
         if variable in noisy:
             lines += noisy_max_lines(network, variable)
         else:

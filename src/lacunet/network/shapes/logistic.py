@@ -21,13 +21,11 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
-from lacunet.network.shapes.shape import Shaped, StatesOfAxes
-
-LARGEST_LOG_ODDS = 30.0  # a log odds, or a log odds ratio
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
+from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Logistic:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         sizes = tuple(map(len, states))
         baselines = [0] * len(parents)
         effects = MainEffects.of(sizes[:-1], baselines)
@@ -64,14 +62,17 @@ class MultinomialLogit:
     pseudo_counts: FloatArray
     effects: MainEffects
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         total = counts.sum()
         if not total > 0:
             return np.full(self.shape, 1 / self.shape[-1]) if near is None else near
         shares = counts.reshape(-1, self.shape[-1]).T / total
         in_row = shares.sum(axis=0)
-        number, effects = len(self.parameter_names), self.effects
+        number = len(self.parameter_names)
+        effects = self.effects
         others = self.shape[-1] - 1
 
         def likelihood(parameters: FloatArray) -> Slope:
@@ -96,6 +97,7 @@ class MultinomialLogit:
                 start,
                 np.full(number, -LARGEST_LOG_ODDS),
                 np.full(number, LARGEST_LOG_ODDS),
+                last_gain,
             )
         )
 

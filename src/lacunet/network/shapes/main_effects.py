@@ -18,7 +18,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.network.network import FloatArray, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray
 from lacunet.network.shapes.shape import StatesOfAxes
 
 Integers = NDArray[np.integer]
@@ -93,8 +94,10 @@ class MainEffects:
         by_second = (self.second.T * table.sum(axis=0)) @ self.second
         split = len(by_first)
         products = np.empty((self.columns, self.columns))
-        products[:split, :split], products[split:, split:] = by_first, by_second
-        products[:split, split:], products[split:, :split] = both, both.T
+        products[:split, :split] = by_first
+        products[split:, split:] = by_second
+        products[:split, split:] = both
+        products[split:, :split] = both.T
         return products
 
 
@@ -131,7 +134,7 @@ def backed_by_states(rows: FloatArray) -> FloatArray:
     return np.where(rows > 0, rows, backing)
 
 
-def check_size(name: str, variable: str, states: StatesOfAxes) -> None:
+def check_table_rows(name: str, variable: str, states: StatesOfAxes) -> None:
     """Refuse a shape whose table would have too many rows."""
     rows = prod(map(len, states[:-1]))
     if rows > MAX_PARENT_CONFIGURATIONS:

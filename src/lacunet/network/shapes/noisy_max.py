@@ -33,22 +33,24 @@ from typing import Any
 import numpy as np
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import FloatArray, Mask, Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 INCREMENT_OF_CERTAINTY = 30.0  # an increment: what is more is a probability of one
 ONE_CAUSE = 0.5  # pseudo-counts of each state where there is one cause
 NO_CAUSE = 0.1  # the same where there is none
 ROUNDING_OF_INCREMENT = 1e-13  # an increment that a table shows: what is less is none
-SMALLEST_START, LARGEST_START = 1e-3, 2.0
+SMALLEST_START = 1e-3
+LARGEST_START = 2.0
 
 
 @clear_arguments
@@ -83,7 +85,7 @@ class NoisyMax:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         child = absent_index("NoisyMax", variable, states[-1], self.absent, variable)
         if child not in (0, len(states[-1]) - 1):
             raise NetworkError(
@@ -91,7 +93,14 @@ class NoisyMax:
                 f" of no effect is between others: {list(states[-1])}.",
                 "order its states from none to most, or from most to none.",
             )
-        return independent_causes("NoisyMax", self.absent, variable, parents, states, child)
+        return independent_causes(
+            name="NoisyMax",
+            absent=self.absent,
+            variable=variable,
+            parents=parents,
+            states=states,
+            child=child,
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -149,7 +158,9 @@ class IndependentCauses:
     effects: MainEffects
     is_reversed: bool
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         if not counts.any():
             counts = self.pseudo_counts
@@ -160,7 +171,7 @@ class IndependentCauses:
         for level in range(len(increments)):
             start = None if begin is None else begin[level]
             increments[level] = fitted_level(
-                not_above[:, level], rows[:, level + 1], self.effects, start
+                not_above[:, level], rows[:, level + 1], self.effects, start, last_gain
             )
         return self.table(increments.ravel())
 
@@ -234,7 +245,11 @@ class IndependentCauses:
 
 
 def fitted_level(
-    no: FloatArray, yes: FloatArray, effects: MainEffects, start: FloatArray | None
+    no: FloatArray,
+    yes: FloatArray,
+    effects: MainEffects,
+    start: FloatArray | None,
+    last_gain: float,
 ) -> FloatArray:
     """The increments of one level that make counts likeliest.
 
@@ -244,6 +259,8 @@ def fitted_level(
         For each parent configuration the rows below the level, and those at it.
     start
         Increments that cannot be far.
+    last_gain
+        What the last step of Newton's method promises at most.
     """
     total = no.sum() + yes.sum()
     number = effects.columns
@@ -255,12 +272,12 @@ def fitted_level(
 
     def likelihood(increments: FloatArray) -> Slope:
         size = effects.values(increments)  # D(u)
-        with np.errstate(divide="ignore", invalid="ignore"):  # where there is no increment
-            odds = np.where(seen, yes / np.expm1(size), 0.0)
-            value = float(yes[seen] @ np.log(-np.expm1(-size[seen])) - no @ size)
-            bend = np.where(seen, odds / -np.expm1(-size), 0.0)
-        if not np.isfinite(value):
+        reached = np.where(seen, -np.expm1(-size), 1.0)  # P(at the level), where it was seen
+        if not reached.all():  # what was seen would be impossible
             return Slope(-np.inf, np.zeros(number), np.zeros((number, number)))
+        value = float(yes @ np.log(reached) - no @ size)
+        odds = yes * np.exp(-size) / reached
+        bend = odds / reached
         return Slope(value, effects.sums(odds - no), effects.products(bend))
 
     mean = -np.log1p(-min(float(yes.sum()), 1 - 1e-6)) / number
@@ -268,7 +285,7 @@ def fitted_level(
     begin = even if start is None else np.clip(start, *bounds)
     if not (effects.values(begin)[seen] > 0).all():  # what was seen would be impossible
         begin = even
-    return maximum(likelihood, begin, *bounds)
+    return maximum(likelihood, begin, *bounds, last_gain)
 
 
 def _sums_from(by_level: FloatArray) -> FloatArray:

@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
-from lacunet.network.shapes.main_effects import check_size
+from lacunet.network.shapes.main_effects import check_table_rows
 from lacunet.network.shapes.noisy_max import independent_causes
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
@@ -54,7 +54,7 @@ class NoisyOr:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         for axis, of_axis in zip((variable, *parents), (states[-1], *states[:-1]), strict=True):
             if len(of_axis) != 2:
                 raise NetworkError(
@@ -63,7 +63,14 @@ class NoisyOr:
                     f'take shapes={{"{variable}": "noisy-max"}}, for more states.',
                 )
         child = absent_index("NoisyOr", variable, states[-1], self.absent, variable)
-        return independent_causes("NoisyOr", self.absent, variable, parents, states, child)
+        return independent_causes(
+            name="NoisyOr",
+            absent=self.absent,
+            variable=variable,
+            parents=parents,
+            states=states,
+            child=child,
+        )
 
     def __str__(self) -> str:
         return self.name

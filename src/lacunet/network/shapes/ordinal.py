@@ -28,13 +28,12 @@ from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.main_effects import (
     MainEffects,
     backed_by_states,
-    check_size,
+    check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
-from lacunet.network.shapes.shape import Shaped, StatesOfAxes
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
+from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
-LARGEST_LOG_ODDS = 30.0  # a log odds, or a log odds ratio
 SMALLEST_GAP = 1e-12  # between two thresholds: a state between them is never reached
 
 
@@ -46,7 +45,7 @@ class Ordinal:
 
     def of(self, variable: str, parents: tuple[str, ...], states: StatesOfAxes) -> Shaped:
         """The same for the CPT of a variable."""
-        check_size(self.name, variable, states)
+        check_table_rows(self.name, variable, states)
         sizes = tuple(map(len, states))
         baselines = [0] * len(parents)
         names = [f"odds of at most {state}" for state in states[-1][:-1]]
@@ -73,7 +72,9 @@ class CumulativeLogit:
         """How many thresholds there are: the first parameters."""
         return self.shape[-1] - 1
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         total = counts.sum()
         if not total > 0:
@@ -83,7 +84,9 @@ class CumulativeLogit:
             return np.ones(self.shape)
         shares = counts.reshape(-1, self.shape[-1]).T / total
         between = shares[1:-1].sum(axis=1)  # of the states that have a gap
-        number, steps, effects = len(self.parameter_names), self.thresholds, self.effects
+        number = len(self.parameter_names)
+        steps = self.thresholds
+        effects = self.effects
         to_thresholds = np.tri(steps)  # from the first one and the gaps
 
         def likelihood(gaps: FloatArray) -> Slope:
@@ -99,7 +102,8 @@ class CumulativeLogit:
             by_score = effects.sums(shares[:-1] * up - shares[1:] * down)
             weights = (shares[:-1] + shares[1:]) * up * down
             of_each = effects.sums(weights)
-            gradient, curvature = np.empty(number), np.empty((number, number))
+            gradient = np.empty(number)
+            curvature = np.empty((number, number))
             gradient[:steps] = to_thresholds.T @ by_score[:, 0]
             gradient[steps:] = -by_score[:, 1:].sum(axis=0)
             curvature[:steps, :steps] = to_thresholds.T * of_each[:, 0] @ to_thresholds
@@ -113,11 +117,12 @@ class CumulativeLogit:
             curvature[diagonal, diagonal] += odds / -np.expm1(-room)
             return Slope(value, gradient, curvature)
 
-        low, high = np.full(number, -LARGEST_LOG_ODDS), np.full(number, LARGEST_LOG_ODDS)
+        low = np.full(number, -LARGEST_LOG_ODDS)
+        high = np.full(number, LARGEST_LOG_ODDS)
         low[1:steps] = SMALLEST_GAP
         begin = self._even_start(shares) if near is None else self.parameters(near)
         start = np.concatenate([begin[:1], np.diff(begin[:steps]), begin[steps:]])
-        gaps = maximum(likelihood, np.clip(start, low, high), low, high)
+        gaps = maximum(likelihood, np.clip(start, low, high), low, high, last_gain)
         return self.table(np.concatenate([to_thresholds @ gaps[:steps], gaps[steps:]]))
 
     def parameters(self, table: FloatArray) -> FloatArray:
@@ -149,9 +154,11 @@ class CumulativeLogit:
         if self.thresholds == 0:
             return np.ones(self.shape)
         scores = self._scores(parameters)
-        below, above = np.exp(_log_logistic(scores)), np.exp(_log_logistic(-scores))
+        below = np.exp(_log_logistic(scores))
+        above = np.exp(_log_logistic(-scores))
         rows = np.empty((self.shape[-1], scores.shape[1]))
-        rows[0], rows[-1] = below[0], above[-1]
+        rows[0] = below[0]
+        rows[-1] = above[-1]
         gaps = np.diff(parameters[: self.thresholds])
         rows[1:-1] = below[1:] * above[:-1] * -np.expm1(-gaps)[:, None]
         return np.ascontiguousarray(rows.T).reshape(self.shape)
@@ -193,7 +200,8 @@ class CumulativeLogit:
 
     def _scores(self, parameters: FloatArray) -> FloatArray:
         """For each threshold what it is above each parent configuration: tau - eta."""
-        thresholds, effects = parameters[: self.thresholds], parameters[self.thresholds :]
+        thresholds = parameters[: self.thresholds]
+        effects = parameters[self.thresholds :]
         return np.asarray(thresholds[:, None] - self.effects.values(np.append(0.0, effects)))
 
     def _even_start(self, shares: FloatArray) -> FloatArray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from lacunet.network.shapes.fixed import Fixed
 from lacunet.network.shapes.full_table import TableShape
 from lacunet.network.shapes.logistic import Logistic
@@ -44,7 +44,7 @@ def shape_named(given: Any) -> Shape:
     return named
 
 
-def as_json(shape: Shape) -> object:
+def shape_as_json(shape: Shape) -> object:
     """What a file says of a shape: its name, or an object with its options."""
     if isinstance(shape, Fixed):
         return {"shape": shape.name, "table": shape.table.tolist()}
@@ -58,7 +58,7 @@ def shape_from_json(value: object) -> Shape:
 
     Examples
     --------
-    >>> shape_from_json(as_json(NoisyOr(absent={"Flu": "low"})))
+    >>> shape_from_json(shape_as_json(NoisyOr(absent={"Flu": "low"})))
     NoisyOr(absent={'Flu': 'low'})
     """
     if not isinstance(value, Mapping):

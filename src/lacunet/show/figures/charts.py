@@ -13,7 +13,7 @@ import numpy as np
 
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.network.network import FloatArray
-from lacunet.show.figures.shapes import (
+from lacunet.show.figures.picture import (
     DASHES,
     SERIES,
     SIZE,
@@ -25,7 +25,7 @@ from lacunet.show.figures.shapes import (
     Words,
     stroke,
 )
-from lacunet.show.figures.text_width import fitted, text_width, wrapped
+from lacunet.show.figures.text_width import shorten_to_width, text_width, wrap_words
 from lacunet.text import counted
 
 WIDTH, HEIGHT = 380, 230
@@ -109,7 +109,8 @@ def _legend(labels: Sequence[str], width: float) -> tuple[list[Shape], float]:
     columns = max(1, int((width - 8) // widest))
     shapes: list[Shape] = []
     for number, label in enumerate(labels):
-        x, y = 8 + widest * (number % columns), HEIGHT + 8 + 16 * (number // columns)
+        x = 8 + widest * (number % columns)
+        y = HEIGHT + 8 + 16 * (number // columns)
         shapes.append(Line(stroke((x, y), (x + 22, y)), line_style(number)))
         shapes.append(Words(x + 28, y + 4, label))
     return shapes, HEIGHT + 16.0 * math.ceil(len(labels) / columns) + 6
@@ -126,7 +127,8 @@ def _line(number: int, line: Series, x_axis: _Axis, y_axis: _Axis) -> list[Shape
         there = [k for k in kept if y_axis.shows(line.low[k]) and y_axis.shows(line.high[k])]
         band = [(xs[k], y_axis.pixel(line.high[k])) for k in there]
         band += [(xs[k], y_axis.pixel(line.low[k])) for k in reversed(there)]
-        shapes += [Line(f"{stroke(*band)}Z", f"band-{colour}")] if band else []
+        if band:
+            shapes.append(Line(f"{stroke(*band)}Z", f"band-{colour}"))
     points = [(xs[k], y_axis.pixel(line.y[k])) for k in kept if y_axis.shows(line.y[k])]
     if points and line.is_joined:
         shapes.append(Line(stroke(*points), line_style(number)))
@@ -170,7 +172,8 @@ class _Axis:
         rough = (self.high - self.low) / 4
         power = 10.0 ** math.floor(math.log10(rough))
         step = next(power * m for m in (1, 2, 2.5, 5, 10) if power * m >= rough * 0.999)
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
         return [round(k * step, 12) for k in range(first, last + 1)]
 
     def _log_ticks(self) -> list[float]:
@@ -190,7 +193,8 @@ def _below(axis: _Axis, base: float, label: str) -> list[Shape]:
     words: list[Shape] = []
     free = -math.inf  # to the right of the number before
     for value in axis.ticks:
-        x, text = axis.pixel(value), f"{value:,.9g}"
+        x = axis.pixel(value)
+        text = f"{value:,.9g}"
         if x - _room(text) / 2 >= free:
             words.append(Words(x, base + 16, text, "middle"))
             free = x + _room(text) / 2 + 6
@@ -202,7 +206,8 @@ def ranges(rows: Sequence[tuple[str, Sequence[float]]], label: str) -> Picture:
     """For each name the lower quartile, median, upper quartile and worst, on one log axis."""
     values = [value for _, spread in rows for value in spread]
     left = _label_room([name for name, _ in rows])
-    axis, step = _Axis.over(values, left, WIDTH - RIGHT, is_log=True), 22
+    axis = _Axis.over(values, left, WIDTH - RIGHT, is_log=True)
+    step = 22
     base = 8.0 + step * len(rows)
     shapes: list[Shape] = [_upright(axis.pixel(value), 4, base) for value in axis.ticks]
     for number, (name, spread) in enumerate(rows):
@@ -231,7 +236,7 @@ def _label_room(names: Sequence[str]) -> float:
 
 def short(name: str) -> str:
     """A label, without its middle where it is too long."""
-    return fitted(name, WIDEST_LABEL, SIZE)
+    return shorten_to_width(name, WIDEST_LABEL, SIZE)
 
 
 def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) -> Picture:
@@ -244,12 +249,15 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
     most_lines
         The number of variables to draw, a line each; those missing most often, None for all.
     """
-    total, missing, counts = summary.rows, summary.missing_rows, summary.patterns
+    total = summary.rows
+    missing = summary.missing_rows
+    counts = summary.patterns
     holes = [k for k in np.argsort(-missing) if missing[k] > 0][:most_lines]
     common = counts.commonest(most)
     names = [summary.variables[k] for k in holes]
     is_missing = counts.is_missing(tuple(names), common)
-    shares, rates = (counts.rows[common] / total).tolist(), (missing[holes] / total).tolist()
+    shares = (counts.rows[common] / total).tolist()
+    rates = (missing[holes] / total).tolist()
     step, top = 30, 96
     heights = [top + step * row + step / 2 for row in range(len(names))]
     label = _label_room(names)
@@ -263,7 +271,8 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
             Words(label + 38, y + 4, f"{rate:.0%}"),
         ]
     for column, (pattern, share) in enumerate(zip(is_missing, shares, strict=True)):
-        x, tall = left + step * column + step / 2, 66 * share / tallest
+        x = left + step * column + step / 2
+        tall = 66 * share / tallest
         shapes += [
             Box(x - 7, 84 - tall, 14, tall, "block", f"{share:.1%} of the rows"),
             Words(x, 79 - tall, f"{share:.0%}", "middle"),
@@ -273,7 +282,8 @@ def patterns(summary: MissingSummary, most: int, most_lines: int | None = None) 
             shapes.append(_upright(x, heights[shown[0]], heights[shown[-1]], "link"))
         for y, is_on in zip(heights, pattern, strict=True):
             shapes.append(Disc(x, y, 5, "on" if is_on else "off"))
-    width, height = left + step * len(is_missing) + 12, top + step * len(names) + 6
+    width = left + step * len(is_missing) + 12
+    height = top + step * len(names) + 6
     return Picture(width, height, tuple(shapes), "commonest patterns of missing values")
 
 
@@ -305,7 +315,7 @@ def heat_map(
     is_turned = len(columns) > MOST_ACROSS and len(rows) <= MOST_ACROSS
     if is_turned:
         table, rows, columns, given = table.T, columns, rows, ""
-    lines_ = wrapped(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
+    lines_ = wrap_words(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
     top = 16.0 * len(lines_)
     left = _label_room([*rows, given])
     cell = max(56.0, 14 + max(_room(short(name)) for name in columns))
@@ -369,12 +379,16 @@ def forest(
     known = [end for end in ends if math.isfinite(end)] or [0.0, 1.0]
     if min(known) >= 0 and max(known) <= 1 and max(known) - min(known) > 0.3:
         known = [0.0, 1.0]
-    left, across = _label_room([f"  {estimate.label}" for estimate in estimates]), 300.0
-    axis = _Axis.over([*known, *([] if reference is None else [reference])], left, left + across)
+    left = _label_room([f"  {estimate.label}" for estimate in estimates])
+    across = 300.0
+    values = known if reference is None else [*known, reference]
+    axis = _Axis.over(values, left, left + across)
     shapes: list[Shape] = []
     heads: list[Words] = []
     stretches: list[tuple[float, float]] = []  # of the grid, which leaves the headings free
-    y, start, group = 12.0, 8.0, ""
+    y = 12.0
+    start = 8.0
+    group = ""
     for estimate in estimates:
         if estimate.group != group:
             if y > start + 4:

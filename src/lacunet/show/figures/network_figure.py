@@ -8,9 +8,9 @@ from collections.abc import Collection, Mapping
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism, Node
-from lacunet.show.figures.node_layout import bow, layered
-from lacunet.show.figures.shapes import SIZE, Box, Line, Picture, Shape, Words, corners, stroke
-from lacunet.show.figures.text_width import fitted, text_width
+from lacunet.show.figures.node_layout import bow, lay_out_layers
+from lacunet.show.figures.picture import SIZE, Box, Line, Picture, Shape, Words, corners, stroke
+from lacunet.show.figures.text_width import shorten_to_width, text_width
 from lacunet.text import counted
 
 TALL, LOW = 40.0, 28.0
@@ -47,7 +47,7 @@ def network_picture(
     for mechanism, causes in () if graph is None else graph.causes_of.items():
         size_of[mechanism] = (_room(str(mechanism)), LOW)
         edges += [(cause, mechanism) for cause in sorted(causes, key=str)]
-    layout = layered(size_of, edges, width)
+    layout = lay_out_layers(size_of, edges, width)
     shapes: list[Shape] = []
     for (tail, head), path in layout.path_of.items():
         style = "cause" if isinstance(head, Mechanism) else "edge"
@@ -74,7 +74,7 @@ def _node(
 ) -> list[Shape]:
     width, height = size
     is_variable = not isinstance(node, Mechanism)
-    name = fitted(str(node), LONGEST, SIZE, is_bold=True)
+    name = shorten_to_width(str(node), LONGEST, SIZE, is_bold=True)
     title = "" if name == str(node) else str(node)
     kind = "box" if is_variable else "dashed-box"
     shapes: list[Shape] = [
@@ -83,7 +83,8 @@ def _node(
     ]
     if share is not None:
         shapes.append(Words(x + width / 2, y + 32, f"{share:.0%} missing", "middle", size=10.0))
-        shapes += [Box(x + 2, y + height - 4, (width - 4) * share, 3, "block")] if share else []
+        if share:
+            shapes.append(Box(x + 2, y + height - 4, (width - 4) * share, 3, "block"))
     return shapes
 
 

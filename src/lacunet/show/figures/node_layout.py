@@ -17,7 +17,7 @@ from graphlib import TopologicalSorter
 from itertools import count, pairwise
 from typing import Generic, TypeVar
 
-Node = TypeVar("Node", bound=Hashable)
+LaidOutNode = TypeVar("LaidOutNode", bound=Hashable)
 Point = tuple[float, float]
 
 BOX_GAP = 18.0  # between boxes of a layer
@@ -33,13 +33,13 @@ EDGES_PER_SWEEP = 20_000
 
 
 @dataclass(frozen=True)
-class Placement(Generic[Node]):
+class Placement(Generic[LaidOutNode]):
     """The size of a drawing, the left upper corner of every box, and the path of every edge."""
 
     width: float
     height: float
-    corner_of: Mapping[Node, Point]
-    path_of: Mapping[tuple[Node, Node], str]
+    corner_of: Mapping[LaidOutNode, Point]
+    path_of: Mapping[tuple[LaidOutNode, LaidOutNode], str]
 
 
 @dataclass(eq=False)
@@ -56,11 +56,11 @@ class _Box:
     x: float = 0.0
 
 
-def layered(
-    size_of: Mapping[Node, tuple[float, float]],
-    edges: Sequence[tuple[Node, Node]],
+def lay_out_layers(
+    size_of: Mapping[LaidOutNode, tuple[float, float]],
+    edges: Sequence[tuple[LaidOutNode, LaidOutNode]],
     room: float,
-) -> Placement[Node]:
+) -> Placement[LaidOutNode]:
     """Lay out an acyclic graph.
 
     Parameters
@@ -75,7 +75,7 @@ def layered(
     Examples
     --------
     >>> box = (100.0, 30.0)
-    >>> layout = layered({"A": box, "B": box, "C": box}, [("A", "B"), ("A", "C")], 400)
+    >>> layout = lay_out_layers({"A": box, "B": box, "C": box}, [("A", "B"), ("A", "C")], 400)
     >>> [layout.corner_of[node][1] for node in "ABC"]
     [8.0, 72.0, 72.0]
     """
@@ -88,11 +88,11 @@ def layered(
 
 
 def _laid_out(
-    size_of: Mapping[Node, tuple[float, float]],
-    edges: Sequence[tuple[Node, Node]],
+    size_of: Mapping[LaidOutNode, tuple[float, float]],
+    edges: Sequence[tuple[LaidOutNode, LaidOutNode]],
     room: float,
     share: float,
-) -> Placement[Node]:
+) -> Placement[LaidOutNode]:
     """Lay out with boxes in that share of the room, and bends in all of it."""
     layer_of = _layers(size_of, edges, share * room)
     box_of = {node: _Box(node, *size, layer_of[node], [], []) for node, size in size_of.items()}
@@ -124,21 +124,23 @@ def _laid_out(
 
 
 def _layers(
-    size_of: Mapping[Node, tuple[float, float]], edges: Sequence[tuple[Node, Node]], room: float
-) -> dict[Node, int]:
+    size_of: Mapping[LaidOutNode, tuple[float, float]],
+    edges: Sequence[tuple[LaidOutNode, LaidOutNode]],
+    room: float,
+) -> dict[LaidOutNode, int]:
     """A layer for every node: below its parents, where there is room, and near its children."""
-    parents: dict[Node, list[Node]] = {node: [] for node in size_of}
-    children: dict[Node, list[Node]] = {node: [] for node in size_of}
+    parents: dict[LaidOutNode, list[LaidOutNode]] = {node: [] for node in size_of}
+    children: dict[LaidOutNode, list[LaidOutNode]] = {node: [] for node in size_of}
     for parent, child in edges:
         parents[child].append(parent)
         children[parent].append(child)
-    below: dict[Node, int] = {}  # edges on the longest way down: those with most go first
+    below: dict[LaidOutNode, int] = {}  # edges on the longest way down: those with most go first
     for node in TopologicalSorter(children).static_order():
         below[node] = max((below[child] + 1 for child in children[node]), default=0)
-    layer_of: dict[Node, int] = {}
+    layer_of: dict[LaidOutNode, int] = {}
     taken: defaultdict[int, float] = defaultdict(float)  # of the width of each layer
 
-    def put(node: Node, layers: Iterable[int]) -> None:
+    def put(node: LaidOutNode, layers: Iterable[int]) -> None:
         """Put a node into the first layer that has room; an empty one takes any node."""
         width = size_of[node][0]
         for layer in layers:
@@ -171,7 +173,10 @@ def _chain(parent: _Box, child: _Box, bend_at: dict[tuple[_Box, int], _Box]) -> 
     """
     chain = [parent]
     for layer in range(parent.layer + 1, child.layer):
-        bend = bend_at.setdefault((parent, layer), _Box(None, BEND, 0.0, layer, [], []))
+        bend = bend_at.setdefault(
+            (parent, layer),
+            _Box(node=None, width=BEND, height=0.0, layer=layer, above=[], below=[]),
+        )
         chain.append(bend)
     chain.append(child)
     for upper, lower in pairwise(chain):
@@ -189,7 +194,8 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
     number = sum(len(box.below) for layer in layers for box in layer)
     sweeps = max(2, min(ORDERINGS, EDGES_PER_SWEEP // max(number, 1)))
     _rank(layers)
-    best, fewest = [list(layer) for layer in layers], _crossings(layers)
+    best = [list(layer) for layer in layers]
+    fewest = _crossings(layers)
     for sweep in range(2 * sweeps):
         downwards = sweep % 2 == 0
         for layer in layers[1:] if downwards else layers[-2::-1]:
@@ -199,11 +205,13 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
             for index in range(len(layer) - 1):
                 left, right = layer[index : index + 2]
                 if _cost(right, left) < _cost(left, right):
-                    layer[index], layer[index + 1] = right, left
+                    layer[index] = right
+                    layer[index + 1] = left
                     left.rank, right.rank = right.rank, left.rank
         crossings = _crossings(layers)
         if crossings < fewest:
-            best, fewest = [list(layer) for layer in layers], crossings
+            best = [list(layer) for layer in layers]
+            fewest = crossings
     _rank(best)
     return best
 
@@ -216,7 +224,9 @@ def _rank(layers: list[list[_Box]]) -> None:
 
 def _mean_rank(box: _Box, beside: Sequence[_Box]) -> float:
     """That of its neighbours; a box without any keeps its place."""
-    return sum(other.rank for other in beside) / len(beside) if beside else box.rank
+    if beside:
+        return sum(other.rank for other in beside) / len(beside)
+    return box.rank
 
 
 def _cost(left: _Box, right: _Box) -> int:
@@ -251,14 +261,17 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
         for box in layer:
             box.x += (room - x) / 2
     for sweep in range(SPREADINGS):
-        downwards, both = sweep % 2 == 0, sweep >= SPREADINGS / 2
+        downwards = sweep % 2 == 0
+        both = sweep >= SPREADINGS / 2
         for layer in layers if downwards else reversed(layers):
             _place(layer, [_wish(box, downwards, both) for box in layer], room)
 
 
 def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
     """Where a box would best be, and how much it matters: bends most, long edges are straight."""
-    beside = [*box.above, *box.below] if both else box.above if downwards else box.below
+    beside = box.above if downwards else box.below
+    if both:
+        beside = [*box.above, *box.below]
     if not beside:
         return box.x, 0.1
     weights = [STRAIGHT[(box.node is None) + (other.node is None)] for other in beside]
@@ -288,8 +301,10 @@ def _place(layer: list[_Box], wishes: Sequence[tuple[float, float]], room: float
 
 def _path(chain: Sequence[_Box], tops: Sequence[float], bottoms: Sequence[float]) -> str:
     """A smooth line from below the parent, straight through the layers between, to the child."""
-    parent, child = chain[0], chain[-1]
-    x, y = parent.x + _port(parent, chain[1]), tops[parent.layer] + parent.height
+    parent = chain[0]
+    child = chain[-1]
+    x = parent.x + _port(parent, chain[1])
+    y = tops[parent.layer] + parent.height
     path = f"M{x:.1f},{y:.1f}"
     if y < bottoms[parent.layer] - 1:  # past taller boxes of its layer
         y = bottoms[parent.layer]
@@ -313,7 +328,10 @@ def _curve(x: float, y: float, to_x: float, to_y: float) -> str:
 
 
 def bow(
-    layout: Placement[Node], size_of: Mapping[Node, tuple[float, float]], first: Node, second: Node
+    layout: Placement[LaidOutNode],
+    size_of: Mapping[LaidOutNode, tuple[float, float]],
+    first: LaidOutNode,
+    second: LaidOutNode,
 ) -> str:
     """A bow between the sides of two boxes that face each other."""
     (x, y), (to_x, to_y) = (
@@ -324,5 +342,6 @@ def bow(
         x += size_of[first][0]
     else:
         to_x += size_of[second][0]
-    middle_x, middle_y = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0), (y + to_y) / 2 + 18
+    middle_x = (x + to_x) / 2 + (30 if abs(y - to_y) > 20 else 0)
+    middle_y = (y + to_y) / 2 + 18
     return f"M{x:.1f},{y:.1f}Q{middle_x:.1f},{middle_y:.1f} {to_x:.1f},{to_y:.1f}"

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from html import escape
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Network
 from lacunet.show.figures.network_figure import network_picture
 from lacunet.text import counted
 from lacunet.text_tables import as_html, details
@@ -18,7 +19,7 @@ MAX_CELLS_LISTED = 4_000  # of the CPTs behind the click, all together
 
 def network_html(network: Network, heading: str, listing: object) -> str:
     """A network: drawn, with its variables and its CPTs behind a click each."""
-    parts = [as_html([heading]), drawn(network), details("variables", as_html([listing]))]
+    parts = [as_html([heading]), notebook_figure(network), details("variables", as_html([listing]))]
     if network.has_cpts:
         parts.append(details("CPTs", _cpts_html(network.cpts)))
     return "".join(parts)
@@ -28,7 +29,7 @@ def structure_html(
     network: Network, undirected: Collection[tuple[str, str]], heading: str, edges: str
 ) -> str:
     """A learned structure: drawn, with its edges and CPTs behind a click each."""
-    parts = [as_html([heading]), drawn(network, undirected=undirected)]
+    parts = [as_html([heading]), notebook_figure(network, undirected=undirected)]
     parts.append(details("edges", f"<pre>{escape(edges)}</pre>"))
     parts.append(details("CPTs", _cpts_html(network.cpts)))
     return "".join(parts)
@@ -37,10 +38,10 @@ def structure_html(
 def graph_html(graph: MissingnessGraph, heading: str) -> str:
     """A missingness graph: drawn, with its arrows as text behind a click."""
     arrows = details("arrows", f"<pre>{escape(str(graph))}</pre>")
-    return "".join([as_html([heading]), drawn(graph.network, graph), arrows])
+    return "".join([as_html([heading]), notebook_figure(graph.network, graph), arrows])
 
 
-def drawn(
+def notebook_figure(
     network: Network,
     graph: MissingnessGraph | None = None,
     undirected: Collection[tuple[str, str]] | None = None,
@@ -57,7 +58,9 @@ def drawn(
 
 def _cpts_html(cpts: Iterable[Cpt]) -> str:
     """The CPTs, each behind a click of its own, as far as a notebook should hold them."""
-    shown, left, room = [], 0, MAX_CELLS_LISTED
+    shown = []
+    left = 0
+    room = MAX_CELLS_LISTED
     for cpt in cpts:
         room -= cpt.table.size
         if room >= 0:

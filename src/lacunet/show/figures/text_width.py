@@ -64,23 +64,26 @@ def _width(sign: str, is_bold: bool) -> int:
     return _width(base, is_bold) if base != sign else OF_LETTER[is_bold]
 
 
-def fitted(text: str, room: float, size: float, *, is_bold: bool = False) -> str:
+def shorten_to_width(text: str, room: float, size: float, *, is_bold: bool = False) -> str:
     """A text without its middle, where it is wider than the room.
 
-    >>> fitted("VENTRICULAR_VOLUME", 102, 12)
+    >>> shorten_to_width("VENTRICULAR_VOLUME", 102, 12)
     'VENTRI…OLUME'
     """
     if text_width(text, size, is_bold=is_bold) <= room:
         return text
     for kept in range(len(text) - 1, 1, -1):
-        start, end = text[: kept - kept // 2], text[len(text) - kept // 2 :]
+        start = text[: kept - kept // 2]
+        end = text[len(text) - kept // 2 :]
         shorter = f"{start}{ELLIPSIS}{end}"
         if text_width(shorter, size, is_bold=is_bold) <= room:
             return shorter
     return ELLIPSIS
 
 
-def wrapped(words: Sequence[str], room: float, size: float, *, is_bold: bool = False) -> list[str]:
+def wrap_words(
+    words: Sequence[str], room: float, size: float, *, is_bold: bool = False
+) -> list[str]:
     """Lines of words, none wider than the room; a word that is wider is a line of its own."""
     lines: list[str] = []
     for word in words:

@@ -19,7 +19,7 @@ from typing import Any
 
 from lacunet.atomic_files import writing_to
 from lacunet.errors import LacunetError
-from lacunet.show.figures.shapes import Picture, page_style
+from lacunet.show.figures.picture import Picture, page_style
 from lacunet.text import counted, finite
 
 NETWORK_SAVES = {"save-network": "save the network (JSON)", "save-cpts": "save all CPTs (CSV)"}
@@ -64,6 +64,9 @@ def document(
     allowed
         What the page may do beside running its own scripts: directives of its policy.
     """
+    carried = []
+    if data is not None:
+        carried.append(_data_block(data))
     sheets = [asset(name) for name in ("page.css", *styles)]
     style = "\n".join([*sheets, page_style("".join(body))])
     programs = [asset(name) for name in scripts]
@@ -86,7 +89,7 @@ def document(
             '<link rel="icon" href="data:,">',
             f"<title>{escape(title)}</title>\n<style>{style}</style></head><body>",
             *body,
-            *([] if data is None else [_data_block(data)]),
+            *carried,
             *(f"<script>{program}</script>" for program in programs),
             "</body></html>\n",
         ]
@@ -132,7 +135,7 @@ def write_page(path: str | os.PathLike[str], text: str) -> None:
         file.write(text.encode(errors="backslashreplace"))
 
 
-def named(text: str) -> str:
+def isolated(text: str) -> str:
     """A name as text, isolated from the direction of what is around it."""
     return f"<bdi>{escape(text)}</bdi>"
 
@@ -178,7 +181,9 @@ def section(identifier: str, title: str, *parts: str) -> str:
 
 def paragraph(text: str, kind: str = "") -> str:
     """Plain text, or markup, as a paragraph, if there is any."""
-    return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>" if text else ""
+    if text:
+        return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>"
+    return ""
 
 
 def bullets(items: Iterable[str]) -> str:
@@ -186,7 +191,7 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{item}</li>' for item in items)}</ul>"
 
 
-def folded(summary: str, *parts: str, kind: str = "", is_open: bool = False) -> str:
+def disclosure(summary: str, *parts: str, kind: str = "", is_open: bool = False) -> str:
     """Markup that is shown, or hidden, by a click on its summary."""
     attributes = ""
     if kind:

@@ -18,17 +18,17 @@ from lacunet.inference.elimination.elimination_order import (
     best_order,
     clique_cells,
     greedy_order,
-    joined,
-    numbered,
+    join_scopes,
+    number_nodes,
 )
-from lacunet.learning.uncertainty.shape_parameters import shape_parameters
-from lacunet.missingness.graph import MissingnessGraph, kept_graph
+from lacunet.learning.uncertainty.shape_parameters import ShapeParameters, shape_parameters
+from lacunet.missingness.graph import MissingnessGraph, graph_of_network
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
-from lacunet.show.figures.node_layout import bow, layered
+from lacunet.show.figures.node_layout import bow, lay_out_layers
 from lacunet.show.figures.text_width import text_width
-from lacunet.show.pages.kit import bullets, folded, section
-from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, pack
+from lacunet.show.pages.kit import bullets, disclosure, section
+from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, fixed_rows, pack_numbers
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
 NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
@@ -58,7 +58,7 @@ class ShownNetwork:
     behind: Behind = NOTHING_BEHIND
 
 
-def carried(
+def page_content(
     network: Network,
     behind: Behind = NOTHING_BEHIND,
     *,
@@ -105,13 +105,14 @@ def carried(
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
             "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
+            "uncertainty": behind.uncertainty,
         }
     return data
 
 
 def _packed(network: Network, behind: Behind, digits: int | None, names: Scope) -> dict[str, Any]:
     return {
-        "packed": pack(network, behind, digits, names),
+        "packed": pack_numbers(network, behind, digits, names),
         "digits": digits,
         "has_support": network.support is not None,
         "has_rows": behind.rows is not None,
@@ -135,9 +136,9 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     large as a whole: then the page answers the variables that take little, in any order.
     """
     index_of = {name: number for number, name in enumerate(names)}
-    neighbours = joined(network.families)
+    neighbours = join_scopes(network.families)
     nodes = list(neighbours)
-    graph = numbered(neighbours, _weights(network))
+    graph = number_nodes(neighbours, _weights(network))
     order = greedy_order(graph, [1] * len(nodes))
     if MANY_CELLS < clique_cells(graph, order) <= SEARCHED * MAX_CELLS_IN_BROWSER:
         order = best_order(graph, [order], patience=CELLS_PER_TRY)
@@ -146,7 +147,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
 
 def cliques_size(network: Network) -> float:
     """The cells of the cliques that summing out makes, roughly: in a quickly found order."""
-    graph = numbered(joined(network.families), _weights(network))
+    graph = number_nodes(join_scopes(network.families), _weights(network))
     return clique_cells(graph, greedy_order(graph, [0] * len(graph.weights)))
 
 
@@ -252,7 +253,7 @@ class _Nodes:
 
     def placed(self, room: float, written: Callable[[Node], str]) -> dict[str, Any]:
         """Where everything goes within a width."""
-        layout = layered(self.size_of, [*self.kind_of], room)
+        layout = lay_out_layers(self.size_of, [*self.kind_of], room)
         lines = [(edge, self.kind_of[edge], path) for edge, path in layout.path_of.items()]
         for first, second in self.hidden:
             if first in self.size_of and second in self.size_of:
@@ -322,7 +323,7 @@ CONFOUNDED = (
 
 def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
     """Whether two variables share a hidden common cause, in this graph or the network's own."""
-    graph = graph or kept_graph(network)
+    graph = graph or graph_of_network(network)
     pairs = () if graph is None else graph.hidden
     return any(isinstance(first, str) and isinstance(second, str) for first, second in pairs)
 
@@ -346,7 +347,8 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             "now, grey: less.",
         ]
         if live["intervals"]:
-            lines.append('<span class="swatch whisker"></span> interval, without evidence.')
+            when = "" if live["uncertainty"] else ", without evidence"
+            lines.append(f'<span class="swatch whisker"></span> interval{when}.')
     if data.get("has_support"):
         lines.append(
             '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
@@ -400,11 +402,24 @@ def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str,
 
 
 def _shaped(network: Network, name: str) -> dict[str, Any]:
-    if name not in network.shapes_of or not network.has_cpts:
+    if name not in network.shaped_of or not network.has_cpts:
         return {}
-    shaped = shape_parameters(network, name, None)
-    parameters = [[each.name, f"{each.value:.3g}"] for each in shaped.parameters]
-    return {"shape": {"name": shaped.shape, "scale": shaped.kind, "parameters": parameters}}
+    return {"shape": shape_as_data(shape_parameters(network, name, None))}
+
+
+def shape_as_data(shaped: ShapeParameters) -> dict[str, Any]:
+    """The shape of a CPT, its parameters in words, and what a full table would be beside it."""
+    parameters = []
+    for each in shaped.parameters:
+        ends = "" if each.interval is None else " ({:.3g} to {:.3g})".format(*each.interval)
+        parameters.append([each.name, f"{each.value:.3g}{ends}"])
+    return {
+        "name": shaped.shape,
+        "scale": shaped.kind if parameters else "",
+        "parameters": parameters,
+        "legend": shaped.legend,
+        "beside": shaped.beside_table,
+    }
 
 
 def _ruled(network: Network, name: str) -> dict[str, Any]:
@@ -412,10 +427,8 @@ def _ruled(network: Network, name: str) -> dict[str, Any]:
     rule = network.not_asked_of.get(name)
     if rule is None:
         return {}
-    fixed = np.flatnonzero(network.possible(name).sum(axis=-1).ravel() == 1)
-    starts = np.flatnonzero(np.diff(fixed, prepend=-2) > 1)
-    runs = [[int(run[0]), int(run[-1])] for run in np.split(fixed, starts[1:]) if len(run)]
-    return {"rule": rule.when, "ruled": runs, "by_rule": len(fixed)}
+    runs, number = fixed_rows(network, name)
+    return {"rule": rule.when, "ruled": runs, "by_rule": number}
 
 
 def network_section(
@@ -427,8 +440,8 @@ def network_section(
 ) -> str:
     """The markup of the network: what finds, what asks, the drawing, and room for a CPT.
 
-    ``data`` is what `carried` or `drawing` gave; ``why_not_live`` says why there are no beliefs,
-    if there are none; ``after`` is markup to follow.
+    ``data`` is what `page_content` or `drawing` gave; ``why_not_live`` says why there are no
+    beliefs, if there are none; ``after`` is markup to follow.
     """
     live = data["live"]
     ask = (
@@ -444,7 +457,8 @@ def network_section(
     click_means = (
         '<label>a click means <select id="click-means"><option value="see">seen</option>'
         f'<option value="do"{disabled}>set: do()</option>'
-        '<option value="among">one of several</option></select></label>'
+        '<option value="among">one of several</option>'
+        '<option value="likely">likelihoods</option></select></label>'
     )
     mechanisms = ""
     if data["drawn"].get("with_mechanisms"):
@@ -476,7 +490,7 @@ def network_section(
         f'<div class="bar graph-only">{mechanisms}<span>save the picture:</span><button '
         'type="button" id="save-svg">SVG</button><button type="button" id="save-png">PNG</button>'
         "</div>",
-        folded("How to read and use it", bullets(_reading(data)), kind="how"),
+        disclosure("How to read and use it", bullets(_reading(data)), kind="how"),
         '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
         (panel if "packed" in data else "") + "</div>",
         after,

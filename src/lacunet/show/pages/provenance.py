@@ -14,13 +14,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from lacunet.show.pages.kit import Tile, document, named, paragraph, section, table, tiles
+from lacunet.show.pages.kit import Tile, document, isolated, paragraph, section, table, tiles
 from lacunet.text import counted, first_of, own_version
 
 MAX_FILES_IN_TITLE = 3
 SCRIPTS = ("sorting.js", "page.js")
 DRAWN = ("network.js", "picture.js", "drawing.js")  # of a network without CPTs
 LIVE = ("beliefs.js", "network.js", "picture.js", "cpts.js")
+SURE = ("intervals.js",)  # where the page carries what intervals given evidence need
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"
@@ -80,13 +81,13 @@ def provenance(
     versions = [("lacunet", own_version()), ("Python", platform.python_version())]
     versions += [(name, version(name)) for name in ("numpy", "scipy", "pyarrow", "narwhals")]
     return Provenance(
-        shlex.join(["lacunet", *arguments]) if arguments else "",
-        time.isoformat(sep=" ", timespec="seconds"),
-        seed,
-        tuple((str(path), _hash(path)) for path in files),
-        tuple(versions),
-        Path(network).name,
-        first_of([Path(name).name or name for name in data], MAX_FILES_IN_TITLE),
+        command=shlex.join(["lacunet", *arguments]) if arguments else "",
+        made=time.isoformat(sep=" ", timespec="seconds"),
+        seed=seed,
+        files=tuple((str(path), _hash(path)) for path in files),
+        versions=tuple(versions),
+        network=Path(network).name,
+        data=first_of([Path(name).name or name for name in data], MAX_FILES_IN_TITLE),
     )
 
 
@@ -99,12 +100,14 @@ def _hash(path: Path) -> str:
 
 def provenance_section(source: Provenance, *further: str) -> str:
     """The part of a page that says how to make it again."""
-    rows = [
-        *([["made", source.made]] if source.made else []),
-        *([["seed", str(source.seed)]] if source.seed is not None else []),
-        *([f"SHA-256 of {path}", digest or "not a file on disk"] for path, digest in source.files),
-        *([name, number] for name, number in source.versions),
-    ]
+    rows: list[list[str]] = []
+    if source.made:
+        rows.append(["made", source.made])
+    if source.seed is not None:
+        rows.append(["seed", str(source.seed)])
+    for path, digest in source.files:
+        rows.append([f"SHA-256 of {path}", digest or "not a file on disk"])
+    rows += [[name, number] for name, number in source.versions]
     return section(
         "provenance",
         "Where this page comes from",
@@ -140,10 +143,12 @@ def report_page(
     """
     about = source.subject if about is None else about
     before = f"{about}: " if about else ""
-    skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
+    skip = ""
+    if "packed" in data:
+        skip = '<a class="skip" href="#panel">to the chosen variable</a>'
     body = [
         f"{skip}<header>",
-        f"<h1>{named(before) if before else ''}{named(title)}</h1>",
+        f"<h1>{isolated(before) if before else ''}{isolated(title)}</h1>",
         paragraph(words, "soft"),
         tiles(facts) if facts else "",
         notes,
@@ -153,5 +158,11 @@ def report_page(
         "</main>",
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
-    scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    scripts = [*SCRIPTS]
+    if "packed" in data:
+        scripts += LIVE
+    elif "drawn" in data:
+        scripts += DRAWN
+    if (data.get("live") or {}).get("uncertainty"):
+        scripts[len(SCRIPTS) : len(SCRIPTS)] = SURE
     return document(before + title, body, carried, scripts)

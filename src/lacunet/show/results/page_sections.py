@@ -9,10 +9,18 @@ import numpy as np
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.data.table import whole_rows
 from lacunet.learning.alternatives import Alternatives
-from lacunet.learning.plan import AGREEMENT, Ended, agreed
+from lacunet.learning.plan import AGREEMENT, Ended, count_agreeing_starts
 from lacunet.network.network import Network
 from lacunet.show.figures.charts import Series, dumbbell, lines, patterns
-from lacunet.show.pages.kit import Markup, figure, named, panel_link, paragraph, section, table
+from lacunet.show.pages.kit import (
+    Markup,
+    figure,
+    isolated,
+    panel_link,
+    paragraph,
+    section,
+    table,
+)
 from lacunet.show.pages.numbers import ROWS_TO_COMPARE, Shift, largest_moves
 from lacunet.text import assigned, conditional, counted
 
@@ -55,7 +63,9 @@ def _about_patterns(summary: MissingSummary) -> str:
 
 def _pairs(summary: MissingSummary) -> str:
     rows, missing = summary.rows, summary.missing_rows
-    together, expected, phi = summary.missing_together, summary.expected_together, summary.phi
+    together = summary.missing_together
+    expected = summary.expected_together
+    phi = summary.phi
     partly = (missing > 0) & (missing < rows)
     lines_ = [
         [
@@ -90,8 +100,9 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
     starts = ""
     if len(ended.starts) > 1:
         best = max(ended.starts)
+        agreeing = count_agreeing_starts(ended.starts)
         starts = (
-            f" {counted(len(ended.starts), 'start')}: {agreed(ended.starts)} ended within "
+            f" {counted(len(ended.starts), 'start')}: {agreeing} ended within "
             f"{AGREEMENT:g} nats of the best."
         )
         if min(ended.starts) < best - AGREEMENT:
@@ -159,5 +170,5 @@ def complete_section(network: Network, summary: MissingSummary) -> str:
 
 
 def _entry(network: Network, move: Shift) -> str:
-    *given, entry = map(named, map(assigned, network.family(move.variable), move.states))
+    *given, entry = map(isolated, map(assigned, network.family(move.variable), move.states))
     return conditional(entry, given)

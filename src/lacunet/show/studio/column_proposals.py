@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from lacunet.data.bins import asked_bins, cuts_found
+from lacunet.data.bins import cuts_found, parse_bins
 from lacunet.data.column_rules import source_from
 from lacunet.data.data import Data
 from lacunet.data.proposals import suspicious
@@ -42,11 +42,12 @@ class ReadColumns:
             return ()
 
 
-def read_columns(data: Data) -> ReadColumns:
+def columns_to_propose_for(data: Data) -> ReadColumns:
     """Look at every column of a table, in bounded memory."""
     source = source_from(data)
     seen = {name: Seen.of(name, data) for name in source.columns}
-    rows, first = 0, list[tuple[str, ...]]()
+    rows = 0
+    first = list[tuple[str, ...]]()
     for part in source.parts:
         for piece in part.read(source.columns):
             if not rows:
@@ -107,7 +108,8 @@ def _odd(table: ReadColumns, cells: Sequence[str]) -> list[str]:
 
 def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:
     """What to make of a column: "states" as they are, "bins", or "leave" it; and why."""
-    seen, numbers = table.seen[name], [*table.numbers(name).values()]
+    seen = table.seen[name]
+    numbers = [*table.numbers(name).values()]
     try:
         number = len(states_of(name, seen))
         if number <= MANY_NUMBERS or None in numbers:
@@ -122,5 +124,5 @@ def _proposal(table: ReadColumns, name: str) -> tuple[str, str]:
 
 def cut_labels(data: Data, name: str, typed: str) -> tuple[str, ...]:
     """The intervals that bins, as typed, cut a column into."""
-    bins = {name: asked_bins(name, typed)}
+    bins = {name: parse_bins(name, typed)}
     return labels_of(cuts_found(source_from(data), bins, data)[name])

@@ -12,7 +12,7 @@ from math import isinf
 from typing import Any
 from urllib.parse import unquote
 
-from lacunet.data.bins import Bins, asked_bins
+from lacunet.data.bins import Bins, parse_bins
 from lacunet.errors import LacunetError
 from lacunet.learning.auto import Auto
 from lacunet.learning.methods import options_of
@@ -21,9 +21,11 @@ from lacunet.show.studio.file_proposals import USUAL_TEXT
 from lacunet.show.studio.folder import PROJECT
 from lacunet.show.studio.project import ANYWHERE, Project
 from lacunet.show.studio.sketch import Sketch, checked_sketch
-from lacunet.text import assigned, intervals_in_words, keyed
+from lacunet.text import assigned, counted, finite_number, intervals_in_words, keyed
 
 Words = list[str]
+# What is known of a variable: its state, some of which it has one, or how likely each is.
+Seen = str | list[str] | dict[str, float]
 BESIDE = ("weight", "counts", "strata", "cluster")
 LINE = 88
 IMPORTS = "from pathlib import Path\n\nimport lacunet as lc\n\n"
@@ -88,7 +90,8 @@ def network_words(project: Project, folder: str) -> Words:
 def learn_words(project: Project, folder: str) -> Words:
     """The command that learns the CPTs and draws their page."""
     words = ["learn", f"{folder}/network.json", project.data, *learning_words(project)]
-    words += ["--intervals", "--level", str(project.level)] if project.level else []
+    if project.level:
+        words += ["--intervals", "--level", str(project.level)]
     return [*words, "-o", f"{folder}/learned.json", "--report", f"{folder}/page.html"]
 
 
@@ -111,7 +114,9 @@ def explain_words(project: Project, folder: str) -> Words:
 
 def query_words(project: Project, folder: str) -> Words:
     """The command that answers the question from what was learned."""
-    targets, evidence, do = question(project.asked, checked_sketch(project.graph).variables)
+    targets, evidence, do = question_in_address(
+        project.asked, checked_sketch(project.graph).variables
+    )
     each = [_evidence_item(name, state) for name, state in evidence.items()]
     each += [f"do({_item(name)}={_item(state)})" for name, state in do.items()]
     given = ",".join(each)
@@ -149,10 +154,12 @@ def beside_words(first: str, second: str, folder: str) -> Words:
 def learning_text(project: Project) -> str:
     """What learning will do, in words that tell one result from another."""
     sketch = checked_sketch(project.graph)
-    size = f"{len(sketch.variables)} variables, {len(sketch.edges)} arrows"
+    size = f"{counted(len(sketch.variables), 'variable')}, {counted(len(sketch.edges), 'arrow')}"
     level = f", {intervals_in_words(project.level)}" if project.level else ""
     method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
-    added = "learned pseudo-counts" if project.pseudo_counts else "usual pseudo-counts"
+    added = "usual pseudo-counts"
+    if project.pseudo_counts:
+        added = "learned pseudo-counts"
     if isinstance(project.pseudo_counts, int | float):
         added = f"pseudo-counts {project.pseudo_counts:g}"
     settings = f"{method}, {added}{level}, seed {project.seed}"
@@ -179,34 +186,49 @@ def missingness_of(project: Project) -> str:
     return ""
 
 
-def question(
+def question_in_address(
     asked: str, variables: Sequence[str]
-) -> tuple[list[str], dict[str, str | list[str]], dict[str, str]]:
+) -> tuple[list[str], dict[str, Seen], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
 
-    A variable that is named again has one of several states. Without a chosen variable all that
-    have no evidence are asked about; none without evidence.
+    A variable that is named again has one of several states; ``X~x=0.8`` is how likely what was
+    observed is in a state. Without a chosen variable all that have no evidence are asked about;
+    none without evidence.
     """
-    states_of, do, chosen = dict[str, list[str]](), dict[str, str](), ""
+    states_of = dict[str, list[str]]()
+    do = dict[str, str]()
+    chosen = ""
+    likelihoods = dict[str, dict[str, float]]()
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
         inside = name.removeprefix("do(").removesuffix(")")
+        weighed, tilde, of = name.partition("~")
         if sign and name == f"do({inside})" and unquote(name) not in variables:
             do[unquote(inside)] = unquote(state)
+        elif sign and tilde and unquote(name) not in variables:
+            likelihoods.setdefault(unquote(weighed), {})[unquote(of)] = _weight(state)
         elif sign:
             states_of.setdefault(unquote(name), []).append(unquote(state))
         else:
             chosen = unquote(name)
-    evidence: dict[str, str | list[str]] = {
+    evidence: dict[str, Seen] = {
         name: states[0] if len(states) == 1 else states for name, states in states_of.items()
     }
+    evidence |= likelihoods
     known = {*evidence, *do}
     if chosen and chosen not in known:
         return [chosen], evidence, do
     return [name for name in variables if known and name not in known], evidence, do
 
 
-def _evidence_item(name: str, state: str | list[str]) -> str:
+def _weight(text: str) -> float:
+    weight = finite_number(text)
+    if weight is None:
+        raise LacunetError(f"the likelihood {text!r} of the address is not a number.")
+    return weight
+
+
+def _evidence_item(name: str, state: Seen) -> str:
     """What is given of a variable, as a query in the shell has it."""
     if isinstance(state, str):
         return f"{_item(name)}={_item(state)}"
@@ -248,10 +270,12 @@ def _command(words: Words) -> str:
 
 def python_text(project: Project, folder: str) -> str:
     """The whole work as Python."""
-    sketch, graph = checked_sketch(project.graph), missingness_of(project)
-    restricted, level = project.only(sketch.variables), project.level or None
+    sketch = checked_sketch(project.graph)
+    graph = missingness_of(project)
+    restricted = project.only(sketch.variables)
+    level = project.level or None
     states = {name: list(states) for name, states in restricted.states.items()}
-    bins = {name: _written(asked_bins(name, typed)) for name, typed in restricted.bins.items()}
+    bins = {name: _written(parse_bins(name, typed)) for name, typed in restricted.bins.items()}
     data = data_options(project)
     data |= _given(not_asked=restricted.not_asked, states=states, bins=bins)
     learning = learning_options(project) | {"rng": project.seed, "intervals": bool(level)}
@@ -265,9 +289,11 @@ def python_text(project: Project, folder: str) -> str:
         _call("result.write", [f"{folder}/learned.json"], {}),
         _call("result.report", [f"{folder}/page.html", _Name("data")], report),
     ]
-    targets, evidence, do = question(project.asked, sketch.variables)
+    targets, evidence, do = question_in_address(project.asked, sketch.variables)
     if targets:
-        asked = [_Name("name"), *([evidence] if evidence else [])]
+        asked: list[Any] = [_Name("name")]
+        if evidence:
+            asked.append(evidence)
         answer = _call("result.query", asked, _given(do=do, level=level))
         lines += [f"for name in {targets}:", f"    print({answer})"]
     return "\n".join(lines) + "\n"

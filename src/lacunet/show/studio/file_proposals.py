@@ -25,7 +25,8 @@ def proposed_reading(path: Path) -> dict[str, str]:
     encoding = encoding_of(start)
     lines = [line for line in start.decode(encoding, "ignore").splitlines() if line.strip()]
     lines = lines[:MOST_LINES] if len(lines) < 2 else lines[:-1][:MOST_LINES]
-    delimiter, decimal = delimiter_of(lines, usual), "."
+    delimiter = delimiter_of(lines, usual)
+    decimal = "."
     if delimiter != ",":
         decimal = decimal_of(lines, delimiter)
     return {
@@ -73,4 +74,6 @@ def decimal_of(lines: Sequence[str], delimiter: str) -> str:
     """
     cells = [cell.strip() for row in csv.reader(lines, delimiter=delimiter) for cell in row]
     commas = sum(COMMA.fullmatch(cell) is not None for cell in cells)
-    return "," if commas > sum(POINT.fullmatch(cell) is not None for cell in cells) else "."
+    if commas > sum(POINT.fullmatch(cell) is not None for cell in cells):
+        return ","
+    return "."

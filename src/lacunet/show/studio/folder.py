@@ -86,7 +86,8 @@ class Folder:
             brought = Path(draft) / "table"
             with brought.open("wb") as file:
                 file.writelines(content)
-            path, number = kept / name, 1
+            path = kept / name
+            number = 1
             while path.exists() and not filecmp.cmp(path, brought, shallow=False):
                 number += 1
                 path = kept / f"{name[: -len(suffix)]}-{number}{name[-len(suffix) :]}"

@@ -175,7 +175,8 @@ class Store:
                 kept = f"{text}\n".encode()
                 with replacing(self.path, follow_links=False) as file:
                     file.write(kept)
-                self._kept, self._project = kept, project
+                self._kept = kept
+                self._project = project
                 self._version += 1
             return self._version
 
@@ -194,5 +195,6 @@ class Store:
             raise ProjectError(
                 f"{self.path}: the project cannot be read: {error}", "move the file away."
             ) from None
-        self._kept, self._project = kept, project
+        self._kept = kept
+        self._project = project
         self._version += 1

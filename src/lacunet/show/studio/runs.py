@@ -26,7 +26,7 @@ from typing import Any
 
 from lacunet.atomic_files import replacing
 from lacunet.errors import LacunetError
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 
 KEPT_LINES = 40
 LONGEST_LABEL = 60
@@ -75,7 +75,7 @@ class CurrentRun:
     def as_data(self) -> dict[str, Any]:
         """What the page shows of it."""
         return {
-            **plain(self, "name status progress"),
+            **plain_attributes(self, "name status progress"),
             "kind": self.task.kind,
             "message": "\n".join(self.lines),
             "seconds": self.seconds,
@@ -86,7 +86,8 @@ class Runs:
     """The runs of a project, one at a time; ``folder`` is where they are kept, below ``root``."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self.root, self.folder = root, folder
+        self.root = root
+        self.folder = folder
         folder.mkdir(exist_ok=True)
         self._secret = secrets.token_bytes(32)
         self.job: CurrentRun | None = None
@@ -174,7 +175,8 @@ class Runs:
         with self._lock:
             if self.job is None or self.job.status != "running":
                 return
-            self.job.status, self.job.ended = "cancelled", monotonic()
+            self.job.status = "cancelled"
+            self.job.ended = monotonic()
             process, thread = self._process, self._thread
         if process is not None and process.poll() is None:
             process.terminate()
@@ -234,7 +236,7 @@ class Runs:
         task = job.task
         about = {
             "name": job.name,
-            **plain(task, "kind words"),
+            **plain_attributes(task, "kind words"),
             "commands": [shlex.join(["lacunet", *command]) for command in task.commands],
             "notes": job.lines,
             "made": datetime.now().astimezone().isoformat(sep=" ", timespec="seconds"),

@@ -27,7 +27,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import numpy as np
 
-from lacunet.data.bins import asked_bins
+from lacunet.data.bins import parse_bins
 from lacunet.data.data import Data
 from lacunet.data.errors import DataWarning
 from lacunet.data.network_from_data import find_network
@@ -42,13 +42,13 @@ from lacunet.learning.result import Result, read_learned
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.formats.files import as_network, read_network
 from lacunet.network.network import Network, Scope
-from lacunet.network.nodes import named
+from lacunet.network.nodes import node_text
 from lacunet.plots import network_figure
 from lacunet.show.studio.column_proposals import (
     ReadColumns,
     columns_as_data,
+    columns_to_propose_for,
     cut_labels,
-    read_columns,
 )
 from lacunet.show.studio.commands import (
     beside_words,
@@ -60,7 +60,7 @@ from lacunet.show.studio.commands import (
     learning_text,
     missingness_of,
     network_words,
-    question,
+    question_in_address,
     structure_words,
 )
 from lacunet.show.studio.file_proposals import proposed_reading
@@ -69,7 +69,7 @@ from lacunet.show.studio.learned_summary import differences, summary_of
 from lacunet.show.studio.offered_examples import OFFERED_EXAMPLES, as_csv
 from lacunet.show.studio.project import Project, StaleError, Store, project_from
 from lacunet.show.studio.runs import AskedRun, BusyError, Runs
-from lacunet.show.studio.sketch import Sketch, checked_sketch, drawn, sketch_of, with_mechanisms
+from lacunet.show.studio.sketch import Sketch, checked_sketch, draw_sketch, sketch_of, sketch_text
 from lacunet.show.studio.studio_page import studio_page, way_in_page
 from lacunet.text import finite
 
@@ -185,7 +185,7 @@ class Studio:
             columns = [*table.seen]
             states_of = {v: table.states(v) for v in sketch.variables if v in table.seen}
         with_rules = sketch.with_rules(project.not_asked, columns)
-        return drawn(with_rules, {**states_of, **project.states})
+        return draw_sketch(with_rules, {**states_of, **project.states})
 
     def run(self, asked: dict[str, Any]) -> dict[str, Any]:
         """Start the commands of some kind of work on the project as it is kept."""
@@ -228,22 +228,24 @@ class Studio:
 
     def adopt(self, asked: dict[str, Any]) -> dict[str, Any]:
         """The graph with what a run found in it: arcs in place of the edges, or mechanisms."""
-        name, kept = str(asked["name"]), checked_sketch(self.store.current()[1].graph)
+        name = str(asked["name"])
+        kept = checked_sketch(self.store.current()[1].graph)
         if asked["kind"] == "structure":
             network = read_network(self.runs.file(name, "network.json"))
-            return {"graph": with_mechanisms(network, kept.mechanisms)}
+            return {"graph": sketch_text(network, kept.mechanisms)}
         sketch = sketch_of(self.runs.file(name, "graph.txt").read_text(encoding="utf-8"))
-        return {"graph": with_mechanisms(kept, sketch.mechanisms)}
+        return {"graph": sketch_text(kept, sketch.mechanisms)}
 
     def answers(self, asked: dict[str, Any]) -> dict[str, Any]:
         """What a run says of the variables that its page is asked about, with intervals."""
         name = str(int(asked["number"]))
         learned = self._learned(name)
         network = as_network(learned)
-        targets, evidence, do = question(str(asked["asked"]), network.variables)
+        targets, evidence, do = question_in_address(str(asked["asked"]), network.variables)
         if len(targets) > MOST_ANSWERS:
             raise LacunetError("these are too many answers.", "click the name of one variable.")
-        level, chance = 0.0, ""
+        level = 0.0
+        chance = ""
         if isinstance(learned, Result) and learned.uncertainty is not None:
             chance = learned.uncertainty.chance
             level = self._level(name)
@@ -340,8 +342,9 @@ class Studio:
         self, project: Project, sketch: Sketch, rules: Mapping[str, str]
     ) -> tuple[Network, EncodedTable]:
         """The variables of a sketch, and the rows as their states."""
-        data, restricted = self._data(project), project.only(sketch.variables)
-        bins = {name: asked_bins(name, typed) for name, typed in restricted.bins.items()}
+        data = self._data(project)
+        restricted = project.only(sketch.variables)
+        bins = {name: parse_bins(name, typed) for name, typed in restricted.bins.items()}
         given = replace(data, states=restricted.states, bins=bins, not_asked=rules)
         network = find_network(given, sketch.edges_text).network
         with warnings.catch_warnings(action="ignore", category=DataWarning):  # other columns
@@ -382,13 +385,13 @@ class Studio:
         key = self._key(project)
         with self._reading:
             if key not in self._tables:
-                self._tables = {key: read_columns(self._data(project))}
+                self._tables = {key: columns_to_propose_for(self._data(project))}
             return self._tables[key]
 
 
 def _into(name: str, causes_of: Mapping[str, Scope]) -> list[list[str]]:
     """The edges into a variable from what decides on whether its question was asked."""
-    return [[named(cause), "->", named(name)] for cause in causes_of[name]]
+    return [[node_text(cause), "->", node_text(name)] for cause in causes_of[name]]
 
 
 def _stamp(path: Path) -> list[int]:
@@ -404,7 +407,8 @@ def _settings(project: Project) -> Project:
 
 def _as_data(answer: Answer) -> dict[str, Any]:
     """The answer about one variable as the page shows it."""
-    (name,), size = answer.variables, len(answer)
+    (name,) = answer.variables
+    size = len(answer)
     ends = [[None, None]] * size if answer.level is None else answer.interval.tolist()
     both = zip(answer.items(), ends, strict=True)
     rows = [[state, value, low, high] for (state, value), (low, high) in both]
@@ -456,7 +460,8 @@ class Handler(BaseHTTPRequestHandler):
         except LacunetError as error:
             status = HTTPStatus.BAD_REQUEST
             if isinstance(error, RefusedError):
-                self.close_connection, status = True, error.status
+                self.close_connection = True
+                status = error.status
             elif isinstance(error, StaleError | BusyError):
                 status = HTTPStatus.CONFLICT
             self._send(status, JSON, _json({"error": error.message, "hint": error.hint}))
@@ -578,7 +583,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self, studio: Studio, port: int = 0, patience: float = SECONDS_OF_SILENCE) -> None:
-        self.studio, self.token = studio, secrets.token_urlsafe(24)
+        self.studio = studio
+        self.token = secrets.token_urlsafe(24)
         self.patience = patience
         self._way_in: Path | None = None
         super().__init__((HOST, port), Handler)
@@ -621,10 +627,12 @@ class Server(ThreadingHTTPServer):
         if headers.get("Origin", origin) != origin or not is_own:
             raise RefusedError(HTTPStatus.FORBIDDEN, "the studio answers its own page only.")
         if run is not None and "key" in words:
-            secret, expected = words["key"], self.studio.runs.key(run[0])
+            secret = words["key"]
+            expected = self.studio.runs.key(run[0])
         else:
             in_address = words.get("token", "") if path == "/" else ""
-            secret, expected = headers.get("X-Studio-Token", in_address), self.token
+            secret = headers.get("X-Studio-Token", in_address)
+            expected = self.token
         if not secrets.compare_digest(secret.encode(), expected.encode()):
             raise RefusedError(
                 HTTPStatus.FORBIDDEN,

@@ -20,12 +20,12 @@ from lacunet.missingness.graph_text import Statement, parse_statements, write_st
 from lacunet.missingness.verdict import Verdict
 from lacunet.network.dictionary import NOT_ASKED, mentions
 from lacunet.network.network import Network, Scope
-from lacunet.network.nodes import SELECTION, Mechanism, named
+from lacunet.network.nodes import SELECTION, Mechanism, node_text
 from lacunet.show.pages.live_network import drawing
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.text import in_quotes
 
-DRAWING_WIDTHS = (800, 340)  # a drawing for each of these widths
+SKETCH_WIDTHS = (800, 340)  # a drawing for each of these widths
 UNKNOWN_STATES = ("0", "1")  # of a variable that no data show: any two
 
 
@@ -110,7 +110,9 @@ class Sketch:
 
 
 def _for_edges(name: str) -> str:
-    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
+    if name.replace("_", "a").replace(".", "a").isalnum():
+        return name
+    return in_quotes(name)
 
 
 def sketch_of(text: str) -> Sketch:
@@ -145,7 +147,7 @@ def sketch_of(text: str) -> Sketch:
     return Sketch(tuple(variables), tuple(edges), tuple(mechanisms))
 
 
-def drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
+def draw_sketch(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
     """The drawing of a sketch: nodes, edges, where they go, and what can be recovered.
 
     Where the edges form a cycle, or are not those of a missingness graph, the largest part from
@@ -190,7 +192,7 @@ def split(sketch: Sketch) -> tuple[Sketch, list[list[str]]]:
         if _is_graph(larger):
             part = larger
         else:
-            wrong.append([named(tail), "->", named(head)])
+            wrong.append([node_text(tail), "->", node_text(head)])
     for statement in sketch.mechanisms:
         larger = replace(part, mechanisms=(*part.mechanisms, statement))
         if _is_graph(larger):
@@ -215,26 +217,26 @@ def _drawn(sketch: Sketch, states_of: Mapping[str, Scope]) -> dict[str, Any]:
     network = sketch.network(states_of)
     text = sketch.mechanisms_text
     graph = MissingnessGraph.parse(text, network, "the graph") if text else None
-    picture = drawing(network, graph, rooms=DRAWING_WIDTHS, written=named)["drawn"]
+    picture = drawing(network, graph, rooms=SKETCH_WIDTHS, written=node_text)["drawn"]
     mechanisms = [] if graph is None else [*graph.causes_of]
     verdicts = {} if graph is None else graph.recover_families()
     return {
-        "variables": [{"name": name, "key": named(name)} for name in network.variables],
+        "variables": [{"name": name, "key": node_text(name)} for name in network.variables],
         "mechanisms": [{"variable": node.variable, "key": str(node)} for node in mechanisms],
-        "edges": [[named(tail), "->", named(head)] for tail, head in sketch.edges]
+        "edges": [[node_text(tail), "->", node_text(head)] for tail, head in sketch.edges]
         + [edge for statement in sketch.mechanisms for edge in _edges(statement)],
         "layouts": picture["layouts"],
         "card": picture["card"],
         "category": "" if graph is None else graph.category(),
         "why": "" if graph is None else graph.why(),
         "verdicts": [_verdict(name, verdict) for name, verdict in verdicts.items()],
-        "lacking": [[named(tail), "->", named(head)] for tail, head in sketch.lacking],
+        "lacking": [[node_text(tail), "->", node_text(head)] for tail, head in sketch.lacking],
     }
 
 
 def _edges(statement: Statement) -> list[list[str]]:
     return [
-        [named(tail), statement.arrow, named(head)]
+        [node_text(tail), statement.arrow, node_text(head)]
         for tail in statement.left
         for head in statement.right
     ]
@@ -243,16 +245,16 @@ def _edges(statement: Statement) -> list[list[str]]:
 def _verdict(name: str, verdict: Verdict) -> dict[str, Any]:
     return {
         "variable": name,
-        **plain(verdict, "query status standing why estimand"),
+        **plain_attributes(verdict, "query status standing why estimand"),
         "mathml": verdict.mathml if verdict.is_recoverable else "",
     }
 
 
-def with_mechanisms(network: Network | Sketch, mechanisms: Sequence[Statement]) -> str:
+def sketch_text(network: Network | Sketch, mechanisms: Sequence[Statement]) -> str:
     """The edges of a network, and mechanisms, as the text of a sketch."""
     joined = {name for edge in network.edges for name in edge}
-    lines = [named(name) for name in network.variables if name not in joined]
-    lines += [f"{named(tail)} -> {named(head)}" for tail, head in network.edges]
+    lines = [node_text(name) for name in network.variables if name not in joined]
+    lines += [f"{node_text(tail)} -> {node_text(head)}" for tail, head in network.edges]
     return "\n".join([*lines, write_statements(list(mechanisms))]).rstrip("\n")
 
 

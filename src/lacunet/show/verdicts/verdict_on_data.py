@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
-from lacunet.learning.uncertainty.by_formula import recovered
+from lacunet.learning.uncertainty.by_formula import estimate_by_formula
 from lacunet.missingness.errors import AgainstGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.identified.assumptions import Assumptions
@@ -24,7 +24,7 @@ from lacunet.missingness.verdict import Estimation, Verdict
 from lacunet.network.network import FloatArray, Scope
 from lacunet.text import first_of
 
-MAX_VARIABLES_IN_NOTE = 5  # variables whose states are assumed
+MAX_ASSUMED_IN_NOTE = 5  # variables whose states are assumed
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Reported:
         """That of the verdict, and which numbers of states it takes for granted."""
         if not (self.assumed and self.is_generic):
             return self.verdict.standing
-        assumed = first_of(self.assumed, MAX_VARIABLES_IN_NOTE)
+        assumed = first_of(self.assumed, MAX_ASSUMED_IN_NOTE)
         return f"{self.verdict.standing} (two, assumed for {assumed})"
 
     @property
@@ -67,7 +67,7 @@ class Reported:
         return bounds is not None and bounds.is_narrow and self.verdict.generic is False
 
 
-def reported(
+def report_on_data(
     verdict: Verdict,
     table: EncodedTable | None = None,
     *,
@@ -102,7 +102,7 @@ def reported(
             estimate = verdict.estimate_with_report(table, population=population)
             return replace(bare, estimate=estimate)
         laws = verdict.population_laws(population)
-        both = recovered(verdict, Data(table), population=laws)
+        both = estimate_by_formula(verdict, Data(table), population=laws)
         return replace(bare, estimate=both.estimation, interval=both.spread.interval(level))
     except NotRecoverableError as error:
         return replace(bare, refusal=error.message)

@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from lacunet.missingness.identified.identified_sets import NARROW
 from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness_text import other_states, two_models
-from lacunet.show.pages.kit import Tile, bullets, folded, named, paragraph, section, table
+from lacunet.show.pages.kit import (
+    Tile,
+    bullets,
+    disclosure,
+    isolated,
+    paragraph,
+    section,
+    table,
+)
 from lacunet.show.pages.live_network import drawing, network_section, variables_as_data
 from lacunet.show.pages.provenance import Provenance, report_page
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
@@ -66,7 +74,7 @@ def page(report: GraphReport, source: Provenance) -> str:
         **drawing(graph.network, graph),
         "opens_on": 0,
     }
-    as_text = folded("as text", f"<pre>{named(str(graph))}</pre>")
+    as_text = disclosure("as text", f"<pre>{isolated(str(graph))}</pre>")
     sections = [
         network_section(drawn, "The graph", after=as_text),
         *_groups(report.answers),
@@ -81,7 +89,9 @@ def _implications(implied: Implied) -> str:
     listed, tested, silent = implied
     rows = [[str(implication)] for implication in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
-    never = f"<h3>Never testable by any data</h3>{bullets(map(named, silent))}" if silent else ""
+    never = ""
+    if silent:
+        never = f"<h3>Never testable by any data</h3>{bullets(map(isolated, silent))}"
     tests = table(header, rows, identifier="tests")
     return section("implications", "What the graph implies about data", tests, never)
 
@@ -91,8 +101,8 @@ def _groups(answers: Sequence[Reported]) -> list[str]:
     texts_of: dict[str, list[str]] = {}
     for answer in answers:
         is_open = len(answers) <= FEW_QUERIES or not answer.verdict.is_recoverable
-        query = f"<b>{named(answer.verdict.query)}</b>"
-        text = folded(query, *_answer(answer), kind="query", is_open=is_open)
+        query = f"<b>{isolated(answer.verdict.query)}</b>"
+        text = disclosure(query, *_answer(answer), kind="query", is_open=is_open)
         texts_of.setdefault(answer.verdict.standing, []).append(text)
     order = sorted(texts_of, key=lambda standing: (standing == "recoverable", standing))
     return [
@@ -107,7 +117,9 @@ def _groups(answers: Sequence[Reported]) -> list[str]:
 
 def _answer(answer: Reported) -> list[str]:
     """Why a query has its verdict, by which formula it is recovered, and what the data say."""
-    verdict, estimate, network = answer.verdict, answer.estimate, answer.verdict.graph.network
+    verdict = answer.verdict
+    estimate = answer.estimate
+    network = answer.verdict.graph.network
     parts = [paragraph(verdict.why)]
     if verdict.is_recoverable:
         parts.append(f'<div class="formula" tabindex="0">{(estimate or verdict).mathml}</div>')
@@ -118,7 +130,7 @@ def _answer(answer: Reported) -> list[str]:
         models = table(["", "model 1", "model 2"], two_models(verdict.witness, network))
         states = other_states(verdict.witness, network)
         more = paragraph(f"{sentence(states)}." if states else "", "soft")
-        parts.append(folded(TWO_MODELS, models, more))
+        parts.append(disclosure(TWO_MODELS, models, more))
     parts.append(paragraph(answer.refusal))
     header, rows = answer_rows(answer)
     if rows:

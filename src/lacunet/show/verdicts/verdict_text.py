@@ -16,7 +16,7 @@ from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
-from lacunet.show.plain_values import plain
+from lacunet.show.plain_values import plain_attributes
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
 from lacunet.text import counted, finite, read_formula
 from lacunet.text_tables import TextTable, fitting
@@ -46,7 +46,8 @@ def recovered_as_text(report: GraphReport) -> str:
     """The verdicts, then whether rows can be completed by the graph, then what it implies."""
     parts = [_verdicts_as_text(report.graph, report.answers)] if report.answers else []
     if report.full_law is not None:
-        verdict, standing = report.full_law.verdict, _in_capitals(report.full_law)
+        verdict = report.full_law.verdict
+        standing = _in_capitals(report.full_law)
         words = f"completing rows needs the full law, {verdict.query}: {standing}"
         parts.append(f"{words}\n  {verdict.why}")
     if report.implied is not None:
@@ -73,7 +74,7 @@ def recovered_as_data(report: GraphReport) -> dict[str, Any]:
         ]
         data["never_testable"] = list(silent)
     if report.full_law is not None:
-        law = plain(report.full_law.verdict, "query status generic why")
+        law = plain_attributes(report.full_law.verdict, "query status generic why")
         data["full_law"] = {**law, "standing": report.full_law.standing}
     return data
 
@@ -102,7 +103,8 @@ def _in_capitals(answer: Reported) -> str:
 
 def _is_plain(answer: Reported) -> bool:
     """Whether the verdict goes without saying: nothing that it speaks of is ever missing."""
-    verdict, graph = answer.verdict, answer.verdict.graph
+    verdict = answer.verdict
+    graph = answer.verdict.graph
     hides = {*graph.causes, *graph.latent}.intersection(verdict.asked.variables)
     says_more = answer.estimate is not None or verdict.do or graph.selection is not None
     return verdict.term is not None and not hides and not says_more
@@ -111,7 +113,8 @@ def _is_plain(answer: Reported) -> bool:
 def summary(verdicts: Sequence[Verdict]) -> str:
     """How many of several queries can be recovered."""
     count = Counter(verdict.status for verdict in verdicts)
-    total, known = len(verdicts), count[RECOVERABLE]
+    total = len(verdicts)
+    known = count[RECOVERABLE]
     start = f"{known} of {total}"
     if known in (0, total):
         start = f"all {total}" if known else f"none of the {total}"
@@ -132,7 +135,8 @@ def _answer_lines(answer: Reported) -> list[str]:
         rows = two_models(verdict.witness, verdict.graph.network)
         lines += [f"  {TWO_MODELS}:", *_table(["", "model 1", "model 2"], rows, SHOWN_ENTRIES)]
         states = other_states(verdict.witness, verdict.graph.network)
-        lines += [f"  ({states})"] if states else []
+        if states:
+            lines.append(f"  ({states})")
     if answer.refusal:
         lines.append(f"  ! {answer.refusal}")
     header, rows = answer_rows(answer)
@@ -164,8 +168,8 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
     if witness is None:
         return None
     return {
-        **plain(witness.asked, "target given"),
-        **plain(witness, "manifest_difference query_difference"),
+        **plain_attributes(witness.asked, "target given"),
+        **plain_attributes(witness, "manifest_difference query_difference"),
         "parents": {str(n): [*map(str, witness.submodel.parents(n))] for n in witness.one},
         "model_1": {str(node): table.tolist() for node, table in witness.one.items()},
         "model_2": {str(node): table.tolist() for node, table in witness.two.items()},
@@ -177,22 +181,22 @@ def _answer_as_data(answer: Reported) -> dict[str, Any]:
     bounds, assumed = answer.bounds, answer.assumptions
     interval = None if answer.interval is None else finite(answer.interval.tolist())
     return {
-        **plain(verdict, "target given do"),
+        **plain_attributes(verdict, "target given do"),
         "states": dict(answer.states),
-        **plain(verdict, "status generic why is_computable"),
+        **plain_attributes(verdict, "status generic why is_computable"),
         "standing": answer.standing,
-        **plain(estimate or verdict, "estimand latex"),
+        **plain_attributes(estimate or verdict, "estimand latex"),
         "witness": _witness_as_data(verdict.witness),
-        "estimate": estimate and {**plain(estimate, ESTIMATED), "interval": interval},
+        "estimate": estimate and {**plain_attributes(estimate, ESTIMATED), "interval": interval},
         "set": bounds
         and {
-            **plain(bounds, "low high"),
+            **plain_attributes(bounds, "low high"),
             "interval": interval,
             "is_narrow": answer.is_narrow,
         },
         "not_estimated": answer.refusal or None,
         "assumptions": assumed
-        and [plain(claim, ASSUMPTION_FIELDS) for claim in assumed.assumptions],
+        and [plain_attributes(claim, ASSUMPTION_FIELDS) for claim in assumed.assumptions],
     }
 
 
@@ -217,13 +221,17 @@ def _implications_as_text(implied: Implied) -> str:
 
 def answer_rows(answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
-    names, network = answer.verdict.asked.names, answer.verdict.graph.network
+    names = answer.verdict.asked.names
+    network = answer.verdict.graph.network
     if answer.estimate is not None:
-        columns, header = [answer.estimate.table], ["P"]
+        columns = [answer.estimate.table]
+        header = ["P"]
     elif answer.bounds is not None and _is_point(answer):
-        columns, header = [answer.bounds.low], ["P"]
+        columns = [answer.bounds.low]
+        header = ["P"]
     elif answer.bounds is not None:
-        columns, header = [answer.bounds.low, answer.bounds.high], ["lowest", "highest"]
+        columns = [answer.bounds.low, answer.bounds.high]
+        header = ["lowest", "highest"]
     else:
         return [], []
     if answer.interval is not None:
@@ -248,7 +256,9 @@ def caption_of(answer: Reported) -> str:
     words = f"Estimated from the data: the {FIT_BEST} all give this answer"
     if not _is_point(answer):
         words = f"Estimated from the data: the lowest and highest answer of the {FIT_BEST}"
-    return f"{words} ({ONLY_EXAMPLES})" if answer.verdict.witness is not None else words
+    if answer.verdict.witness is not None:
+        return f"{words} ({ONLY_EXAMPLES})"
+    return words
 
 
 def _is_point(answer: Reported) -> bool:

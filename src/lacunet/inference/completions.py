@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 
 from lacunet.counts.distinct import LARGEST_KEY, grouped_keys
 from lacunet.counts.em_problems.cell_layout import Layout, layout_of
-from lacunet.counts.em_problems.compile import Problems, components_of, patterns_of, widened
-from lacunet.counts.em_problems.ragged import Integers, Ragged, distinct_rows
+from lacunet.counts.em_problems.compile import (
+    Problems,
+    components_of,
+    patterns_of,
+    with_factor_columns,
+)
+from lacunet.counts.em_problems.ragged import Integers, Ragged, group_equal_rows
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.expectation.draw import batches_of, completions, solve
@@ -72,7 +77,7 @@ def row_problems(
     asked
         The places of these variables.
     """
-    table, factors = widened(layout, table)
+    table, factors = with_factor_columns(layout, table)
     patterns = patterns_of(table)
     kept = None if asked is None else np.array(asked, dtype=np.int64)
     components = components_of(patterns, factors.layout, prune=asked is not None, asked=kept)
@@ -114,7 +119,7 @@ def _distinct(
     sizes = layout.cardinalities[boundaries.items]
     logs = np.bincount(boundaries.owners, np.log2(sizes), minlength=len(boundaries))
     if np.exp2(np.minimum(logs, 64)).sum() >= LARGEST_KEY:
-        return distinct_rows(Ragged(states.starts, states.items.astype(np.int64)), component)
+        return group_equal_rows(Ragged(states.starts, states.items.astype(np.int64)), component)
     strides, values = boundaries.strides(sizes)
     sums = np.concatenate([[0], np.cumsum(states.items * strides[places])])
     keys = sums[states.starts[1:]] - sums[states.starts[:-1]]
@@ -155,7 +160,8 @@ def draw_completions(
     >>> whole.columns["A"].tolist()
     [1, 0]
     """
-    layout, budget = layout_of(network.with_tables(None)), memory_budget(memory)
+    layout = layout_of(network.with_tables(None))
+    budget = memory_budget(memory)
     cells = layout.flat({name: network.cpt(name).table for name in network.variables})
     columns: list[dict[str, Codes]] = [
         {name: table.columns[name].copy() for name in network.variables} for _ in range(draws)

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from examples import RAIN
-from lacunet.ask.predict import completions as rows_module
-from lacunet.ask.predict.completions import draw_completions, most_probable
 from lacunet.ask.predict.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
+from lacunet.inference import completions as rows_module
+from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
-from lacunet.inference.sampling import sample
+from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
 from lacunet.network.network import Network
 from strategies import networks, tables
@@ -160,7 +160,7 @@ def test_two_draws_differ_and_one_seed_gives_one_table() -> None:
 
 def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     alarm = example("alarm")
-    table = sample(alarm, 300, np.random.default_rng(5))
+    table = sample_codes(alarm, 300, np.random.default_rng(5))
     rng = np.random.default_rng(6)
     columns: dict[str, Any] = {
         name: np.where(rng.random(300) < 0.3, alarm.cardinality(name), codes).astype(codes.dtype)
