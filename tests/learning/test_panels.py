@@ -171,6 +171,17 @@ def test_a_variable_can_be_untied() -> None:
     assert not np.allclose(result.cpt("H[2]").table, result.cpt("H[3]").table)
 
 
+def test_explain_names_groups_shapes_and_the_width_of_a_wave() -> None:
+    rows = long_rows(4, missing=0.2)
+    data = of_units(rows)
+    plan = str(lacunet.explain(TEMPLATE, data, "em", shapes={"H": "logistic"}))
+    assert "the same CPT: H[2], H[3], H[4]" in plan
+    assert "its shape: logistic, 8 parameters in place of 12" in plan
+    assert "6 states together (H[0], S[0])" in plan
+    one = str(lacunet.explain("H[t-1] -> H[t]", of_units(rows, without=("Z", "S")), "em"))
+    assert "states together" not in one
+
+
 def test_forecasts_go_on_as_the_last_wave() -> None:
     result = lacunet.learn(TEMPLATE, of_units(long_rows(5)))
     longer = result.unroll(8)
