@@ -16,7 +16,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import lacunet as lc
-from lacunet.network.network import FloatArray, Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Network
 from lacunet.network.shapes.shape import Shaped
 from lacunet.network.shapes.shape_names import SHAPES, shape_as_json, shape_from_json, shape_named
 

@@ -17,8 +17,9 @@ from lacunet.data.column_rules import with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, class_names
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.files import NetworkOrEdges
-from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.network.network import Network, Scope
 from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 

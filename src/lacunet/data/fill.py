@@ -213,8 +213,15 @@ def interval_means(cuts: Sequence[float], sums: FloatArray, counts: FloatArray) 
             continue
         below, above = math.isinf(low), math.isinf(high)
         width = float(finite[0 if below else -1]) if len(finite) else 2.0
-        middle = 0.0 if below and above else high - width / 2 if below else low + width / 2
-        means.append(float(middle if below or above else (low + high) / 2))
+        if below and above:
+            middle = 0.0
+        elif below:
+            middle = high - width / 2
+        elif above:
+            middle = low + width / 2
+        else:
+            middle = (low + high) / 2
+        means.append(float(middle))
     return means
 
 

@@ -509,7 +509,9 @@ def _between_edges(absent: Sequence[str], columns: Scope) -> str:
         child, parents = formulas[0].groups()
         return f"edges have arrows: '{', '.join(re.split(SIGN, parents))} -> {child}'."
     several = [name.split() for name in absent if {*name.split()} <= {*columns}]
-    return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
+    if several:
+        return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'."
+    return ""
 
 
 def _summary(

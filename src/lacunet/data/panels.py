@@ -105,7 +105,9 @@ class LongPanel:
         number: Any = int(text) if text.isdecimal() else number_of(spelled(text))
         if number is None or number != int(number) or abs(number) > LARGEST_WAVE:
             row = int(np.argmax(codes == code))
-            what = "a whole number" if number is None or number != int(number) else "a wave"
+            what = "a wave"
+            if number is None or number != int(number):
+                what = "a whole number"
             raise DataError(
                 f"{self._place(row)}: {text!r} in the column {self.time!r} is not {what}, "
                 "and time= names it.",

@@ -102,7 +102,9 @@ def estimated_cpt(
         added = pseudo_table(pseudo_counts, network, variable)
         return posterior_mode(joint, total, added, shaped=shaped)
     added_to_each = per_cell(pseudo_counts, variable)
-    possible = network.possible(variable) if variable in network.not_asked_of else None
+    possible = None
+    if variable in network.not_asked_of:
+        possible = network.possible(variable)
     return posterior_mode(joint, total, added_to_each, possible)
 
 
@@ -259,6 +261,13 @@ def _about_support(
     pseudo_counts: UsedPseudoCounts,
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
+    yield from _about_rows_without_data(family, hidden, backing, network)
+    yield from _about_weak_rows(family, backing, network, pseudo_counts)
+
+
+def _about_rows_without_data(
+    family: FamilyPlan, hidden: Scope, backing: FloatArray, network: Network
+) -> Iterator[str]:
     name = family.variable
     parents = family.parents
     rows = backing.size
@@ -282,18 +291,25 @@ def _about_support(
         words = f"no row {shows} {where}: {rest}"
         yield Warned(words, ROWS_WITHOUT_DATA, f"{number:,} of {rows:,}", number / rows)
 
-    pseudo = pseudo_table(pseudo_counts, network, name).sum(axis=-1)
-    weak = int(np.count_nonzero(~is_without & (backing < pseudo)))
-    if weak:
-        prior = f"the {float(pseudo.max()):g} pseudo-counts"
-        if isinstance(pseudo_counts, PseudoCounts):
-            prior = f"the {pseudo_counts.origin} pseudo-counts"
-        part = f"{weak:,} of {counted(rows, 'CPT row')}"
-        if weak == 1:
-            words = f"{part} rests on fewer rows than {prior}, and mostly reflects the prior"
-        else:
-            words = f"{part} rest on fewer rows than {prior}, and mostly reflect the prior"
-        yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
+
+def _about_weak_rows(
+    family: FamilyPlan, backing: FloatArray, network: Network, pseudo_counts: UsedPseudoCounts
+) -> Iterator[str]:
+    """Of CPT rows with data, those that have fewer than pseudo-counts."""
+    rows = backing.size
+    pseudo = pseudo_table(pseudo_counts, network, family.variable).sum(axis=-1)
+    weak = int(np.count_nonzero((backing != 0) & (backing < pseudo)))
+    if not weak:
+        return
+    prior = f"the {float(pseudo.max()):g} pseudo-counts"
+    if isinstance(pseudo_counts, PseudoCounts):
+        prior = f"the {pseudo_counts.origin} pseudo-counts"
+    part = f"{weak:,} of {counted(rows, 'CPT row')}"
+    if weak == 1:
+        words = f"{part} rests on fewer rows than {prior}, and mostly reflects the prior"
+    else:
+        words = f"{part} rest on fewer rows than {prior}, and mostly reflect the prior"
+    yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
 
 
 def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) -> list[str]:

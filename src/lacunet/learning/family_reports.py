@@ -220,7 +220,9 @@ class FamilyReport(ByFormula):
         size, rows = self.effective_size, self.weakest_rows
         if size is None:
             return "-"
-        return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
+        if rows is None or rows <= round(size):
+            return f"{size:,.0f}"
+        return f"{size:,.0f} of {rows:,}"
 
     @property
     def effective_size(self) -> float | None:

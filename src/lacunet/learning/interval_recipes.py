@@ -217,12 +217,17 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     )
     if is_tied or (plan.network.shapes_of and not is_known):
         return JACKKNIFE
-    if plan.recipe == INFLUENCE:
-        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
-        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
-    if plan.recipe != RATE_MATRIX:
-        return plan.recipe
-    return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+    if plan.recipe == INFLUENCE and not _influence_fits(plan, memory):
+        return JACKKNIFE
+    if plan.recipe == RATE_MATRIX and (plan.is_unequal or not _matrix_fits(plan, memory)):
+        return JACKKNIFE
+    return plan.recipe
+
+
+def _influence_fits(plan: Plan, memory: float) -> bool:
+    """Whether the distinct rows, with what they move, may be kept."""
+    kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+    return kept <= max(memory / KEPT_SHARE, FEWEST_KEPT)
 
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
@@ -428,7 +433,9 @@ class Fitted:
             dense_of = {v: counts_of[network.family(v)].dense() for v in network.shaped_of}
             return bic_gains_by_counts(network, dense_of, whole.total)
         engine, cells, _ = _em_cells(self.learned, self.setting)
-        return {} if engine.loopy_families else bic_gains_by_em(engine, cells, whole.total)
+        if engine.loopy_families:
+            return {}
+        return bic_gains_by_em(engine, cells, whole.total)
 
     @cached_property
     def network(self) -> Network:

@@ -20,6 +20,7 @@ from lacunet.learning.plan import Ended, MethodError
 from lacunet.learning.pseudo_counts import UsedPseudoCounts
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.files import (
     read_network,
@@ -27,7 +28,7 @@ from lacunet.network.formats.files import (
     write_network,
     write_with_learned,
 )
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.network.waves import copied_from
 from lacunet.text import counted
 

@@ -17,7 +17,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lacunet.network.edges import Edges, EdgesError
-from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network, Scope
 from lacunet.text import counted, listed
 
 MOST_WAVES = 10_000

@@ -122,7 +122,9 @@ class Sensitivity(Displayed):
                 self.deltas, self.answers, self.intervals, strict=True
             )
         ]
-        compared = f"within groups by {', '.join(self.within)}" if self.within else "among all rows"
+        compared = "among all rows"
+        if self.within:
+            compared = f"within groups by {', '.join(self.within)}"
         if self.method == "em":
             compared += " and by what else a row shows"
         yield (

@@ -56,7 +56,8 @@ from lacunet.learning.em.start import maximise
 from lacunet.learning.plan import PerCell
 from lacunet.missingness.augmented_network import augment, looks_at_hidden
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, FloatArray, Network, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Scope
 
 TILTED_EM_TOLERANCE = 1e-6
 MOST_STEPS = 2_000

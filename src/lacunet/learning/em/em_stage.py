@@ -477,5 +477,7 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
             words += f"; the first start alone would have ended {fit.gain:.1f} lower"
         yield words
     elif em.restarts is None and fit.climb.iterations:
-        reason = "loopy belief propagation is used" if loopy else "an iteration is expensive"
+        reason = "an iteration is expensive"
+        if loopy:
+            reason = "loopy belief propagation is used"
         yield f"only one start was made, since {reason}: restarts= makes more"

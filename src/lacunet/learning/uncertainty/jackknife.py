@@ -144,6 +144,16 @@ class Replicates:
         the prior knows is taken off by effective sizes everywhere.
         """
         variance = self.variance(asked.of_network)
+        weight_of, rows_of, known_of = self.rows_and_known(spread_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
+        return without_prior(asked, variance, known_of, pseudo_of)
+
+    def rows_and_known(
+        self, spread_of: Mapping[str, Spread]
+    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
+        """The weight of each CPT row, its effective rows, and how many of them its spread knows."""
         weight_of = {}
         rows_of = {}
         known_of = {}
@@ -156,7 +166,4 @@ class Replicates:
             weight_of[name] = weight
             known_of[name] = known
             rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
-        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
-        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
-        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
-        return without_prior(asked, variance, known_of, pseudo_of)
+        return weight_of, rows_of, known_of

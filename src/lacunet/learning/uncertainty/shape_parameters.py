@@ -140,13 +140,13 @@ def shape_parameters(
         intervals = _intervals(network, variable, variances, covariance.degrees, level)
         ends = [(low, high) for low, high in intervals.tolist()]
     return ShapeParameters(
-        network.cpt(variable).title,
-        network.shapes_of[variable].name,
-        tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends)),
-        shaped.reports_probabilities,
-        interval_legend(level) if ends and ends[0] is not None else "",
-        bic_gain,
-        full_parameters(shaped),
+        title=network.cpt(variable).title,
+        shape=network.shapes_of[variable].name,
+        parameters=tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends)),
+        are_probabilities=shaped.reports_probabilities,
+        legend=interval_legend(level) if ends and ends[0] is not None else "",
+        bic_gain=bic_gain,
+        full_parameters=full_parameters(shaped),
     )
 
 

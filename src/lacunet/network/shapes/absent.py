@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from lacunet.network.waves import in_time
 from lacunet.text import did_you_mean, listed
 

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import FloatArray, Mask, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Mask
 from lacunet.network.shapes.newton import LAST_GAIN
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 

@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import FloatArray, Mask, Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
     MainEffects,

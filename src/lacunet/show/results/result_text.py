@@ -15,8 +15,9 @@ from lacunet.learning.family_reports import FamilyReport
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
+from lacunet.network.cpt import Cpt
 from lacunet.network.mechanisms import MECHANISM_STATES
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.show.plain_values import plain_attributes
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting

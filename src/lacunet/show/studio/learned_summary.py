@@ -11,8 +11,9 @@ import numpy as np
 from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.learning.result import Result
 from lacunet.learning.uncertainty.shape_parameters import ShapeParameters, shape_parameters
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import as_network
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.show.pages.live_network import shape_as_data
 from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import assigned, conditional, counted
