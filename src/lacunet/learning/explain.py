@@ -27,7 +27,7 @@ from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
-from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request
+from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request, limit_of
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import check_option_names
 from lacunet.learning.notes import notes_on_rows, warn_of_missing
@@ -35,6 +35,7 @@ from lacunet.learning.plan import Method, MethodError, Plan
 from lacunet.learning.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
 from lacunet.learning.uncertainty.shape_parameters import full_parameters
 from lacunet.limits import (
+    NEVER,
     Deadline,
     Memory,
     OutOfTimeError,
@@ -331,6 +332,7 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
+    deadline = limit_of(method, options)
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(explain, method, given)
@@ -358,14 +360,15 @@ def explain(
         latent=latent,
         budget=budget,
     )
-    deadline = Deadline.within(getattr(asked.method, "time_limit", None))
+    if deadline == NEVER:
+        deadline = Deadline.within(getattr(asked.method, "usual_limit", None))
     most = Most(
         getattr(asked.method, "most_cells", inf), getattr(asked.method, "most_loopy_reads", inf)
     )
     if opened is None:
-        return _explained(asked.plan(Look()), None, budget, latent, deadline, most)
+        return _explained(asked.plan(Look(), deadline), None, budget, latent, deadline, most)
     with working_threads(threads), opened.rows() as rows:
-        plan = asked.plan(rows.look())
+        plan = asked.plan(rows.look(), deadline)
         return _explained(plan, rows, budget, latent, deadline, most)
 
 
