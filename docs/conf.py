@@ -42,7 +42,7 @@ extensions = [
 ]
 copybutton_prompt_text = "$ "
 copybutton_exclude = ".linenos, .gp, .go"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "files.md"]  # the list of files is for contributors, beside the book
 html_theme = "furo"
 html_title = f"lacunet {release}"
 html_math_renderer = "mathml"
