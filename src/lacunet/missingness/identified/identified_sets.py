@@ -271,8 +271,8 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     """The weight of the rows that look like each number of the manifest law."""
     # A cell that is one of several states counts as missing.
-    codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
-    sizes = [int(values.max()) + 1 for values in grid.seen.values()]
+    codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.codes_of]
+    sizes = [int(values.max()) + 1 for values in grid.codes_of.values()]
     numbers = pack_keys(codes, sizes, len(rows.weights))  # the grid has all, in this order
     return added_up(numbers, rows.weights, grid.cells)
 

@@ -295,9 +295,9 @@ def _zeros(grid: Grid, block: Block) -> NDArray[np.bool_]:
     """The weights by which a mechanism would be 1 where it is 0 for sure."""
     is_zero = np.zeros(block.size, dtype=bool)
     for node in block.nodes:
-        if node not in grid.held:
+        if node not in grid.rows_of_zero:
             continue
-        rows = grid.held[node]
+        rows = grid.rows_of_zero[node]
         if block.responses is None:
             is_zero |= np.kron(rows, [False, True])
         else:
