@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lacunet.ask.impute.dense.augmentation import Augmentation, complete
-from lacunet.ask.impute.dense.log_linear import (
+from lacunet.learning.dense.augmentation import Augmentation, complete
+from lacunet.learning.dense.log_linear import (
     CONSTANT_PRECISION,
     Design,
     Form,
@@ -16,8 +16,8 @@ from lacunet.ask.impute.dense.log_linear import (
     Parameters,
     log_probabilities,
 )
-from lacunet.ask.impute.dense.residual_tables import ResidualTable
-from lacunet.ask.impute.dense.scales import (
+from lacunet.learning.dense.residual_tables import ResidualTable
+from lacunet.learning.dense.scales import (
     Scale,
     scale_of_categories,
     scale_of_intervals,

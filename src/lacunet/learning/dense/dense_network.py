@@ -1,27 +1,24 @@
-"""What is learned for imputation: a dense network, its parameters, and draws of them."""
+"""A dense network as it is learned: its CPTs, their parameters, and draws of these."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from time import monotonic
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.ask.impute.dense.augmentation import (
+from lacunet.learning.dense.augmentation import (
     Augmentation,
     complete,
     drawn_parameters,
     forms_of,
     learn,
 )
-from lacunet.ask.impute.dense.cut_points import finely_cut
-from lacunet.ask.impute.dense.log_linear import Form, LogLinear, Parameters, mean_of
-from lacunet.ask.impute.dense.residual_tables import ResidualTable
-from lacunet.ask.impute.dense.scales import (
+from lacunet.learning.dense.log_linear import Form, LogLinear, Parameters, mean_of
+from lacunet.learning.dense.residual_tables import ResidualTable
+from lacunet.learning.dense.scales import (
     Scale,
     scale_of_categories,
     scale_of_intervals,
@@ -59,6 +56,25 @@ class DenseNetwork:
         of_columns = np.searchsorted(ends, self.forms[index].columns, side="right").tolist()
         of_tables = [parent for table in self.at[index].tables for parent in table.parents]
         return sorted({*of_columns, *of_tables})
+
+    @property
+    def effects(self) -> int:
+        """How many effects there are, of all parents on all children."""
+        return sum(parameters.effects.size for parameters in self.at)
+
+    @property
+    def tables(self) -> int:
+        """How many residual tables there are."""
+        tables = [table for parameters in self.at for table in parameters.tables]
+        return sum(not table.is_known for table in tables)
+
+    @property
+    def edges(self) -> dict[str, list[str]]:
+        """The parents of each variable."""
+        return {
+            name: [self.line[parent] for parent in self.parents(index)]
+            for index, name in enumerate(self.line)
+        }
 
     def drawn(self, number: int, rng: np.random.Generator) -> Iterator[Sequence[Parameters]]:
         """Parameters for so many completed tables: the draws that were kept, then others like them.

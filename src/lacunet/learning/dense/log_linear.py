@@ -5,7 +5,7 @@ r"""A log-linear CPT: its probabilities row by row, its fit, its shrinkage, draw
     \Bigr)
 
 with the columns :math:`c` and :math:`t` of the child's scale, those of all parents in the row
-:math:`x`, and residual tables :math:`\phi_g` (`lacunet.ask.impute.dense.residual_tables`). With
+:math:`x`, and residual tables :math:`\phi_g` (`lacunet.learning.dense.residual_tables`). With
 nominal variables this is a multinomial logit with main effects; with scores it is a linear-by-linear
 association, whose effect of a parent on a child is one parameter.
 
@@ -29,8 +29,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_solve, solve_triangular
 
-from lacunet.ask.impute.dense.residual_tables import MOST_TABLES, ResidualTable, surest_table
-from lacunet.ask.impute.dense.scales import Scale
+from lacunet.learning.dense.residual_tables import MOST_TABLES, ResidualTable, surest_table
+from lacunet.learning.dense.scales import Scale
 from lacunet.network.network import FloatArray
 
 Codes = NDArray[np.int64]

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.ask.impute.dense.log_linear import (
+from lacunet.learning.dense.log_linear import (
     Design,
     Form,
     LogLinear,
@@ -33,8 +33,8 @@ from lacunet.ask.impute.dense.log_linear import (
     log_probabilities,
     offsets,
 )
-from lacunet.ask.impute.dense.residual_tables import candidates_of
-from lacunet.ask.impute.dense.scales import Scale
+from lacunet.learning.dense.residual_tables import candidates_of
+from lacunet.learning.dense.scales import Scale
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.limits import Deadline
 from lacunet.network.network import FloatArray, Scope
