@@ -24,9 +24,12 @@ from lacunet.ask.predict.posteriors import Posteriors
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.ask.sensitivity.sensitivity import Sensitivity
 from lacunet.ask.worst_case import WorstCase
+from lacunet.data.table import EncodedTable
 from lacunet.inference.answer import Answer, Bounds
+from lacunet.learning import result as result_module
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.explain import Explanation
+from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
 from lacunet.missingness import graph as graph_module
 from lacunet.missingness.formulas.terms import Term
@@ -75,7 +78,9 @@ def graph() -> lc.MissingnessGraph:
 
 @functools.cache
 def learned_structure() -> LearnedStructure:
-    return lc.learn_structure(rows(), method="closed-form", strengths=2, rng=1)
+    with warnings.catch_warnings():  # whichever test asks first
+        warnings.simplefilter("ignore", lc.LacunetWarning)
+        return lc.learn_structure(rows(), method="closed-form", strengths=2, rng=1)
 
 
 @functools.cache
@@ -189,6 +194,19 @@ def returned_types() -> list[type]:
 
 def test_every_type_that_is_returned_has_an_example_here() -> None:
     assert [one.__name__ for one in returned_types() if one not in EXAMPLES] == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "make"),
+    [(Uncertainty, lambda: result().uncertainty), (EncodedTable, lambda: simulated().complete)],
+)
+def test_large_fields_of_what_is_returned_take_one_line(
+    kind: type, make: Callable[[], Any]
+) -> None:
+    value = make()
+    assert type(value) is kind
+    assert "\n" not in repr(value)
+    assert len(repr(value)) <= 200
 
 
 class Nesting(HTMLParser):
@@ -314,7 +332,18 @@ def test_completion_shows_what_a_value_is_asked_and_little_else(make: Callable[[
         assert {"query", "effect", "predict", "impute", "sample", "marginals"} <= completed
 
 
+def test_modules_complete_what_people_use() -> None:
+    import lacunet.sklearn
+
+    assert [name for name in dir(plots) if inspect.isfunction(getattr(plots, name))] == dir(plots)
+    assert dir(lacunet.sklearn) == lacunet.sklearn.__all__
+    for shown, hidden in ((lc.Data, "held_panel"), (lc.Deletion, "starts_em")):
+        assert hidden not in inspect.signature(shown).parameters
+
+
 def test_what_is_not_completed_is_there() -> None:
+    for name in result_module.INNER_ATTRIBUTES:
+        assert hasattr(result(), name)
     for name in network_module.INNER_ATTRIBUTES:
         assert hasattr(network(), name)
     for name in graph_module.INNER_ATTRIBUTES:

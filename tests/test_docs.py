@@ -7,6 +7,7 @@ import inspect
 import re
 import runpy
 import shlex
+import warnings
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +16,7 @@ from textwrap import dedent
 import pytest
 
 import lacunet
+from lacunet import LacunetWarning
 from lacunet.cli.parsing import COMMANDS, parse_command_line
 
 ROOT = Path(__file__).parent.parent
@@ -50,6 +52,23 @@ def test_every_block_runs_and_prints_what_is_shown(
     monkeypatch.setenv("MPLBACKEND", "agg")
     text = page.read_text()
     assert refreshed(text) == text, "python docs/blocks.py brings the page up to date"
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md", "docs/start.md"])
+def test_what_the_first_pages_warn_of_is_on_them(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / name).read_text()
+    names: dict[str, object] = {}
+    with warnings.catch_warnings(record=True) as given:
+        warnings.simplefilter("always", LacunetWarning)
+        for block in blocks(text):
+            if block.is_run:
+                exec(compile(block.code, "a block of the page", "exec"), names)
+    words = " ".join(text.split())
+    for warning in given:
+        assert str(warning.message).partition(":")[0] in words
 
 
 def recipes() -> list[str]:

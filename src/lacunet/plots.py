@@ -28,7 +28,23 @@ from lacunet.show.figures.network_figure import network_picture
 from lacunet.show.figures.shapes import Picture
 from lacunet.text import assigned
 
+__all__ = [
+    "cpt_forest",
+    "cpt_heatmap",
+    "effect_forest",
+    "em_trace",
+    "forest",
+    "learning_curves",
+    "missing_patterns",
+    "network_figure",
+]
+
 MAX_DRAWN_ROWS = 64
+
+
+def __dir__() -> list[str]:
+    """What people use; not what this file imports."""
+    return __all__
 
 
 @clear_arguments

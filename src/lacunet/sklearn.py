@@ -63,6 +63,12 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
+
+def __dir__() -> list[str]:
+    """What people use; not what this file imports."""
+    return __all__
+
+
 FOLDS = 5  # of the rows, for calibration
 CALIBRATION_ROWS = 10  # of every class; with fewer there is no calibration
 SHRINKAGE = 1.0  # towards no calibration, as a ridge: matters for a few dozen rows only

@@ -17,7 +17,7 @@ from typing import Any
 _QUOTED = re.compile(
     r'((?:^|[,|=<>{~]|\bdo\s*\()\s*)"((?:[^"]|"")*)"(?=\s*(?:$|[,|=<>)}~]|:\s*[\d.]|in\s*\{))'
 )
-COMPARISON = re.compile(r"\s*(>=|<=|>|<)\s*([-+]?[\d.][-+.\deE]*)\s*")  # with a number
+COMPARISON = re.compile(r"\s*(?:>=|<=|>|<)\s*[-+]?[\d.][-+.\deEQ]*\s*")  # with a number or date
 _SIGNS_IN_BRACES = re.compile(r'[,|"{}:]|^\s|\s$')  # for which a state needs quotes
 
 

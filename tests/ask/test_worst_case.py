@@ -11,6 +11,7 @@ import pytest
 from lacunet.ask.worst_case import bounds, worst_case
 from lacunet.counts.count import count
 from lacunet.counts.distinct_rows import Rows
+from lacunet.data.data import Data
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.network.dictionary import NotAsked
@@ -176,11 +177,25 @@ def test_a_query_is_read_with_or_without_its_p() -> None:
     rows = {"Age": ["old", "young"] * 4, "Ill": ["no"] * 3 + ["yes"] * 2 + [None] * 3}
     written, plain = (worst_case(network, rows, text) for text in ("P(Ill | Age)", "Ill|Age"))
     np.testing.assert_array_equal([*written], [*plain])
-    for text in ("P(Ill=yes | Age=old)", "P(Ill | Age=old)"):
-        with pytest.raises(LacunetError, match=r'names states(?s:.)*"P\(Ill \| Age\)"'):
-            worst_case(network, rows, text)
     with pytest.raises(LacunetError, match="sets"):
         worst_case(network, rows, "P(Ill | do(Age))")
+
+
+@pytest.mark.parametrize("cluster", [None, [1, 1, 2, 2, 3, 3, 4, 4]])
+def test_states_that_are_named_have_the_bounds_of_these_cells(cluster: list[int] | None) -> None:
+    network = Network({"Age": ["young", "old"], "Ill": ["no", "yes"]})
+    source = {"Age": ["old", "young"] * 4, "Ill": ["no"] * 3 + ["yes"] * 2 + [None] * 3}
+    rows = Data(source, cluster=cluster)
+    whole = worst_case(network, rows, "Ill | Age")
+    one = worst_case(network, rows, "Ill=yes | Age=old")
+    assert one.states == (("old",), ("yes",))
+    np.testing.assert_array_equal([*one], np.array([*whole])[:, 1:, 1:])
+    np.testing.assert_array_equal(one.interval(), whole.interval()[1:, 1:])
+    assert "P(Ill=yes | Age=old)" in str(one)
+    given = worst_case(network, rows, "P(Ill | Age=young)")
+    np.testing.assert_array_equal([*given], np.array([*whole])[:, :1])
+    with pytest.raises(LacunetError, match="elderly"):
+        worst_case(network, rows, "Ill | Age=elderly")
 
 
 def test_bounds_need_a_target_and_no_variable_twice() -> None:

@@ -31,6 +31,20 @@ def test_a_seed_gives_the_same_file_and_another_seed_another(tmp_path: Path) -> 
     assert one.read_bytes() != simulate(tmp_path, *hide, name="other.csv", seed=4).read_bytes()
 
 
+def test_without_a_file_the_rows_are_printed(
+    tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    written = simulate(tmp_path, "--hide", "mar").read_bytes()
+    capfdbinary.readouterr()
+    command = ["simulate", "asia", "--rows", "400", "--seed", "3", "--hide", "mar"]
+    assert main(command) == 0
+    assert capfdbinary.readouterr().out == written
+    assert main([*command, "--json"]) == 0
+    lines = capfdbinary.readouterr().out.splitlines()
+    assert len(lines) == 400
+    assert json.loads(lines[0])["asia"] in ("yes", "no", None)
+
+
 def test_shown_values_are_those_of_the_complete_rows(tmp_path: Path) -> None:
     asia, complete = example("asia"), tmp_path / "complete.parquet"
     shown = read_table(simulate(tmp_path, "--hide", "mar", "--complete-out", str(complete)), asia)

@@ -515,3 +515,13 @@ def test_texts_that_a_file_stores_as_dictionaries_declare_nothing(tmp_path: Path
     for rows in (texts, [declared, texts], [texts, declared]):
         with pytest.raises(SpellingsError, match=r"'3\.5' and '3\.50'"):
             lc.Network.from_data(rows, "Code -> Ill")
+
+
+@pytest.mark.parametrize("states", [["250.0", "250.00", "250.10"], ["3", "2", "1"]])
+def test_states_that_are_named_for_their_column_need_no_note(states: list[str]) -> None:
+    rows = {"Code": states * 5, "Ill": ["no", "yes", "no"] * 5}
+    network = lc.Network.from_data(lc.Data(rows, states={"Code": states}), "Code -> Ill")
+    assert network.states("Code") == tuple(states)
+    assert not lc.learn(network, lc.Data(rows, states={"Code": states})).notes
+    (note,) = lc.learn(network, lc.Data(rows, states={"Code": [*states, "x"]})).notes
+    assert "Code" in note

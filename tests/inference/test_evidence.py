@@ -165,6 +165,84 @@ def test_states_that_are_numbers_are_compared_as_numbers(comparison: str, left: 
     np.testing.assert_array_equal(query(AGES, f"P(Ill | Visits {comparison})"), expected)
 
 
+VISITS = Network(
+    {
+        "Month": ["2023-11", "2023-12", "2024-01", "2024-02"],
+        "Quarter": ["2023Q4", "2024Q1", "2024Q2"],
+        "Ill": ["no", "yes"],
+    },
+    {"Ill": ["Month", "Quarter"]},
+    {
+        "Month": [0.1, 0.2, 0.3, 0.4],
+        "Quarter": [0.5, 0.3, 0.2],
+        "Ill": np.stack([np.linspace(0.9, 0.1, 12), np.linspace(0.1, 0.9, 12)], -1).reshape(
+            4, 3, 2
+        ),
+    },
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "comparison", "left"),
+    [
+        ("Month", ">=2024-01", [2, 3]),
+        ("Month", "> 2023-11", [1, 2, 3]),
+        ("Month", "<2024", [0, 1]),
+        ("Month", "<=2023-12-31", [0, 1]),
+        ("Month", ">=2023Q4", [0, 1, 2, 3]),
+        ("Quarter", "<=2024Q1", [0, 1]),
+        ("Quarter", ">2023", [1, 2]),
+        ("Quarter", ">=2024-04", [2]),
+        ("Quarter", "<2024-04-01", [0, 1]),
+    ],
+)
+def test_periods_are_compared_with_dates(name: str, comparison: str, left: list[int]) -> None:
+    states = [VISITS.states(name)[index] for index in left]
+    expected = query(VISITS, "Ill", {name: states})
+    np.testing.assert_array_equal(query(VISITS, "Ill", {name: comparison}), expected)
+    typed = query(VISITS, f"P(Ill | {name}{comparison})")
+    np.testing.assert_array_equal(typed, expected)
+    assert query(VISITS, typed.title) == typed  # what is printed can be asked
+
+
+def test_a_date_that_divides_a_period_or_leaves_none_is_named() -> None:
+    for text, message in [
+        ("Quarter>=2024-02", "divides '2024Q1'(.|\n)*Quarter>=2024Q1"),
+        ("Month<=2024-01-30", "divides '2024-01'"),
+        ("Month<2023", "no state of 'Month' is left"),
+        ("Month>=2024-02-30", "'>=2024-02-30'"),
+        ("Ill>=2024-02", "'>=2024-02'"),
+    ]:
+        target = "Quarter" if text.startswith("Month") else "Month"
+        with pytest.raises(NetworkError, match=message):
+            query(VISITS, f"{target} | {text}")
+
+
+def test_dates_of_a_question_that_was_not_asked_are_compared_too() -> None:
+    rows = {
+        "Moved": ["no", "yes", "yes", "yes"] * 5,
+        "When": [None, "2024-01-05", "2024-02-07", "2024-03-09"] * 5,
+    }
+    data = lc.Data(rows, bins={"When": "month"}, not_asked={"When": "Moved=no"})
+    result = lc.learn("Moved -> When", data, "direct-mcar", pseudo_counts=0)
+    assert len(result.network.states("When")) == 4
+    answer = result.query("Moved | When>=2024-02")
+    assert answer == result.query("Moved", {"When": ["2024-02", "2024-03"]})
+    assert answer["yes"] == 1
+
+
+def test_two_comparisons_give_both_ends() -> None:
+    expected = query(AGES, "Ill", {"Visits": ["1", "2"]})
+    for text in ("Ill | Visits>=1, Visits<10", "Ill | Visits > 0, Age>=0, Visits<=2"):
+        np.testing.assert_array_equal(query(AGES, text), expected)
+    middle = query(AGES, "Ill | Age>=40, Age<60")
+    np.testing.assert_array_equal(middle, query(AGES, "Ill", {"Age": 50}))
+    with pytest.raises(LacunetError, match="Visits"):
+        query(AGES, "Ill | Visits>=2, Visits<2")
+    with pytest.raises(LacunetError, match="more than once"):
+        query(AGES, "Ill | Visits=2, Visits<10")
+
+
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -254,6 +332,7 @@ def test_names_and_states_with_signs_are_quoted_in_braces() -> None:
         ("Ill | Visits ~ {0: 1, 1: 2}", "not given for '2', '10'"),
         ("Ill | Visits in {0, 1}, Visits=2", "more than once"),
         ("Ill | Visits!=10", r"Visits in \{0, 1, 2\}"),
+        ("Ill | Age!=50", r'Age in \{"\[0,40\)", "\[60,99\]"\}'),
         ("P(Visits in {0, 1})", "Visits"),
         ("P(Visits>=2 | Age=50)", "Visits"),
     ],

@@ -21,6 +21,7 @@ from lacunet.inference.query import query
 from lacunet.learning.learn import learn
 from lacunet.learning.mgraph import MGraph
 from lacunet.missingness.confounding import confounded_pair, undescribed_pairs
+from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import FloatArray, Network
@@ -172,3 +173,14 @@ def test_a_hidden_cause_along_an_edge_bends_interventions_alone() -> None:
     both = Network(dict.fromkeys("TI", BINARY), {"I": ["T"]})
     assert undescribed_pairs(MissingnessGraph.parse("T <-> I", both)) == ()
     assert undescribed_pairs(graph) == (("T", "I"),)  # S -> T <-> I: given T, I depends on S
+
+
+def test_a_graph_of_hidden_causes_alone_needs_no_mechanism() -> None:
+    network = Network(dict.fromkeys("XZY", BINARY), {"Z": ["X"], "Y": ["Z"]})
+    given = MissingnessGraph(network, hidden=[("X", "Y")])
+    read = MissingnessGraph.parse("X <-> Y", network)
+    assert str(given) == str(read)
+    assert given.recover("P(Y | do(X))").status == "recoverable"
+    for nothing in ({}, {"latent": ["X"]}):
+        with pytest.raises(MissingnessGraphError, match="None"):
+            MissingnessGraph(network, **nothing)  # type: ignore[arg-type]

@@ -66,19 +66,26 @@ TARGETS = """() => [...document.querySelectorAll("button, select, input, summary
   .filter(([, width, height]) => width > 0)"""
 
 
-Evidence = Mapping[str, str | list[str]]  # a list: one of these states
+# A list: one of these states; a mapping: how likely what was observed is in each.
+Evidence = Mapping[str, str | list[str] | dict[str, float]]
 
 
 def address(evidence: Evidence, do: Mapping[str, str] = MappingProxyType({})) -> str:
     """What is seen and what is set as the end of a page's address."""
-    states_of = {name: [own] if isinstance(own, str) else own for name, own in evidence.items()}
-    pairs = [
-        f"{quote(name, safe='')}={quote(state, safe='')}"
-        for name, states in states_of.items()
-        for state in states
-    ]
+    pairs = []
+    for name, own in evidence.items():
+        written = _escaped(name)
+        if isinstance(own, dict):
+            pairs += [f"{written}~{_escaped(state)}={weight}" for state, weight in own.items()]
+        else:
+            states = [own] if isinstance(own, str) else own
+            pairs += [f"{written}={_escaped(state)}" for state in states]
     pairs += [f"do({quote(name, safe='')})={quote(state, safe='')}" for name, state in do.items()]
     return "#" + "&".join(pairs) if pairs else ""
+
+
+def _escaped(text: str) -> str:
+    return quote(text, safe="").replace("~", "%7E")
 
 
 class Opened:

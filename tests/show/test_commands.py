@@ -213,6 +213,17 @@ def test_one_of_several_states_is_in_the_exported_command() -> None:
     assert "{'Age': ['[0,30)', 'a|b']}" in python_text(project, "work")
 
 
+def test_likelihoods_are_in_the_exported_command() -> None:
+    project = Project(graph="Age -> Ill", asked="#Age~%5B0%2C30)=0.25&Age~a%7Eb=2&Age~c=0&Ill")
+    command = query_words(project, "work")
+    network = Network({"Age": ["[0,30)", "a~b", "c"], "Ill": ["no", "yes"]})
+    weights = {"Age": {"[0,30)": 0.25, "a~b": 2, "c": 0}}
+    assert parse_query(command[2], network).given == weights
+    assert repr(weights) in python_text(project, "work").replace("2.0", "2").replace("0.0", "0")
+    with pytest.raises(LacunetError, match="much"):
+        question_in_address("#Age~c=much", ["Age"])
+
+
 def test_the_question_is_what_the_address_says() -> None:
     assert question_in_address("#A=a%26b&C", "ABC") == (["C"], {"A": "a&b"}, {})
     assert question_in_address("#A=x", "ABC") == (["B", "C"], {"A": "x"}, {})

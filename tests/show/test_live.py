@@ -20,6 +20,7 @@ from lacunet.network.network import Network
 from lacunet.show.network_page import page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.results.result_page import page as learned_page
+from lacunet.show.studio.commands import question_in_address
 
 pytestmark = needs_browser
 BNREP = Path(__file__).parents[1] / "cases" / "bnrep"
@@ -590,6 +591,86 @@ def test_one_of_several_states_is_chosen_by_clicks_with_control_and_by_a_control
             opened.bar("A", state).focus()
             opened.page.keyboard.press("Enter")
         assert opened.page.evaluate("location.hash") == f"#A={one}&A={last}"
+        assert opened.faults == []
+
+
+@pytest.mark.parametrize("name", ["child", "alarm"])
+def test_beliefs_given_likelihoods_equal_those_of_query(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    network, rng = network_named(name), np.random.default_rng(4)
+    rows = {
+        v: rng.integers(0, 3, network.shape(network.parents(v))).astype(float)
+        for v in network.variables
+    }
+    supported = network.with_support(rows)
+    write_page(tmp_path / "net.html", page(supported))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for number in (1, 2, 3):
+            do, seen = some_doing(network, rng, number % 2, then=2)
+            evidence: dict[str, Any] = dict(seen)
+            free = [v for v in network.variables if v not in {*do, *seen}]
+            for v in rng.choice(free, number, replace=False):
+                weights = rng.random(network.cardinality(str(v))).round(3) * 5
+                weights[-1] = 0 if len(weights) > 2 else weights[-1]
+                evidence[str(v)] = dict(zip(network.states(str(v)), weights.tolist(), strict=True))
+            opened.ask(evidence, do)
+            answers = supported.marginals(evidence, do=do, unsupported="ignore")
+            shares = opened.numbers("unsupported")
+            for variable, states in opened.numbers().items():
+                answer = answers[variable]
+                np.testing.assert_allclose([*states.values()], answer, rtol=0, atol=1e-9)
+                if variable not in {*seen, *do}:
+                    share = sum(shares[variable].values())
+                    assert share == pytest.approx(answer.unsupported, abs=1e-9)
+        assert opened.faults == []
+
+
+def test_likelihoods_are_typed_into_a_dialog_and_kept_in_the_address(
+    browser: Any, tmp_path: Path
+) -> None:
+    states = {"A~b": ["x~y", "do(z)", "w"], "B": ["0", "1"]}
+    tables = {"A~b": [0.2, 0.3, 0.5], "B": [[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]}
+    network = Network(states, {"B": ["A~b"]}, tables)
+    write_page(tmp_path / "net.html", page(network))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        before = opened.numbers()
+        opened.page.select_option("#click-means", "likely")
+        opened.bar("A~b", "w").click()
+        fields = opened.page.locator("#likelihoods input")
+        assert [fields.nth(k).input_value() for k in range(3)] == ["1", "1", "1"]
+        for k, weight in enumerate(("0.5", "-1", "0")):
+            fields.nth(k).fill(weight)
+        opened.page.click("#likelihoods-take")
+        assert opened.page.locator("#likelihoods").count() == 1  # what is below zero is not taken
+        fields.nth(1).fill("2")
+        fields.nth(1).press("Enter")
+        assert opened.page.locator("#likelihoods").count() == 0
+        answer = network.query("B", {"A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}})
+        np.testing.assert_allclose([*opened.numbers()["B"].values()], answer, atol=1e-12)
+        assert opened.page.inner_text(".chip").startswith("A~b ~ x~y: 0.5, do(z): 2, w: 0")
+        assert opened.evidence_probability == pytest.approx(0.2 * 0.5 + 0.3 * 2, rel=1e-9)
+        assert opened.bar("A~b", "do(z)").get_attribute("aria-pressed") == "mixed"
+        assert opened.bar("A~b", "w").get_attribute("aria-pressed") == "false"
+        clicked, address = opened.numbers(), opened.page.evaluate("location.hash")
+        assert address == "#A%7Eb~x%7Ey=0.5&A%7Eb~do%28z%29=2&A%7Eb~w=0"
+        assert question_in_address(address, network.variables)[1] == {
+            "A~b": {"x~y": 0.5, "do(z)": 2, "w": 0}
+        }
+        opened.page.reload()
+        opened.page.wait_for_selector("html[data-hatched=yes]")
+        assert opened.numbers() == clicked
+        opened.page.select_option("#click-means", "likely")
+        opened.bar("A~b", "w").click()
+        opened.page.keyboard.press("Escape")
+        assert opened.numbers() == clicked
+        opened.page.click(".chip")
+        assert opened.numbers() == before
+        opened.bar("B", "1").click()
+        for k, weight in enumerate(("0", "3")):
+            opened.page.locator("#likelihoods input").nth(k).fill(weight)
+        opened.page.click("#likelihoods-take")  # one state alone: it was seen
+        assert opened.page.evaluate("location.hash") == "#B=1"
         assert opened.faults == []
 
 

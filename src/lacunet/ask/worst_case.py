@@ -9,7 +9,7 @@ them (`lacunet.missingness.identified.set_intervals`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -33,7 +33,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.labelled_tables import probability
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.text import conditional, counted
+from lacunet.text import assigned, conditional, counted
 from lacunet.text_tables import Displayed, TextTable
 
 CELLS_LOOKED_AT_ONCE = 2**22  # of all rows that are looked at together
@@ -70,6 +70,28 @@ class WorstCase(Displayed):
     def __iter__(self) -> Iterator[FloatArray]:
         return iter((self.low, self.high))
 
+    def of_states(self, state_of: Mapping[str, str], title: str) -> WorstCase:
+        """Those of some states alone: each of these axes has one entry then."""
+        kept = [
+            (state_of[name],) if name in state_of else states
+            for name, states in zip(self.scope, self.states, strict=True)
+        ]
+        cells = np.ix_(
+            *[
+                [states.index(state) for state in left]
+                for states, left in zip(self.states, kept, strict=True)
+            ]
+        )
+        return replace(
+            self,
+            title=title,
+            states=tuple(kept),
+            low=self.low[cells],
+            high=self.high[cells],
+            low_error=self.low_error[cells],
+            high_error=self.high_error[cells],
+        )
+
     def interval(self, level: float = 0.95) -> FloatArray:
         """Intervals that cover the parameter: the axes of the bounds, then low and high."""
         errors = self.low_error, self.high_error
@@ -100,7 +122,7 @@ def worst_case(
         replicate weights change the standard errors, not the bounds.
     query
         Variables, and those that are given: ``"Ill"``, ``"Ill | Age"``. The bounds are those of all
-        states.
+        states; with states, as in ``"Ill=yes | Age=old"``, of these alone.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
 
@@ -123,7 +145,7 @@ def worst_case(
     """
     opened = open_rows("worst_case", network, data, memory)
     network = opened.network
-    left, right = _asked(network, query)
+    left, right, state_of = _asked(network, query)
     scope: Scope = (*right, *left)
     if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
@@ -138,7 +160,7 @@ def worst_case(
         statistics = rows.gather(gathering)
         whole = bounds(statistics.sample(0).distinct[columns], network, left, right)
         if look.units is None:
-            return whole
+            return _in_states(whole, left, right, state_of)
         again = replicates(
             look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
         )
@@ -147,16 +169,30 @@ def worst_case(
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         return np.sqrt(replicate_variance(np.array(values), again.scales, centre))
 
-    return replace(
+    whole = replace(
         whole,
         low_error=error([part.low for part in parts], whole.low),
         high_error=error([part.high for part in parts], whole.high),
         degrees=again.degrees,
     )
+    return _in_states(whole, left, right, state_of)
 
 
-def _asked(network: Network, query: str) -> tuple[Scope, Scope]:
-    """The variables left and right of the bar."""
+def _in_states(
+    whole: WorstCase, left: Scope, right: Scope, state_of: Mapping[str, str]
+) -> WorstCase:
+    """The bounds of the states that the query names; all of them where it names none."""
+    if not state_of:
+        return whole
+    target, given = (
+        [assigned(name, state_of[name]) if name in state_of else name for name in names]
+        for names in (left, right)
+    )
+    return whole.of_states(state_of, conditional(", ".join(target), given))
+
+
+def _asked(network: Network, query: str) -> tuple[Scope, Scope, dict[str, str]]:
+    """The variables left and right of the bar, and the states of those that are named with one."""
     if not isinstance(query, str):
         raise LacunetError(f"the query is {query!r}, but must be text.", 'as in "Ill | Age".')
     typed = split_query(query)
@@ -169,13 +205,7 @@ def _asked(network: Network, query: str) -> tuple[Scope, Scope]:
     right, states_right = names_and_states(typed.given, network)
     if not left:
         raise LacunetError(f"the query {query!r} names no variable.", 'as in "Ill | Age".')
-    if states_left or states_right:
-        raise LacunetError(
-            f"the query {query!r} names states, and the bounds are those of all states.",
-            f'write "{conditional(", ".join(left), right)}" and take what is needed: '
-            "the axes are what is given, then the target.",
-        )
-    return tuple(left), tuple(right)
+    return tuple(left), tuple(right), {**states_left, **states_right}
 
 
 def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> WorstCase:

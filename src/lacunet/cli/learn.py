@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
 from dataclasses import replace
@@ -140,8 +139,8 @@ def _shown(result: Result, options: Namespace) -> str:
     return result_as_text(
         result,
         level,
-        sys.stdout.isatty(),
-        lambda name: f"{_show(options.output or 'FILE', name)} prints one",
+        with_cpts=True,
+        shown_by=lambda name: f"{_show(options.output or 'FILE', name)} prints one",
     )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
 from lacunet.cli.parsing import HIDING_KINDS
+from lacunet.cli.predict import deliver_rows
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
 from lacunet.errors import LacunetError
@@ -42,7 +43,7 @@ def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
-    add_output(command, "-o --output DATA", "file for the rows", required=True)
+    add_output(command, "-o --output DATA", "file for the rows; without it they are printed")
     hide = (
         "how values go missing: mcar by chance alone, mar by variables that are always observed, "
         "informed by a few of these, the same for all mechanisms (default: none)"
@@ -85,7 +86,7 @@ def run(options: Namespace) -> None:
     """Draw, hide, write, and say what is missing."""
     import numpy as np
 
-    from lacunet.data.write import check_table_name, write_table
+    from lacunet.data.write import check_table_name, to_arrow, write_table
     from lacunet.network.formats.files import read_network
     from lacunet.show.simulation_text import simulation_as_data, simulation_as_text
     from lacunet.simulation.by_graph import MissingByGraph
@@ -96,14 +97,18 @@ def run(options: Namespace) -> None:
     network = read_network(options.network)
     missing = missing_of(options, network)
     drawn = simulate(network, options.rows, missing, rng=np.random.default_rng(options.seed))
-    write_table(drawn.table, network, options.output)
+    if options.output:
+        write_table(drawn.table, network, options.output)
     if options.complete_out:
         write_table(drawn.complete, network, options.complete_out)
     if options.missingness_out:
         _write_graph(drawn, options.missingness_out)
-    data = simulation_as_data(drawn)
-    print(json.dumps(data) if options.json else simulation_as_text(data))
-    note(f"the rows are in {options.output}")
+    if options.output:
+        data = simulation_as_data(drawn)
+        print(json.dumps(data) if options.json else simulation_as_text(data))
+        note(f"the rows are in {options.output}")
+    else:
+        deliver_rows([(0, to_arrow(drawn.table, network))], (), as_json=options.json)
     if isinstance(missing, MissingByGraph):
         note(_on_rates(drawn))
 

@@ -202,11 +202,14 @@ def _other_states(network: Network, states: Network | Mapping[str, Any]) -> Iter
     """Columns for which the data name states that the network does not have."""
     known = network.states_of
     asked = {} if isinstance(states, Network) else states
-    if other := [
-        name
-        for name in network.variables
-        if name in asked and not {*map(spelled, asked[name])} <= {*known[name]}
-    ]:
+    other = []
+    for name in network.variables:
+        # A state is named as it is written, or as the number that it writes: "1.10" stays apart
+        # from "1.1" where a network was made with both.
+        names = asked.get(name, ())
+        if not all(str(state) in known[name] or spelled(state) in known[name] for state in names):
+            other.append(name)
+    if other:
         yield (
             f"the network has its own states of {short_list(other)}, which are used in place of "
             "those that states= (--states) names."

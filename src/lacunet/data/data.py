@@ -19,7 +19,7 @@ from lacunet.data.copies_columns import COLUMNS, roles_in_data
 from lacunet.data.encode import number_array
 from lacunet.data.errors import DataError, WeightError, clipped, short_list
 from lacunet.data.select import without_secrets
-from lacunet.network.arguments import clear_arguments
+from lacunet.network.arguments import clear_arguments, hide_parameters
 from lacunet.network.dictionary import by_spelling
 from lacunet.network.formats.files import as_network
 from lacunet.network.network import FloatArray, Network
@@ -29,6 +29,7 @@ from lacunet.text_tables import Displayed, TextTable
 
 Unknown = Literal["error", "missing"]
 ReplicateKind = Literal["jackknife", "brr", "fay"]
+INNER_OPTIONS = ("classes", "held_panel")  # which `Data` makes of the others
 
 
 @clear_arguments
@@ -462,7 +463,7 @@ class Data(Displayed):
 
     def __dir__(self) -> list[str]:
         """The options; what the package itself needs of them is not completed."""
-        options = {option.name for option in fields(self)}
+        options = {option.name for option in fields(self)} - {*INNER_OPTIONS}
         return [name for name in super().__dir__() if name.startswith("_") or name in options]
 
     @property
@@ -612,6 +613,9 @@ class Data(Displayed):
         """What is said of codes of this column, by their spelling; None for "not observed"."""
         missing: dict[str, object] = {spelled(code): None for code in self.missing.get(column, ())}
         return missing | by_spelling(column, self.codes.get(column, {}))
+
+
+hide_parameters(Data, *INNER_OPTIONS)
 
 
 def as_data(data: Any) -> Data:

@@ -4,7 +4,8 @@ Of a variable may be seen
 
 - its state, as data have it: ``"40-59"``, or a number in an interval, or a code;
 - that it has one of several states: ``["40-59", "60+"]``, or a code that means several;
-- a comparison, where the states are numbers or intervals of numbers: ``">=60"``;
+- a comparison, where the states are numbers or intervals of numbers, ``">=60"``, or periods of
+  dates, ``"<2024Q3"``;
 - how likely what was observed is in each of its states: ``{"pos": 0.8, "neg": 0.2}``. This is
   *likelihood evidence* (also: virtual evidence; J. Pearl 1988): it multiplies the odds that all
   else gives by the ratios of these numbers, whose sum does not matter. It does not say what the
@@ -17,7 +18,9 @@ All but the first are a likelihood :math:`\lambda(x)` of each state, for several
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import TypeGuard
@@ -25,12 +28,14 @@ from typing import TypeGuard
 import numpy as np
 
 from lacunet.data.matching import is_null, known_matcher
+from lacunet.network.dates import ends_of, unit_of
 from lacunet.network.network import Network, NetworkError
 from lacunet.network.spelling import number_of
-from lacunet.text import COMPARISON, assigned, finite_number, first_of, listed
+from lacunet.text import assigned, finite_number, first_of, listed
 
 UNSEEN = "; leave the variable out if it was not observed"
 MOST_BORDERS = 8  # named in an error
+_COMPARISON = re.compile(r"\s*(>=|<=|>|<)\s*(\S+)\s*")
 
 Likelihood = tuple[float, ...]  # of each state of a variable
 
@@ -115,10 +120,8 @@ def _likelihood(network: Network, name: str, value: object, otherwise: str) -> L
     if is_several(value):
         return _among(network, _one_of(network, name, value, otherwise), name)
     places = _places_of(network, name, value)
-    if places is None and isinstance(value, str) and (comparison := COMPARISON.fullmatch(value)):
-        number = number_of(comparison[2])
-        if number is not None:
-            places = _compared(network, name, comparison[1], number)
+    if places is None and isinstance(value, str) and (comparison := _COMPARISON.fullmatch(value)):
+        places = _left_by(network, name, comparison[1], comparison[2])
     if places is None:
         raise NetworkError.no_such_state(name, str(value), states, otherwise)
     return _among(network, places, name)
@@ -203,6 +206,48 @@ def _weighed(
     return tuple(likelihood.values())
 
 
+def _left_by(network: Network, name: str, sign: str, text: str) -> tuple[int, ...] | None:
+    """The places of the states that a comparison leaves; None if this compares with nothing."""
+    period, number = ends_of(text), number_of(text)
+    rule = network.not_asked_of.get(name)
+    asked = [state for state in network.states(name) if rule is None or state != rule.state]
+    if period is not None and unit_of(asked) is not None:
+        border = period[0] if sign in (">=", "<") else period[1]
+        return _periods_left(network, name, sign, text, border)
+    return None if number is None else _compared(network, name, sign, number)
+
+
+def _periods_left(
+    network: Network, name: str, sign: str, text: str, border: date
+) -> tuple[int, ...]:
+    """The places of the periods that a comparison leaves, none of which it may divide."""
+    left = []
+    for index, state in enumerate(network.states(name)):
+        ends = ends_of(state)
+        if ends is None:  # the state of a question that was not asked
+            continue
+        if ends[0] < border < ends[1]:
+            raise NetworkError(
+                f"{assigned(name, f'{sign}{text}')} divides {state!r}, so the states do not tell.",
+                f"compare with a state, as in {assigned(name, f'>={state}')}.",
+            )
+        if (ends[0] >= border) == sign.startswith(">"):
+            left.append(index)
+    return _some_left(network, name, f"{sign}{text}", tuple(left))
+
+
+def _some_left(
+    network: Network, name: str, comparison: str, places: tuple[int, ...]
+) -> tuple[int, ...]:
+    """The places that a comparison leaves, if there are any."""
+    if not places:
+        raise NetworkError(
+            f"no state of {name!r} is left by {assigned(name, comparison)}.",
+            f"its states are {listed(network.states(name))}.",
+        )
+    return places
+
+
 def _compared(network: Network, name: str, sign: str, number: Decimal) -> tuple[int, ...]:
     """The places of the states that a comparison leaves."""
     states = network.states(name)
@@ -219,11 +264,7 @@ def _compared(network: Network, name: str, sign: str, number: Decimal) -> tuple[
             )
         holds = _COMPARED[sign]
         places = tuple([i for i, v in enumerate(numbers) if v is not None and holds(v, number)])
-    if not places:
-        raise NetworkError(
-            f"no state of {name!r} is left by {written}.", f"its states are {listed(states)}."
-        )
-    return places
+    return _some_left(network, name, f"{sign}{number}", places)
 
 
 _COMPARED = {
@@ -304,7 +345,8 @@ def evidence_written(network: Network, evidence: Mapping[str, object]) -> dict[s
             elif is_several(value):
                 written[name] = [state for state, weight in both if weight]
             else:
-                written[name] = str(value).strip()
+                comparison = _COMPARISON.fullmatch(str(value))
+                written[name] = "".join(comparison.groups()) if comparison else str(value).strip()
     return written
 
 

@@ -4,7 +4,8 @@ A name or state is in quotes if it holds a comma, a bar or an equals sign. What 
 
 - a state, ``Age=60+``;
 - one of several, ``Age in {40-59, 60+}``;
-- a comparison with a number, ``Age>=60``, where the states are numbers or intervals of them;
+- a comparison, ``Age>=60``, where the states are numbers, intervals of them or periods of dates;
+  two for both ends, ``Age>=20, Age<60``;
 - likelihoods of the states, ``Test ~ {pos: 0.8, neg: 0.2}`` (see `lacunet.data.evidence`).
 """
 
@@ -237,6 +238,7 @@ def _states_and_names(
     """What is given of variables, as in `evidence_in`, and those that stand without a state."""
     state_of: dict[str, object] = {}
     bare: list[str] = []
+    compared: set[str] = set()  # given by a comparison: another one may give the other end
     left = list(parts)
     while left:
         part = left.pop(0)
@@ -246,7 +248,7 @@ def _states_and_names(
         known = [name for name in network.variables if _is_about(part, name)]
         if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part)):
             name = network.known(other[1])
-            others = [state for state in network.states(name) if state != other[2].strip()]
+            others = _all_but(network, name, other[2].strip())
             raise LacunetError(
                 f"{part!r}: a query knows no 'not equal'.",
                 f"write {assigned(name, others if len(others) > 1 else others[0])}.",
@@ -260,15 +262,47 @@ def _states_and_names(
             hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
-        if name in state_of:
-            raise LacunetError(f"the query names {name!r} more than once.")
         text = part[len(name) :].lstrip()
+        is_other_end = name in compared and text.startswith(("<", ">"))
+        if name in state_of and not is_other_end:
+            raise LacunetError(f"the query names {name!r} more than once.")
         if _BRACES.match(text):
             state_of[name] = _in_braces(text, network, name)
             continue
-        state_of[name], taken = _state(text.removeprefix("="), left, network, name)
+        state, taken = _state(text.removeprefix("="), left, network, name)
         del left[:taken]
+        state_of[name] = _in_both(network, name, state_of[name], state) if is_other_end else state
+        if text.startswith(("<", ">")):
+            compared.add(name)
     return state_of, bare
+
+
+def _all_but(network: Network, name: str, value: str) -> list[str]:
+    """The states that a value does not mean; of what means none, all."""
+    from lacunet.data.evidence import places_seen
+
+    try:
+        places = places_seen(network, {name: value}).get(name, ())
+    except LacunetError:
+        places = ()
+    states = network.states(name)
+    return [state for index, state in enumerate(states) if index not in places] or list(states)
+
+
+def _in_both(network: Network, name: str, first: object, second: object) -> list[str]:
+    """The states that two comparisons leave."""
+    from lacunet.data.evidence import places_seen
+
+    states = network.states(name)
+    either = [places_seen(network, {name: value}).get(name, ()) for value in (first, second)]
+    both = [states[index] for index in either[0] if index in either[1]]
+    if not both:
+        ends = f"{assigned(name, first)} and {assigned(name, second)}"
+        raise LacunetError(
+            f"no state of {name!r} is left by {ends}.",
+            f"its states are {listed(states)}.",
+        )
+    return both
 
 
 def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str], dict[str, str]]:

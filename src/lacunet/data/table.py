@@ -21,12 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.network.network import FloatArray, Mask, Scope
+from lacunet.text import counted, first_of
 
 Codes = NDArray[np.uint8] | NDArray[np.uint16]
 Columns = Mapping[str, Codes]
 Sets = Sequence[tuple[int, ...]]  # of states, ascending
 T = TypeVar("T")
 ROW_PARTS_ROUNDING = 1e-6  # of a sum of parts of rows
+MOST_NAMED = 5  # columns, in one line
 
 
 # The states of each set of each variable that has any, ascending: neither one nor all of them.
@@ -203,7 +205,7 @@ def _row_count(where: NDArray[np.bool_], copies: Copies | None) -> int:
     return ceil(rows - ROW_PARTS_ROUNDING)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EncodedTable:
     """Rows over the network's variables, one column of codes each.
 
@@ -229,6 +231,10 @@ class EncodedTable:
     design: Design | None = None
     sets_of: SetsOf = field(default_factory=dict)
     hidden_elsewhere: Scope = ()
+
+    def __repr__(self) -> str:
+        names = first_of(list(self.columns), MOST_NAMED)
+        return f"<EncodedTable: {counted(self.rows, 'row')} of {names}>"
 
     @property
     def rows(self) -> int:

@@ -26,6 +26,7 @@ from lacunet.counts.folds import JACKKNIFE_GROUPS
 from lacunet.counts.gather import Statistics
 from lacunet.counts.observations import replicates
 from lacunet.data.scratch_rows import row_bytes
+from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.learning.family_reports import AT_PRIOR
 from lacunet.learning.plan import (
@@ -68,7 +69,7 @@ FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Uncertainty:
     """How sure the CPTs of a learned network are."""
 
@@ -82,6 +83,9 @@ class Uncertainty:
     # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()  # what else to know of the intervals
+
+    def __repr__(self) -> str:
+        return f"<Uncertainty: {self.words(DEFAULT_LEVEL)}>"
 
     @property
     def unidentified(self) -> tuple[Direction, ...]:

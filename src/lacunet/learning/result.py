@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
+INNER_ATTRIBUTES = frozenset(["beside", "search_falls_short", "total", "warnings_by_kind"])
 
 
 @clear_arguments
@@ -90,6 +91,10 @@ class Result(Askable):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
+
+    def __dir__(self) -> list[str]:
+        """What a result is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name not in INNER_ATTRIBUTES]
 
     def __repr__(self) -> str:
         warnings = counted(len(self.warnings), "warning")

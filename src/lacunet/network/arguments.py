@@ -45,6 +45,13 @@ def clear_arguments(decorated: Decorated, also: str = "") -> Decorated:
     return decorated
 
 
+def hide_parameters(shown: type, *names: str) -> None:
+    """Leave out of a signature what the package itself alone gives."""
+    signature = inspect.signature(shown)
+    kept = [value for name, value in signature.parameters.items() if name not in names]
+    setattr(shown, "__signature__", signature.replace(parameters=kept))  # noqa: B010
+
+
 def _has_options(function: Callable[..., Any]) -> bool:
     """Whether a method has parameters with defaults: what is asked often has none."""
     return bool(function.__defaults__ or function.__kwdefaults__)

@@ -11,7 +11,8 @@ in files of every format.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from datetime import date, timedelta
 
 UNITS = ("year", "quarter", "month")
 MOST_PERIODS = 12  # of a column whose dates are not said to go by longer ones
@@ -43,6 +44,43 @@ def is_period(text: str, unit: str) -> bool:
     """
     form = {"year": r"\d{4}", "quarter": r"\d{4}Q[1-4]", "month": r"\d{4}-(?:0[1-9]|1[0-2])"}[unit]
     return re.fullmatch(form, text, re.ASCII) is not None
+
+
+PERIOD = re.compile(r"(\d{4})(?:Q([1-4])|-(0[1-9]|1[0-2])(?:-(0[1-9]|[12]\d|3[01]))?)?", re.ASCII)
+
+
+def ends_of(period: str) -> tuple[date, date] | None:
+    """The first day of a year, quarter, month or day, and that of the next; None of other texts.
+
+    >>> print(*ends_of("2024Q3"))
+    2024-07-01 2024-10-01
+    >>> ends_of("July"), ends_of("2024-02-30")
+    (None, None)
+    """
+    match = PERIOD.fullmatch(period)
+    if match is None:
+        return None
+    year, quarter, month, day = match.groups()
+    first = 3 * int(quarter) - 2 if quarter else int(month or 1)
+    months = 3 if quarter else 1 if month else 12
+    behind = 12 * int(year) + first - 1 + months  # months since the year 0
+    try:
+        begin = date(int(year), first, int(day or 1))
+        if day is not None:
+            return begin, begin + timedelta(days=1)
+        return begin, date(behind // 12, behind % 12 + 1, 1)
+    except (ValueError, OverflowError):  # a day that no month has, or years that no calendar has
+        return None
+
+
+def unit_of(states: Sequence[str]) -> str | None:
+    """Whether all states are years, quarters or months; None of others.
+
+    >>> unit_of(["2024Q3", "2024Q4"]), unit_of(["2024Q3", "later"])
+    ('quarter', None)
+    """
+    fitting = (unit for unit in UNITS if all(is_period(state, unit) for state in states))
+    return next(fitting, None) if states else None
 
 
 def usual_unit(months: Collection[str]) -> str:

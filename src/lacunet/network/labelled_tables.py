@@ -131,7 +131,8 @@ class Labelled:
     def _notes(self, most: int) -> list[str]:
         """What stands below the table, of which so many rows are shown."""
         left = prod(self.table.shape[:-1]) - most
-        more = [f"... and {counted(left, 'row')} more; to_frame() has all."] if left > 0 else []
+        all_of_it = "to_frame() (--json) has all"
+        more = [f"... and {counted(left, 'row')} more; {all_of_it}."] if left > 0 else []
         return [*more, *self.legend]
 
     def frame(self, library: Library | None = None, *, tidy: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from lacunet.ask.evaluate import DataFit, Evaluation
 from lacunet.text import assigned, counted, finite
+from lacunet.text_tables import fitting
 
 
 def evaluation_as_text(evaluation: Evaluation) -> str:
@@ -30,12 +31,12 @@ def evaluation_as_text(evaluation: Evaluation) -> str:
         lines.append(f"not compared         {', '.join(error.left_out)}: other parents")
     if evaluation.fit is not None:
         lines.append(fit_as_text(evaluation.fit))
-    return "\n".join(lines)
+    return fitting("\n".join(lines))
 
 
 def fit_as_text(fit: DataFit) -> str:
     """The log-likelihood of test data, in a line."""
-    return (
+    return fitting(
         f"log-likelihood       {fit.mean:.6g} per row (standard error "
         f"{fit.standard_error:.2g}) on {counted(fit.rows, 'row')}"
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 from lacunet.simulation.simulate import Simulation
 from lacunet.text import counted
+from lacunet.text_tables import fitting
 
 
 def simulation_as_data(drawn: Simulation) -> dict[str, Any]:
@@ -25,11 +26,12 @@ def simulation_as_text(data: dict[str, Any]) -> str:
     cells = data["rows"] * data["variables"]
     hidden = sum(data["missing"].values())
     share = hidden / cells if cells else 0.0
-    lines = [
+    heading = (
         f"{counted(data['rows'], 'row')} of {counted(data['variables'], 'variable')}; {hidden:,} "
         f"of {cells:,} cells ({share:.1%}) are hidden, in "
         f"{counted(len(data['missing']), 'variable')}"
-    ]
+    )
+    lines = [fitting(heading)]
     if data["graph"]:
         lines += [f"{data['category']}, by the missingness graph", "", data["graph"]]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from lacunet.show.plain_values import plain_attributes
 from lacunet.structure.learn_structure import UNTOLD, LearnedStructure
 from lacunet.structure.strengths import Strength
 from lacunet.text import counted, finite, first_of
-from lacunet.text_tables import TextTable, fitting
+from lacunet.text_tables import READABLE_WIDTH, TextTable, fitting, terminal_width
 
 NOTABLE = 0.25  # pairs that are adjacent so probably are worth a word
 PRINTED_ARCS = 5  # of these
@@ -79,8 +79,14 @@ def _edges_in_table(learned: LearnedStructure) -> str:
     if learned.cpdag.reversible:
         lines.append(UNTOLD)
     if learned.strengths:
-        lines += [*_left_out(learned), STRENGTHS]
+        lines += [*map(fitting, _left_out(learned)), _of_strengths()]
     return "\n".join(lines)
+
+
+def _of_strengths() -> str:
+    """What the columns mean: as it stands, or broken anew where the terminal is narrower."""
+    width = terminal_width() or READABLE_WIDTH
+    return STRENGTHS if width >= READABLE_WIDTH else fitting(STRENGTHS.replace("\n", " "), width)
 
 
 def _left_out(learned: LearnedStructure) -> list[str]:

@@ -144,6 +144,10 @@ class LearnedStructure(Askable):
         """The edges of the network, (parent, child); in ``cpdag`` some have no direction."""
         return self.network.edges
 
+    def __dir__(self) -> list[str]:
+        """What it is asked; what the package itself needs of it is not completed."""
+        return [name for name in super().__dir__() if name != "warned"]
+
     def __repr__(self) -> str:
         edges = counted(self.cpdag.edges, "edge")
         return f"<LearnedStructure: {edges} from {counted(self.rows, 'row')}, {self.ended}>"

@@ -51,7 +51,7 @@ from lacunet.missingness.formulas.deletion import (
     factored_mcar_estimand,
     listwise_estimand,
 )
-from lacunet.network.arguments import clear_arguments
+from lacunet.network.arguments import clear_arguments, hide_parameters
 from lacunet.network.network import FloatArray, Network, Scope
 
 if TYPE_CHECKING:
@@ -466,6 +466,9 @@ class Deletion:
         return JointEstimate(
             joint=form.joint(counts, **options), total=total, rows_used=rows_showing_any(counts)
         )
+
+
+hide_parameters(Deletion, "starts_em")
 
 
 def check_graph(missingness: object) -> None:

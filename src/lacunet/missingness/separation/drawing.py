@@ -70,6 +70,8 @@ class Drawing:
         selection: Iterable[Node] | None = None,
         monotone: Iterable[MechanismOrder] = (),
     ) -> None:
+        if causes is None and (hidden or selection is not None or monotone):
+            causes = {}
         if not isinstance(causes, Mapping):
             raise MissingnessGraphError(
                 f"causes is {causes!r}, but must be a mapping of variables to causes.",

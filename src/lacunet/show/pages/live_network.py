@@ -444,7 +444,8 @@ def network_section(
     click_means = (
         '<label>a click means <select id="click-means"><option value="see">seen</option>'
         f'<option value="do"{disabled}>set: do()</option>'
-        '<option value="among">one of several</option></select></label>'
+        '<option value="among">one of several</option>'
+        '<option value="likely">likelihoods</option></select></label>'
     )
     mechanisms = ""
     if data["drawn"].get("with_mechanisms"):

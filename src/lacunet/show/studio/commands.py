@@ -21,9 +21,11 @@ from lacunet.show.studio.file_proposals import USUAL_TEXT
 from lacunet.show.studio.folder import PROJECT
 from lacunet.show.studio.project import ANYWHERE, Project
 from lacunet.show.studio.sketch import Sketch, checked_sketch
-from lacunet.text import assigned, intervals_in_words, keyed
+from lacunet.text import assigned, finite_number, intervals_in_words, keyed
 
 Words = list[str]
+# What is known of a variable: its state, some of which it has one, or how likely each is.
+Seen = str | list[str] | dict[str, float]
 BESIDE = ("weight", "counts", "strata", "cluster")
 LINE = 88
 IMPORTS = "from pathlib import Path\n\nimport lacunet as lc\n\n"
@@ -184,34 +186,47 @@ def missingness_of(project: Project) -> str:
 
 def question_in_address(
     asked: str, variables: Sequence[str]
-) -> tuple[list[str], dict[str, str | list[str]], dict[str, str]]:
+) -> tuple[list[str], dict[str, Seen], dict[str, str]]:
     """The variables asked about, the evidence and what is set, from the end of the page's address.
 
-    A variable that is named again has one of several states. Without a chosen variable all that
-    have no evidence are asked about; none without evidence.
+    A variable that is named again has one of several states; ``X~x=0.8`` is how likely what was
+    observed is in a state. Without a chosen variable all that have no evidence are asked about;
+    none without evidence.
     """
     states_of = dict[str, list[str]]()
     do = dict[str, str]()
     chosen = ""
+    likelihoods = dict[str, dict[str, float]]()
     for part in filter(None, asked.removeprefix("#").split("&")):
         name, sign, state = part.partition("=")
         inside = name.removeprefix("do(").removesuffix(")")
+        weighed, tilde, of = name.partition("~")
         if sign and name == f"do({inside})" and unquote(name) not in variables:
             do[unquote(inside)] = unquote(state)
+        elif sign and tilde and unquote(name) not in variables:
+            likelihoods.setdefault(unquote(weighed), {})[unquote(of)] = _weight(state)
         elif sign:
             states_of.setdefault(unquote(name), []).append(unquote(state))
         else:
             chosen = unquote(name)
-    evidence: dict[str, str | list[str]] = {
+    evidence: dict[str, Seen] = {
         name: states[0] if len(states) == 1 else states for name, states in states_of.items()
     }
+    evidence |= likelihoods
     known = {*evidence, *do}
     if chosen and chosen not in known:
         return [chosen], evidence, do
     return [name for name in variables if known and name not in known], evidence, do
 
 
-def _evidence_item(name: str, state: str | list[str]) -> str:
+def _weight(text: str) -> float:
+    weight = finite_number(text)
+    if weight is None:
+        raise LacunetError(f"the likelihood {text!r} of the address is not a number.")
+    return weight
+
+
+def _evidence_item(name: str, state: Seen) -> str:
     """What is given of a variable, as a query in the shell has it."""
     if isinstance(state, str):
         return f"{_item(name)}={_item(state)}"

@@ -9,8 +9,8 @@
 // A network is { sizes, parents, order, cpts, bare }: of every variable its number of states, its
 // parents, its CPT (parents..., child; the last axis fastest) and, for each row of the CPT,
 // whether no data are behind it (null if all rows have data). A question is { seen, cut, among }: `seen[v]`
-// is a state of v, or -1; `cut[v]` says whether v was set to it; `among[v]` are several states, one of which
-// v has, or null.
+// is a state of v, or -1; `cut[v]` says whether v was set to it; `among[v]` is how likely what was observed is in
+// each state of v (1 and 0 where v has one of several states), or null.
 const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   const all = sizes.map((_, v) => v);
   const families = parents.map((own, v) => [...own, v]);
@@ -122,7 +122,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     const at = [];
     for (const clique of cliques) {
       const of = among[clique.v];
-      clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => !of || of.includes(Math.floor(i / clique.across)) ? 1 : 0);
+      clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => of ? of[Math.floor(i / clique.across)] : 1);
       clique.log = 0;
       at[clique.v] = clique;
     }
@@ -168,7 +168,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     for (const v of planned.fixed) log += Math.log(cpts[v][lie(v, [v]).found[0]]);
     for (const clique of planned.cliques) {
       const of = among[clique.v];
-      clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => !of || of.includes(Math.floor(i / clique.across)) ? 1 : 0);
+      clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => of ? of[Math.floor(i / clique.across)] : 1);
       at[clique.v] = clique;
     }
     for (const clique of planned.cliques) {
@@ -264,7 +264,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   // The rows of a CPT that what is seen of the parents leaves.
   function fitting(v, { seen, among }) {
     return parents[v].reduce((rows, u) => rows.flatMap(row =>
-      Array.from({ length: sizes[u] }, (_, k) => (seen[u] < 0 || seen[u] === k) && (!among[u] || among[u].includes(k)) ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
+      Array.from({ length: sizes[u] }, (_, k) => (seen[u] < 0 || seen[u] === k) && (!among[u] || among[u][k] > 0) ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
   }
   return { answer, others, explain, moves, unsupported };
 };

@@ -3,7 +3,8 @@
 // Cards stand in a drawing, laid out when the page was made, or in a list; of a large network the
 // chosen variable's neighbours are drawn and all others listed. A click on a state, Enter, or the
 // address (#X=state&Y=state) says that it was seen; with Shift, or as #do(X)=state, that it was set; with
-// Ctrl, or as #X=one&X=other, that it has one of several states. Names reach the page only as text, never as markup.
+// Ctrl, or as #X=one&X=other, that it has one of several states; as #X~one=.8&X~other=.2, how likely what was observed
+// is in each. Names reach the page only as text, never as markup.
 page.network = (() => {
   const { data, make, draw, name, byId, restore } = page;
   const vars = data.variables, live = data.live, drawn = data.drawn;
@@ -41,7 +42,9 @@ page.network = (() => {
     row.addEventListener("mousedown", event => { if (event.shiftKey) event.preventDefault(); });  // selects no text
     row.addEventListener("click", event => {
       const means = event.ctrlKey || event.metaKey ? "among" : event.shiftKey ? "do" : byId("click-means").value;
-      if (means === "among") toggleAmong(i, k); else toggle(i, k, canSet && means === "do");
+      if (means === "likely") askLikelihoods(i, row);
+      else if (means === "among") toggleAmong(i, k);
+      else toggle(i, k, canSet && means === "do");
     });
     return row;
   }
@@ -255,16 +258,51 @@ page.network = (() => {
   }
   // One state of several more, or one less; of one state that is that it was seen, of all nothing.
   function toggleAmong(i, k) {
-    const before = state.among[i] ?? (state.seen[i] >= 0 && !state.cut[i] ? [state.seen[i]] : []);
+    const before = areSeveral(state.among[i]) ? possible(state.among[i]) : state.seen[i] >= 0 && !state.cut[i] ? [state.seen[i]] : [];
     knowAmong(state, i, before.includes(k) ? before.filter(other => other !== k) : [...before, k]);
     writeAddress();
     update();
   }
   function knowAmong({ seen, cut, among }, i, states) {
-    const isSeveral = states.length > 1 && states.length < vars[i].states.length;
-    seen[i] = states.length === 1 ? states[0] : -1;
+    knowLikely({ seen, cut, among }, i, vars[i].states.map((_, k) => +states.includes(k)));
+  }
+  const possible = weights => weights.flatMap((weight, k) => weight > 0 ? [k] : []);
+  const areSeveral = weights => weights !== null && weights.every(weight => weight === 0 || weight === 1);
+  // How likely what was observed is in each state: of one state that is that it was seen, of none or all alike nothing.
+  function knowLikely({ seen, cut, among }, i, weights) {
+    const left = possible(weights), isNothing = weights.every(weight => weight === weights[0]);
+    seen[i] = left.length === 1 ? left[0] : -1;
     cut[i] = false;
-    among[i] = isSeveral ? [...states].sort((a, b) => a - b) : null;
+    among[i] = left.length === 1 || isNothing ? null : weights;
+  }
+  function askLikelihoods(i, row) {
+    const begin = state.among[i] ?? vars[i].states.map((_, k) => +(state.seen[i] < 0 || state.seen[i] === k));
+    const fields = begin.map((weight, k) => make("input", { type: "number", min: 0, step: "any", value: weight, required: true, "aria-label": vars[i].states[k] }));
+    const end = weights => {
+      dialog.close();
+      dialog.remove();
+      row.focus({ preventScroll: true });
+      if (!weights) return;
+      knowLikely(state, i, weights);
+      writeAddress();
+      update();
+    };
+    const take = () => {
+      const weights = fields.map(field => Number(field.value));
+      fields[0].setCustomValidity(weights.some(weight => weight > 0) ? "" : "give a number above 0 to a state");
+      if (fields.every(field => field.reportValidity())) end(weights);
+    };
+    const dialog = make("dialog", { id: "likelihoods", "aria-labelledby": "likelihoods-title", on: { cancel: event => { event.preventDefault(); end(null); } } },
+      make("p", { id: "likelihoods-title" }, "How likely is what was observed in each state of ", make("b", {}, name(vars[i].name)), "? Only ratios matter."),
+      make("div", { class: "fields" }, ...fields.flatMap((field, k) => [make("span", { "aria-hidden": "true" }, name(vars[i].states[k])), field])),
+      make("div", { class: "bar" }, make("button", { type: "button", id: "likelihoods-take", on: { click: take } }, "take"), make("button", { type: "button", on: { click: () => end(null) } }, "cancel")));
+    dialog.addEventListener("keydown", event => {
+      if (event.key !== "Enter" || event.target.tagName !== "INPUT") return;
+      event.preventDefault();  // or the state that has the focus again is clicked
+      take();
+    });
+    document.body.append(dialog);
+    dialog.showModal();
   }
   function clear() {
     Object.assign(state, nothing());
@@ -330,8 +368,8 @@ page.network = (() => {
     if (share === undefined) delete rows[i][k].dataset.unsupported; else rows[i][k].dataset.unsupported = share;
   }
   function show(i, k, answers, hasEvidence) {
-    const row = rows[i][k], isSeen = state.among[i] ? state.among[i].includes(k) : state.seen[i] === k, numbers = [];
-    row.setAttribute("aria-pressed", isSeen);
+    const row = rows[i][k], isSeen = state.among[i] ? state.among[i][k] > 0 : state.seen[i] === k, numbers = [];
+    row.setAttribute("aria-pressed", isSeen && state.among[i] && !areSeveral(state.among[i]) ? "mixed" : isSeen);
     row.classList.toggle("ruled-out", (state.seen[i] >= 0 || state.among[i] !== null) && !isSeen);
     row.querySelectorAll(".track").forEach((track, at) => {
       const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
@@ -361,12 +399,13 @@ page.network = (() => {
     output.textContent = log === undefined ? "too large to work out here" : log === -Infinity ? "0: these states cannot occur together"
       : power < -4 ? `${(10 ** (power - Math.floor(power))).toFixed(2)} × 10^${Math.floor(power)}` : Math.exp(log).toPrecision(4);
     const takeBack = i => state.among[i] ? (knowAmong(state, i, []), writeAddress(), update()) : toggle(i, state.seen[i], state.cut[i]);
-    const means = i => state.among[i] ? [" in ", name(state.among[i].map(k => vars[i].states[k]).join(", "))] : [" = ", name(vars[i].states[state.seen[i]])];
+    const weighed = i => state.among[i].map((weight, k) => `${vars[i].states[k]}: ${weight}`).join(", "), several = i => possible(state.among[i]).map(k => vars[i].states[k]).join(", ");
+    const means = i => !state.among[i] ? [" = ", name(vars[i].states[state.seen[i]])] : areSeveral(state.among[i]) ? [" in ", name(several(i))] : [" ~ ", name(weighed(i))];
     byId("evidence").replaceChildren(...state.seen.flatMap((k, i) => k < 0 && !state.among[i] ? [] : [make("button", { type: "button", class: "chip" + (state.cut[i] ? " set" : ""), title: "take back", on: { click: () => takeBack(i) } },
       ...(state.cut[i] ? ["do(", name(vars[i].name), ")"] : [name(vars[i].name)]), ...means(i), make("span", { "aria-hidden": "true" }, " ×"))]));
     byId("clear").disabled = !hasEvidence;
     const unknown = vars.flatMap((_, i) => found?.[i] ? [] : [i]), left = unknown.length;
-    const given = state.seen.flatMap((k, i) => state.among[i] ? [`${vars[i].name} in {${state.among[i].map(of => vars[i].states[of]).join(", ")}}`] : k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
+    const given = state.seen.flatMap((k, i) => state.among[i] ? [areSeveral(state.among[i]) ? `${vars[i].name} in {${several(i)}}` : `${vars[i].name} ~ {${weighed(i)}}`] : k < 0 ? [] : [`${vars[i].name}=${vars[i].states[k]}`].map(text => state.cut[i] ? `do(${text})` : text)).join(",");
     byId("beyond").hidden = log === -Infinity || !left;
     const command = i => make("code", {}, `lacunet query ${live.file} "${vars[i].name}${given ? "|" + given : ""}"`);
     if (left) byId("beyond").replaceChildren(...(isWorking ? [`Working out ${left} of ${vars.length} variables, each exactly, for at most ${live.seconds} seconds.`]
@@ -390,12 +429,14 @@ page.network = (() => {
     heads[i].focus({ preventScroll: true });
   }
 
-  // ---- the address: what is seen or set, then the chosen variable. Brackets within names are
-  // escaped, so that a variable called do(X) is not taken for X, set.
-  const encoded = text => encodeURIComponent(text).replace(/[()]/g, c => c === "(" ? "%28" : "%29");
+  // ---- the address: what is seen or set, then the chosen variable. Brackets and tildes within names
+  // are escaped, so that a variable called do(X) is not taken for X, set.
+  const encoded = text => encodeURIComponent(text).replace(/[()~]/g, c => "%" + c.charCodeAt(0).toString(16).toUpperCase());
   const DOING = /^do\((.*)\)$/s;
   function writeAddress() {
-    const parts = state.seen.flatMap((k, i) => state.among[i] ? state.among[i].map(of => encoded(vars[i].name) + "=" + encoded(vars[i].states[of])) : k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
+    const ofOne = i => areSeveral(state.among[i]) ? possible(state.among[i]).map(k => encoded(vars[i].name) + "=" + encoded(vars[i].states[k]))
+      : state.among[i].map((weight, k) => `${encoded(vars[i].name)}~${encoded(vars[i].states[k])}=${weight}`);
+    const parts = state.seen.flatMap((k, i) => state.among[i] ? ofOne(i) : k < 0 ? [] : [(state.cut[i] ? `do(${encoded(vars[i].name)})` : encoded(vars[i].name)) + "=" + encoded(vars[i].states[k])]);
     if (state.wasChosen) parts.push(encoded(vars[state.chosen].name));
     const end = parts.length ? "#" + parts.join("&") : "";
     try { history.replaceState(null, "", end || location.pathname + location.search); } catch { /* a page inside another */ }
@@ -409,16 +450,24 @@ page.network = (() => {
     return place.has(whole) ? [place.get(whole), false] : [place.get(whole.match(DOING)?.[1]), true];
   }
   function readAddress() {
-    const question = nothing(), { seen, cut, among } = question, unknown = [];
+    const question = nothing(), { seen, cut, among } = question, unknown = [], weights = new Map();
     let chosen = null;
     for (const part of location.hash.slice(1).split("&").filter(Boolean)) {
-      const [left, ...right] = part.split("="), [i, isSet] = meant(left);
+      const [left, ...right] = part.split("="), [i, isSet] = meant(left), [of, ...weighed] = left.split("~");
+      if (i === undefined && weighed.length) {  // how likely what was observed is in a state
+        const at = place.get(decoded(of)), k = stateOf[at]?.get(decoded(weighed.join("~"))), weight = Number(right.join("="));
+        if (k === undefined || !right.join("").trim() || !(weight >= 0 && weight < Infinity)) { unknown.push(decoded(part)); continue; }
+        if (!weights.has(at)) weights.set(at, vars[at].states.map(() => 0));
+        weights.get(at)[k] = weight;
+        continue;
+      }
       if (!right.length) { chosen = i ?? chosen; continue; }
       const k = i === undefined ? undefined : stateOf[i].get(decoded(right.join("=")));
       if (k === undefined || isSet && !canSet) unknown.push(decoded(part));
       else if (isSet || cut[i] || (seen[i] < 0 && !among[i])) [seen[i], cut[i], among[i]] = [k, isSet, null];
-      else knowAmong(question, i, [...new Set([...among[i] ?? [seen[i]], k])]);
+      else knowAmong(question, i, [...new Set([...among[i] ? possible(among[i]) : [seen[i]], k])]);
     }
+    weights.forEach((own, at) => knowLikely(question, at, own));
     Object.assign(state, question);
     byId("unknown").hidden = !unknown.length;
     byId("unknown").textContent = `The address asks for ${unknown.join(", ")}, which this network does not have${canSet ? "" : " or cannot tell"}.`;

@@ -722,7 +722,7 @@
     try {
       const { level, chance, evidence, answers } = await ask("/answers", { number: project.run, asked: project.asked });
       if (number !== answering) return;
-      const given = Object.entries(evidence).map(([variable, state]) => Array.isArray(state) ? `${variable} in ${state.join(", ")}` : `${variable} = ${state}`).join(", ");
+      const given = Object.entries(evidence).map(([variable, state]) => Array.isArray(state) ? `${variable} in ${state.join(", ")}` : typeof state === "object" ? `${variable} ~ ${Object.entries(state).map(pair => pair.join(": ")).join(", ")}` : `${variable} = ${state}`).join(", ");
       const range = (low, high) => low === null ? "" : `${low.toFixed(3)}–${high.toFixed(3)}`;
       clear(place, soft(!answers.length ? `${sentence(click)} a state in the network, and the answers are given here${level ? " with their intervals" : ""}.` : `${given ? `Given ${given}` : "Given nothing"}: probability${level ? ` and its ${+(100 * level).toFixed(1)}% interval` : ". Learn with intervals to see how sure it is"}.`),
         ...answers.map(answer => make("table", { "data-answer": answer.name }, make("caption", {}, name(answer.name)), make("tbody", {}, ...answer.rows.map(([state, p, low, high]) => make("tr", { "data-state": state }, make("th", { class: "label", scope: "row" }, name(state)), make("td", {}, p.toFixed(3)), make("td", {}, range(low, high))))))),
