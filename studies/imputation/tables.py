@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -41,6 +42,7 @@ class StudyTable:
     regressions: tuple[Regression, ...] = ()
     hidden: tuple[str, ...] = ()  # columns with holes; half of them at random if none are named
 
+    @cache  # noqa: B019 - tables are few, and there for the whole run
     def complete(self) -> pd.DataFrame:
         """The complete rows: categories as texts, numbers as numbers."""
         try:

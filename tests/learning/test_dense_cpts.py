@@ -43,8 +43,8 @@ def _cpt(child: Scale, parents: list[Scale], precision: float = 1.0) -> LogLinea
     width = sum(scale.as_parent.shape[1] for scale in parents)
     groups, first = [], 0
     for scale in parents:
-        for group in scale.parent_groups:
-            groups.append((slice(first + group.start, first + group.stop), False))
+        for start, end in scale.parent_groups:
+            groups.append((slice(first + start, first + end), False))
         first += scale.as_parent.shape[1]
     cpt = LogLinear(Form(len(parents), child, np.arange(width)), groups)
     cpt.precisions[:] = precision
@@ -181,7 +181,7 @@ def test_few_numerals_have_as_many_columns_as_categories() -> None:
     scale = scale_of_numerals(np.ones(5), [1, 2, 3, 4, 5])
     assert scale.as_child.shape == (5, 4)
     np.testing.assert_allclose(np.diff(scale.as_child[:, 0]), np.diff(scale.as_child[:2, 0])[0])
-    assert scale.child_groups == (slice(0, 1), slice(1, 4))
+    assert scale.child_groups == ((0, 1), (1, 4))
 
 
 def test_a_state_that_is_no_interval_has_a_column_of_its_own() -> None:

@@ -33,7 +33,7 @@ from lacunet.learning.dense.log_linear import (
     log_probabilities,
     offsets,
 )
-from lacunet.learning.dense.residual_tables import candidates_of
+from lacunet.learning.dense.residual_tables import ResidualTable, candidates_of
 from lacunet.learning.dense.scales import Scale
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.limits import Deadline
@@ -49,6 +49,7 @@ TABLE_SWEEPS = 2
 WARM_SWEEPS = 8
 SWEEPS_BETWEEN = 3  # parameters that are kept
 COMPLETING_SWEEPS = 10
+AVERAGED_SWEEPS = 20  # where the likeliest state is looked for
 NEVER_DRAWN = -1e9
 LARGEST_LOG = 700.0  # whose exponential is a number
 
@@ -126,10 +127,12 @@ class Augmentation:
         variables: Sequence[int],
         *,
         forward: bool = False,
+        shares: dict[int, FloatArray] | None = None,
     ) -> None:
         """Draw missing cells, one variable after the other, given all other cells of their rows.
 
-        Or ``forward``: given those before them in the line alone.
+        Or ``forward``: given those before them in the line alone. The chances of the states of each
+        missing cell are added to ``shares``.
         """
         for index in variables:
             rows = np.flatnonzero(self.missing[:, index])
@@ -137,7 +140,10 @@ class Augmentation:
                 part = slice(first, first + ROWS_AT_ONCE)
                 logs = self.log_weights(forms, at, index, rows[part], forward=forward)
                 if index in self.allowed:
-                    logs = logs + self.allowed[index][part].T
+                    logs += self.allowed[index][part].T
+                if shares is not None:
+                    chances = np.exp(logs - logs.max(axis=0))
+                    shares[index][part] += (chances / chances.sum(axis=0)).T
                 self.set(index, rows[part], sampled(logs, self.rng))
 
     def set(self, index: int, rows: Codes, codes: Codes) -> None:
@@ -187,20 +193,30 @@ class Augmentation:
         sums = child.scale.as_child @ (columns[:, child.columns] @ at.effects).T
         sums += (child.scale.contrasts @ at.constants)[:, None]
         shifts = child.scale.as_child @ (scale.as_parent @ at.effects[mine]).T
-        # Of each state of the child, of the variable, and of each row.
-        weights = shifts[:, :, None] + sums[:, None, :]
+        held, rows = codes[:, child.child], np.arange(len(codes))
+        acting: list[tuple[ResidualTable, Codes]] = []  # tables that the variable has a part in
         for table in at.tables:
             if index in table.parents:
                 first = codes.copy()
                 first[:, index] = 0
                 steps = table.stride(index) * np.arange(scale.states)
-                weights += table.logs[:, table.cells(first) + steps[:, None]]
+                acting.append((table, table.cells(first) + steps[:, None]))
             else:
-                weights += table.logs[:, table.cells(codes)][:, None, :]
-        held = codes[:, child.child]
-        of_held = weights[held, :, np.arange(len(held))].T
-        weights -= of_held
-        logs -= np.log(np.exp(np.minimum(weights, LARGEST_LOG)).sum(axis=0))
+                sums += table.logs[:, table.cells(codes)]
+        sums -= sums.max(axis=0)
+        # What exp(sums + shifts) adds up to, over the states of the child, for each of the variable
+        # is a product of matrices, unless tables tie the two together.
+        weights, factors = np.exp(sums), np.exp(np.minimum(shifts, LARGEST_LOG))
+        logs += shifts[held].T
+        if acting:
+            whole = weights[:, None, :] * factors[:, :, None]
+            for table, cells in acting:
+                whole *= table.by_state[:, cells]
+                logs += table.logs[held, cells]
+            totals = whole.sum(axis=0)
+        else:
+            totals = factors.T @ weights
+        logs += sums[held, rows] - np.log(np.maximum(totals, np.finfo(float).tiny))
 
 
 def sampled(logs: FloatArray, rng: np.random.Generator) -> Codes:
@@ -281,3 +297,22 @@ def complete(rows: Augmentation, forms: Sequence[Form], at: Sequence[Parameters]
     if len(incomplete) > 1 or any(form.child > incomplete[0] for form in forms if incomplete):
         for _ in range(COMPLETING_SWEEPS):
             rows.redraw(forms, at, incomplete)
+
+
+def complete_by_likeliest(
+    rows: Augmentation, forms: Sequence[Form], at: Sequence[Parameters]
+) -> None:
+    """Give each missing cell the state that is likeliest given what its row shows.
+
+    Its chances are the mean, over sweeps, of those given all other cells as they are drawn by then.
+    """
+    complete(rows, forms, at)
+    incomplete = rows.incomplete
+    shares = {
+        index: np.zeros((int(rows.missing[:, index].sum()), rows.scales[index].states))
+        for index in incomplete
+    }
+    for _ in range(AVERAGED_SWEEPS):
+        rows.redraw(forms, at, incomplete, shares=shares)
+    for index, of_cells in shares.items():
+        rows.set(index, np.flatnonzero(rows.missing[:, index]), of_cells.argmax(axis=1))

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from lacunet.learning.dense.augmentation import (
     Augmentation,
     complete,
+    complete_by_likeliest,
     drawn_parameters,
     forms_of,
     learn,
+    maxima_of,
 )
 from lacunet.learning.dense.log_linear import Form, LogLinear, Parameters, mean_of
 from lacunet.learning.dense.residual_tables import ResidualTable
@@ -25,15 +27,16 @@ from lacunet.learning.dense.scales import (
     scale_of_numerals,
 )
 from lacunet.data.table import Codes, EncodedTable, code_type
-from lacunet.limits import Deadline
+from lacunet.limits import Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.spelling import number_of
+from lacunet.progress import Progress, silent
 
 KEPT_DRAWS = 20  # of the parameters
+FEWEST_DRAWS = 2  # of which there is a covariance
 MOST_NUMERALS = 10  # of a column whose states are numbers; of more, each is an interval
 MOST_COLUMNS = 150  # of the parents of one variable
 MOST_EFFECTS = 900  # of all parents on one variable
-MOST_ROWS = 50_000  # that are learned from
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +104,19 @@ class DenseNetwork:
         """The rows with their missing cells drawn jointly."""
         rows = Augmentation.of_table(table, self.line, self.scales, rng)
         complete(rows, self.forms, at)
+        return self._as_table(table, rows)
+
+    def likeliest(self, table: EncodedTable, rng: np.random.Generator) -> EncodedTable:
+        """The rows with the likeliest state in each missing cell."""
+        rows = Augmentation.of_table(table, self.line, self.scales, rng)
+        complete_by_likeliest(rows, self.forms, self.at)
+        return self._as_table(table, rows)
+
+    def _as_table(self, table: EncodedTable, rows: Augmentation) -> EncodedTable:
         columns: dict[str, Codes] = {}
-        for index, (name, scale) in enumerate(zip(self.line, self.scales, strict=True)):
-            columns[name] = rows.codes[:, index].astype(code_type(scale.states))
-        columns = {name: columns[name] for name in table.columns}
+        for name in table.columns:
+            index = self.line.index(name)
+            columns[name] = rows.codes[:, index].astype(code_type(self.scales[index].states))
         return table.with_columns(table.cardinality_of, columns)
 
 
@@ -134,9 +146,9 @@ def learn_dense_network(
     kept: Collection[str],
     rng: np.random.Generator,
     deadline: Deadline,
-    draws: int = KEPT_DRAWS,
-) -> DenseNetwork:
-    """Learn the CPTs of a dense network from rows with missing cells.
+    progress: Progress = silent,
+) -> tuple[DenseNetwork, bool]:
+    """Learn the CPTs of a dense network from rows with missing cells; and whether time sufficed.
 
     Parameters
     ----------
@@ -151,15 +163,20 @@ def learn_dense_network(
     scales = [_scale(network, name, table, means.get(name)) for name in line]
     rows = Augmentation.of_table(table, line, scales, rng)
     cpts = [_cpt(index, line, scales, rows, network, kept) for index in range(len(line))]
-    learn(rows, cpts, deadline)
-    pairs = [*drawn_parameters(rows, cpts, draws, deadline)]
-    return DenseNetwork(
-        line,
-        tuple(forms_of(cpts)),
-        tuple(scales),
-        tuple(mean_of(same) for same in zip(*(maxima for _, maxima in pairs), strict=True)),
-        tuple(tuple(drawn) for drawn, _ in pairs),
-    )
+    pairs: list[tuple[list[Parameters], list[Parameters]]] = []
+    is_done = True
+    try:
+        learn(rows, cpts, deadline)
+        for pair in drawn_parameters(rows, cpts, KEPT_DRAWS, deadline):
+            pairs.append(pair)
+            progress("draws of the parameters", len(pairs), KEPT_DRAWS)
+    except OutOfTimeError:
+        is_done = False
+    while len(pairs) < FEWEST_DRAWS:  # time is up: they are drawn for the completion that there is
+        pairs.append(([cpt.drawn(rng) for cpt in cpts], maxima_of(cpts)))
+    centre = [mean_of(same) for same in zip(*(maxima for _, maxima in pairs), strict=True)]
+    draws = tuple(tuple(drawn) for drawn, _ in pairs)
+    return DenseNetwork(line, tuple(forms_of(cpts)), tuple(scales), tuple(centre), draws), is_done
 
 
 def _line(network: Network, table: EncodedTable) -> Scope:
@@ -210,8 +227,8 @@ def _cpt(
     groups, first = [], 0
     for parent, own in zip(parents, columns, strict=True):
         is_kept = line[index] in kept and line[parent] in kept
-        for group in scales[parent].parent_groups:
-            groups.append((slice(first + group.start, first + group.stop), is_kept))
+        for start, end in scales[parent].parent_groups:
+            groups.append((slice(first + start, first + end), is_kept))
         first += len(own)
     form = Form(index, scale, np.concatenate([np.zeros(0, np.int64), *columns]))
     cpt = LogLinear(form, groups)

@@ -226,7 +226,8 @@ class LogLinear:
         variances = (inverse**2).sum(axis=0)[first:].reshape(self.at.effects.shape[::-1]).T
         for rows, is_kept in self.groups:
             most = KEPT_PRECISION if is_kept else MOST_PRECISION
-            for columns in self.scale.child_groups:
+            for first_column, end in self.scale.child_groups:
+                columns = slice(first_column, end)
                 effects = self.at.effects[rows, columns]
                 before = self.precisions[rows, columns]
                 determined = max(float((1 - before * variances[rows, columns]).sum()), 0.0)

@@ -73,9 +73,14 @@ class ResidualTable:
         return np.isinf(self.kappa)
 
     @cached_property
+    def by_state(self) -> FloatArray:
+        """The factors: configurations of the parents behind states."""
+        return np.ascontiguousarray(self.factors.T)
+
+    @cached_property
     def logs(self) -> FloatArray:
-        """The logarithms of the factors: configurations of the parents behind states."""
-        return np.ascontiguousarray(np.log(self.factors).T)
+        """Their logarithms."""
+        return np.asarray(np.log(self.by_state))
 
     def cells(self, codes: Codes) -> Codes:
         """Which configuration of the parents each row has."""

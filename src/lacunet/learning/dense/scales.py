@@ -24,6 +24,8 @@ from scipy.special import ndtri
 
 from lacunet.network.network import FloatArray
 
+Groups = tuple[tuple[int, int], ...]  # where columns of each begin and end
+
 CHILD_SCORES = 2  # of a variable of numbers
 PARENT_SCORES = 3
 RAREST = 1e-6  # share of the rows below a state, for a normal score
@@ -37,8 +39,8 @@ class Scale:
     contrasts: FloatArray  # of the constants: any distribution can be the one without parents
     as_child: FloatArray
     as_parent: FloatArray
-    child_groups: tuple[slice, ...]  # columns whose effects have a common variance
-    parent_groups: tuple[slice, ...]
+    child_groups: Groups  # columns whose effects have a common variance
+    parent_groups: Groups
     seen: FloatArray  # the weight of the rows that show each state
     is_number: bool = False
 
@@ -51,7 +53,7 @@ class Scale:
 def scale_of_categories(seen: FloatArray) -> Scale:
     """The scale of states without an order."""
     columns = contrasts(len(seen))
-    groups = (slice(0, columns.shape[1]),) if columns.shape[1] else ()
+    groups = ((0, columns.shape[1]),) if columns.shape[1] else ()
     return Scale(columns, columns, columns, groups, groups, seen)
 
 
@@ -100,10 +102,14 @@ def scale_of_intervals(seen: FloatArray, means: Sequence[float]) -> Scale:
     )
 
 
-def _first_apart(columns: int, others: int = 0) -> tuple[slice, ...]:
-    """The first of some columns by itself, then the rest of them, then others behind them."""
-    groups = slice(0, 1), slice(1, columns), slice(columns, columns + others)
-    return tuple(group for group in groups if group.start < min(group.stop, columns + others))
+def _first_apart(columns: int, others: int = 0) -> Groups:
+    """The first of some columns by itself, then the rest of them, then others behind them.
+
+    >>> _first_apart(3, 1), _first_apart(1)
+    (((0, 1), (1, 3), (3, 4)), ((0, 1),))
+    """
+    groups = (0, min(1, columns)), (min(1, columns), columns), (columns, columns + others)
+    return tuple(group for group in groups if group[0] < group[1])
 
 
 def contrasts(states: int) -> FloatArray:
