@@ -55,7 +55,7 @@ def parts(rows: int, files: int) -> str:
     folder = FOLDER / f"alarm-{rows}-{files}"
     if not folder.exists():
         folder.mkdir()
-        frame = drawn("alarm", rows, 0.3, 0.7).frame()
+        frame = drawn("alarm", rows, 0.3, 0.7).to_frame()
         for part in range(files):
             frame.iloc[part::files].to_parquet(folder / f"{part}.parquet", index=False)
     return str(folder)
@@ -79,7 +79,7 @@ def mar_held(method: str, *, intervals: bool) -> Callable[[], object]:
 def mar_frame(method: str, *, intervals: bool) -> Callable[[], object]:
     @cache
     def frame() -> object:
-        return mar(100_000).frame()
+        return mar(100_000).to_frame()
 
     return lambda: lc.learn(bare("alarm"), frame(), method, pseudo_counts=1, intervals=intervals)
 
@@ -99,7 +99,7 @@ def half_missing(rows: int, iterations: int) -> Callable[[], object]:
 
 @cache
 def one_row() -> object:
-    return drawn("alarm", 1000, 0.3, 0.7).frame().iloc[:1]
+    return drawn("alarm", 1000, 0.3, 0.7).to_frame().iloc[:1]
 
 
 @cache
@@ -120,7 +120,7 @@ def chain(length: int) -> tuple[lc.Network, object]:
             for place, name in enumerate(names)
         },
     )
-    frame = lc.simulate(network, 1, lc.MCAR(0.9), rng=np.random.default_rng(3)).frame()
+    frame = lc.simulate(network, 1, lc.MCAR(0.9), rng=np.random.default_rng(3)).to_frame()
     return network, frame
 
 
@@ -170,10 +170,10 @@ CASES: dict[str, Callable[[], object]] = {
         lc.example("alarm").predict(one_row(), targets=["HR"]) for _ in range(10)
     ],
     "predict, 10^4": lambda: lc.example("alarm").predict(
-        drawn("alarm", 10**4, 0.3, 0.7).frame(), targets=["HR"]
+        drawn("alarm", 10**4, 0.3, 0.7).to_frame(), targets=["HR"]
     ),
     "impute, 10^4": lambda: lc.example("alarm").impute(
-        drawn("alarm", 10**4, 0.3, 0.7).frame(), how="most probable"
+        drawn("alarm", 10**4, 0.3, 0.7).to_frame(), how="most probable"
     ),
     "impute, chain of 500": lambda: imputed(*chain(500)),
     "log_likelihood, 10^4": lambda: lc.example("alarm").log_likelihood(

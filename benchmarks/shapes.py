@@ -188,7 +188,7 @@ def hidden_rows(
 ) -> dict[str, list[str | None]]:
     """Rows of a network, of which so many cells are missing completely at random."""
     drawn = lc.simulate(truth, rows, lc.MCAR(missing, share=1.0), rng=np.random.default_rng(seed))
-    frame = drawn.frame("pyarrow")
+    frame = drawn.to_frame("pyarrow")
     return {name: frame[name].to_pylist() for name in truth.variables}
 
 

@@ -90,7 +90,7 @@ def screening() -> pd.DataFrame:
     graph = lc.MissingnessGraph.parse("Symptoms, Test -> R[Disease]", network)
     not_verified = {"Disease": [[0.95, 0.2], [0.5, 0.05]]}  # given Symptoms, Test
     drawn = lc.simulate(network, 50_000, lc.MissingByGraph(graph, not_verified), rng=1)
-    return drawn.frame().astype(object)
+    return drawn.to_frame().astype(object)
 
 
 def table_of_r(package: str, name: str) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from PIL import Image
 from playwright.sync_api import sync_playwright
 
 from lacunet.demo import ComparedAnswer, demonstrate
-from lacunet.show.figures.shapes import SIZE, Disc, Line, Picture, Shape, Words, page_style, stroke
+from lacunet.show.figures.picture import SIZE, Disc, Line, Picture, Shape, Words, page_style, stroke
 from lacunet.show.figures.text_width import text_width
 from lacunet.show.pages.kit import asset
 

@@ -1,4 +1,4 @@
-"""What a reader of the package meets: the walks of common calls, and how dense the code is.
+"""What a reader of the package meets: its face, the walks of common calls, how dense the code is.
 
 python scripts/measure_house.py [FOLDER OF ANOTHER CHECKOUT'S SRC]
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import inspect
 import io
 import random
 import sys
@@ -131,6 +132,24 @@ def room(function: CodeType) -> str:
     )
 
 
+# ---- the face
+
+
+def face() -> dict[str, int]:
+    """The public names, parameters of the two largest functions, commands and their options."""
+    import lacunet as lc
+    from lacunet.cli.parsing import COMMANDS, command_parser
+
+    options = [action for name in COMMANDS for action in command_parser(name)._actions]
+    return {
+        "public names": len(lc.__all__),
+        "parameters of learn": len(inspect.signature(lc.learn).parameters),
+        "parameters of learn_structure": len(inspect.signature(lc.learn_structure).parameters),
+        "commands": len(COMMANDS),
+        "option slots of commands": sum(bool(action.option_strings) for action in options),
+    }
+
+
 # ---- densities
 
 
@@ -179,6 +198,9 @@ def main() -> None:
         for name, call in walks(Path(folder)).items():
             functions, files, rooms, crossings = followed(call)
             print(f"{name:66} {functions:9} {files:5} {rooms:5} {crossings:9}")
+    print()
+    for name, count in face().items():
+        print(f"{name:66} {count:9,}")
     print()
     sources = [path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py"))]
     for name, value in counted(sources).items():

@@ -415,7 +415,7 @@ def _answers() -> None:  # noqa: C901
 
     def simulated() -> Quantities:
         made = lc.simulate(lc.example("asia"), 50, lc.MCAR(0.7, share=0.3), rng=4)
-        frame = made.frame()
+        frame = made.to_frame()
         return {name: [str(cell) for cell in frame[name]] for name in frame.columns}
 
     problem("rows simulated, asia", simulated)

@@ -44,7 +44,7 @@ from lacunet.network.named_axes import Table
 from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
 from lacunet.network.shapes.shape import Shaped
-from lacunet.show.figures.shapes import Picture
+from lacunet.show.figures.picture import Picture
 from lacunet.show.pages.notebook import Page
 from lacunet.show.results.cpt_tables import EstimateTable
 from lacunet.simulation.simulate import Simulation

@@ -23,7 +23,7 @@ from lacunet.plots import (
 )
 from lacunet.plots import forest as answers_forest
 from lacunet.show.figures.charts import Estimate, Series, forest, heat_map, lines
-from lacunet.show.figures.shapes import POINTS_PER_PIXEL, Box, Disc, Line, Picture, Words, corners
+from lacunet.show.figures.picture import POINTS_PER_PIXEL, Box, Disc, Line, Picture, Words, corners
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -15,7 +15,7 @@ from lacunet import progress as room
 from public_names import functions_with
 
 ASIA = lc.example("asia")
-ROWS = lc.simulate(ASIA, 60, lc.MCAR(0.3, share=0.5), rng=1).frame()
+ROWS = lc.simulate(ASIA, 60, lc.MCAR(0.3, share=0.5), rng=1).to_frame()
 
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda asked: lc.learn(ASIA, ROWS, "em", progress=asked),

@@ -12,13 +12,13 @@ import lacunet as lc
 from public_names import functions_with
 
 ASIA = lc.example("asia")
-ROWS = lc.simulate(ASIA, 200, lc.MCAR(0.3, share=0.5), rng=1).frame()
-WHOLE = lc.simulate(ASIA, 20, rng=1).frame()
+ROWS = lc.simulate(ASIA, 200, lc.MCAR(0.3, share=0.5), rng=1).to_frame()
+WHOLE = lc.simulate(ASIA, 20, rng=1).to_frame()
 LARGE = {"samples": 100, "memory": 0}  # too little memory: the divergence is sampled
 
 CALLS: dict[str, Callable[[Any], object]] = {
     "learn": lambda rng: lc.learn(ASIA, ROWS, "em", rng=rng).network.tables_of,
-    "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).frame(),
+    "simulate": lambda rng: lc.simulate(ASIA, 20, rng=rng).to_frame(),
     "sample": lambda rng: ASIA.sample(20, rng=rng),
     "hide": lambda rng: lc.hide(ASIA, WHOLE, lc.MCAR(0.3, share=0.5), rng=rng),
     "impute": lambda rng: str(ASIA.impute(ROWS, draws=2, rng=rng, proper=False)),

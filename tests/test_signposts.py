@@ -15,6 +15,7 @@ from pkgutil import resolve_name
 import pytest
 
 import lacunet as lc
+from scripts.map_files import HEADING, ROOMS, file_map
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "lacunet"
@@ -117,3 +118,10 @@ def test_files_that_contributors_are_sent_to_are_there(page: str) -> None:
     assert named
     dead = [name for name in named if not any([*SOURCE.glob(name), *ROOT.glob(name)])]
     assert dead == []
+
+
+def test_the_map_of_the_rooms_has_every_file() -> None:
+    """`python scripts/map_files.py` writes it."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    assert page.partition(HEADING)[2].strip() == file_map().strip()
+    assert {*ROOMS} == {path.parent.name for path in SOURCE.glob("*/__init__.py")}

@@ -25,7 +25,7 @@ from lacunet.network.network import Cpt, FloatArray
 from lacunet.show.figures import charts
 from lacunet.show.figures.charts import Estimate, Series
 from lacunet.show.figures.network_figure import network_picture
-from lacunet.show.figures.shapes import Picture
+from lacunet.show.figures.picture import Picture
 from lacunet.text import assigned
 
 __all__ = [

@@ -39,7 +39,7 @@ class Case:
     def frame(self) -> Any:
         """The rows, as a pandas frame of strings and None."""
         drawn = lc.simulate(self.truth(), self.rows, SETTINGS[self.setting], rng=self.seed)
-        frame = drawn.frame().astype(object)
+        frame = drawn.to_frame().astype(object)
         return frame.where(frame.notna(), None)
 
 

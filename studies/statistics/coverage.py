@@ -218,7 +218,7 @@ def cost() -> None:
     few = MAR(share=0.3, parents=2, beta=(1.0, 2.0)).draw(alarm, np.random.default_rng(5))
     drawn = lc.simulate(alarm, 100_000, few, rng=np.random.default_rng(1))
     bare = alarm.with_tables(None)
-    for rows, data in (("held", drawn.table), ("pandas", drawn.frame())):
+    for rows, data in (("held", drawn.table), ("pandas", drawn.to_frame())):
         for method in ("direct-mar", "em"):
             times: dict[bool, list[float]] = {False: [], True: []}
             for _ in range(4):

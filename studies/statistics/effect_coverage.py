@@ -41,7 +41,7 @@ class Study:
         """One data set."""
         mechanisms = lc.MissingByGraph(self.graph, self.missing)
         rng = np.random.default_rng([size, seed])
-        rows = lc.simulate(self.network, size, mechanisms, rng=rng).frame()
+        rows = lc.simulate(self.network, size, mechanisms, rng=rng).to_frame()
         return rows[list(self.known.network.variables)]
 
 

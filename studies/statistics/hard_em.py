@@ -27,8 +27,8 @@ from time import process_time
 import numpy as np
 
 import lacunet as lc
-from lacunet.ask.predict.completions import most_probable
 from lacunet.data.read import read_table
+from lacunet.inference.completions import most_probable
 from lacunet.text_tables import TextTable
 
 NETWORKS = {

@@ -14,11 +14,11 @@ from scipy.stats import t
 
 import lacunet as lc
 from lacunet.ask.impute.draws import parameter_draws
-from lacunet.ask.predict.completions import draw_completions
 from lacunet.ask.predict.missingness_assumptions import AssumptionWarning
 from lacunet.data.errors import DataError
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
+from lacunet.inference.completions import draw_completions
 from lacunet.inference.sampling import sample_codes
 from lacunet.missingness.graph import MissingnessGraph
 

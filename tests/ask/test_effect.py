@@ -40,7 +40,7 @@ def rows_of(size: int, seed: int) -> object:
 
 def frame_of(size: int, seed: int) -> Any:
     mechanisms = lc.MissingByGraph(GRAPH, MISSING)
-    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).frame()
+    return lc.simulate(NETWORK, size, mechanisms, rng=np.random.default_rng(seed)).to_frame()
 
 
 def test_contrasts_are_those_of_the_probabilities_under_do() -> None:
@@ -100,7 +100,7 @@ def test_a_zero_that_rests_on_a_direction_the_data_do_not_tell_is_no_finding() -
 
 
 def test_an_effect_that_is_zero_by_the_network_has_exact_contrasts() -> None:
-    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.3, share=0.5), rng=3).frame()
+    rows = lc.simulate(AFTERWARDS, 400, lc.MCAR(0.3, share=0.5), rng=3).to_frame()
     result = lc.learn(AFTERWARDS, rows, "direct-mcar", intervals=True)
     with pytest.warns(LacunetWarning, match="network"):
         found = result.effect("X", do="Cough")
@@ -507,7 +507,7 @@ def test_an_effect_and_a_result_say_what_is_assumed_of_missing_values(
 
 
 def test_nothing_is_assumed_where_no_value_is_missing() -> None:
-    result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).frame())
+    result = lc.learn(NETWORK, lc.simulate(NETWORK, 100, rng=1).to_frame())
     assert result.assumption == ""
     assert "assumes that" not in str(result)
 

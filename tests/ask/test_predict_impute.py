@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 import lacunet as lc
 from examples import RAIN
 from lacunet.ask.impute.pieces import completed_pieces
-from lacunet.ask.predict.completions import most_probable
 from lacunet.ask.predict.missingness_assumptions import AssumptionWarning
 from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.predict import GIVEN
@@ -28,6 +27,7 @@ from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.original_tables import FEW_ROWS, few_rows
 from lacunet.data.table import EncodedTable
 from lacunet.data.write import write_arrow
+from lacunet.inference.completions import most_probable
 from lacunet.inference.errors import (
     ImpossibleDataError,
     ImpossibleEvidenceError,

@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lacunet as lc
-from lacunet.ask.predict.completions import draw_completions, most_probable
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.data.read import read_table
+from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Cpt, Network

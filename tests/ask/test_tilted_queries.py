@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.ask.sensitivity.tilted_query import of_difference, typed_terms
+from lacunet.ask.sensitivity.tilted_intervals import of_difference
+from lacunet.ask.sensitivity.tilted_query import typed_terms
 from lacunet.cli import main
 
 TRIAL = lc.Network(

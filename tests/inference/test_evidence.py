@@ -405,7 +405,7 @@ def test_an_effect_is_that_among_those_who_may_have_any_of_several_states() -> N
             effect.probabilities[1, 1] - effect.probabilities[0, 1]
         )
         assert effect.as_data()["given"] == {"Z": value}
-        rows = lc.simulate(network, 2000, None, rng=3).frame("pandas")
+        rows = lc.simulate(network, 2000, None, rng=3).to_frame("pandas")
         graph = lc.MissingnessGraph.parse("R[Z]", network)
         found = graph.effect("Y", do="X", evidence={"Z": value}, data=rows)
         shown = pd.crosstab([rows["Z"], rows["X"]], rows["Y"], normalize="index").to_numpy()

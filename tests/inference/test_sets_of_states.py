@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import lacunet as lc
 from enumeration import cell_vector, row_law
-from lacunet.ask.predict.completions import draw_completions, most_probable
 from lacunet.ask.predict.posteriors import row_posteriors
 from lacunet.counts.em_problems.compile import Problems, compile_problems, merge_problems
 from lacunet.counts.errors import ScopeError
 from lacunet.data.table import Codes, EncodedTable
+from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.inference.engine import engine_of
 from lacunet.inference.errors import ImpossibleDataError
 from lacunet.inference.likelihood import observed_log_likelihood, table_log_likelihood

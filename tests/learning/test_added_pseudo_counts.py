@@ -455,7 +455,7 @@ def test_what_experts_know_of_a_latent_variable_names_its_states(seed: int) -> N
         {name: ["Ill"] for name in "XYZ"},
         {"Ill": [0.3, 0.7], **{name: [[0.2, 0.8], [0.9, 0.1]] for name in "XYZ"}},
     )
-    rows = lc.Data(lc.simulate(truth, 200, rng=seed).frame().drop(columns="Ill"), latent=["Ill"])
+    rows = lc.Data(lc.simulate(truth, 200, rng=seed).to_frame().drop(columns="Ill"), latent=["Ill"])
     experts = {name: 10 * truth.cpt(name).table for name in "XYZ"}
     result = lc.learn(truth.with_tables(None), rows, "em", pseudo_counts=experts, rng=seed)
     from_truth = lc.learn(truth.with_tables(None), rows, "em", pseudo_counts=experts, start=truth)

@@ -166,7 +166,7 @@ def test_beyond_what_loopy_propagation_may_read_the_closed_form_stands(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     network = lc.example("asia").with_tables(None)
-    rows = lc.simulate(lc.example("asia"), 200, lc.MCAR(0.5), rng=1).frame()
+    rows = lc.simulate(lc.example("asia"), 200, lc.MCAR(0.5), rng=1).to_frame()
     monkeypatch.setattr(expectation_plan, "ALWAYS_EXACT", 0)
     monkeypatch.setattr(Auto, "most_cells", 0.0)
     monkeypatch.setattr(Auto, "most_loopy_reads", 100.0)

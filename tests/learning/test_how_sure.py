@@ -190,7 +190,7 @@ SURVEY = lc.example("survey").with_tables(None)
 
 def scarce_rows() -> object:
     hiding = MCAR(0.6)
-    return lc.simulate(lc.example("survey"), 300, hiding, rng=np.random.default_rng(1)).frame()
+    return lc.simulate(lc.example("survey"), 300, hiding, rng=np.random.default_rng(1)).to_frame()
 
 
 @pytest.mark.parametrize("weight", [None, np.arange(300) % 3 + 1.0])

@@ -27,7 +27,7 @@ GRAPH = "Rain -> R[Wet]"
 def rows(number: int = 400) -> lc.Data:
     """Rain, and whether the grass is wet, which one does not see on one rainy day in two."""
     rng = np.random.default_rng(3)
-    frame = lc.simulate(RAIN, number, rng=1).frame()
+    frame = lc.simulate(RAIN, number, rng=1).to_frame()
     hidden = (frame["Rain"] == "yes") & (rng.random(number) < 0.5)
     frame["Wet"] = frame["Wet"].mask(hidden)
     return lc.Data(frame)

@@ -196,7 +196,7 @@ def test_a_cause_that_pays_only_beside_one_that_is_gone_is_gone_too() -> None:
         {"A": [0.5, 0.5], **{name: [[0.8, 0.2], [0.3, 0.7]] for name in "BC"}},
     )
     for seed in (1, 9, 11, 16):
-        rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).frame()
+        rows = simulate(chain, 5_000, "R[A]; A, C, R[A] -> R[B]", rng=seed).to_frame()
         graph = learn_missingness(rows, chain)
         assert all(own.p_value < 0.01 for own in graph.origin_of.values())
 
@@ -279,7 +279,7 @@ def test_a_graph_learned_from_data_alone_serves_every_network_over_its_variables
     hides = MissingByGraph("A -> R[B]", {"B": [0.1, 0.6]})
     chain = Network({x: ["n", "y"] for x in "ABC"}, {"B": ["A"], "C": ["B"]})
     rates = {"A": [0.5, 0.5], "B": [[0.8, 0.2], [0.3, 0.7]], "C": [[0.9, 0.1], [0.4, 0.6]]}
-    rows = simulate(chain.with_tables(rates), 6000, hides, rng=3).frame()
+    rows = simulate(chain.with_tables(rates), 6000, hides, rng=3).to_frame()
     graph = learn_missingness(rows)
     assert not graph.network.edges
     for edges in ("A -> B -> C", "C -> B -> A"):

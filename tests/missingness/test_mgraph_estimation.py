@@ -222,7 +222,7 @@ def test_what_the_numbers_of_states_identify_is_estimated_without_a_formula() ->
     verdict = graph.recover("P(Ill)")
     assert verdict.generic
     assert not verdict.is_recoverable
-    answer = verdict.estimate(drawn.frame(), intervals=True, level=0.99)
+    answer = verdict.estimate(drawn.to_frame(), intervals=True, level=0.99)
     assert answer.bounds is None
     truth = 0.3 * 0.2 + 0.3 * 0.5 + 0.4 * 0.9
     assert answer.interval[1, 0] < truth < answer.interval[1, 1]

@@ -26,6 +26,16 @@ def test_a_network_tells_its_variables_states_parents_and_cpts() -> None:
     assert RAIN.cpt("Wet").family == ("Rain", "Sprinkler", "Wet")
 
 
+def test_parents_may_be_edges_as_text() -> None:
+    states = {name: ["0", "1"] for name in ("A", "B", "C", "late one")}
+    typed = Network(states, 'C, A -> B; "late one"')
+    assert typed == Network(states, {"B": ["C", "A"]})
+    assert Network(states, "") == Network(states)
+    for wrong in ("A -> D", "A -> B; D"):
+        with pytest.raises(NetworkError, match="'D'"):
+            Network(states, wrong)
+
+
 @given(networks())
 def test_parents_come_before_children_in_the_order(network: Network) -> None:
     place = {name: at for at, name in enumerate(network.order)}

@@ -280,8 +280,8 @@ def test_that_a_question_was_not_asked_is_shown_where_the_row_shows_why(missing:
         not_asked={"Now": "Smoked=no"},
     )
     drawn = simulate(network, 2_000, missing, rng=2)
-    for frame in (drawn.frame(), hide(network, drawn.frame(complete=True), missing, rng=3)):
-        is_shown = drawn.frame(complete=True)["Smoked"].eq("no") & frame["Smoked"].notna()
+    for frame in (drawn.to_frame(), hide(network, drawn.to_frame(complete=True), missing, rng=3)):
+        is_shown = drawn.to_frame(complete=True)["Smoked"].eq("no") & frame["Smoked"].notna()
         assert 0 < is_shown.sum() < 2_000
         assert frame["Now"].eq("not_asked").equals(is_shown)
 
@@ -326,7 +326,7 @@ def test_latent_variables_of_a_graph_are_never_shown(tmp_path: Path) -> None:
     assert drawn.table.missing_of["A"] == 50
     assert drawn.complete.missing_of["A"] == 0
     assert 0 < drawn.table.missing_of["B"] < 50
-    frame = hide(NETWORK, drawn.frame(complete=True), graph, rng=0)
+    frame = hide(NETWORK, drawn.to_frame(complete=True), graph, rng=0)
     assert frame["A"].isna().all()
     assert not frame["C"].isna().any()
     assert drawn.missingness is not None
@@ -363,7 +363,7 @@ def test_a_graph_that_was_learned_hides_values() -> None:
     assert set(again.mechanisms) == {"Pain", "Sleep"}
     assert again.table.rows == 100
     assert set(again.table.partially_observed) == {"Pain", "Sleep"}
-    hidden = hide(TRIAL, again.frame(complete=True), graph, rng=3)
+    hidden = hide(TRIAL, again.to_frame(complete=True), graph, rng=3)
     assert hidden["Arm"].notna().all()
 
 
@@ -381,7 +381,7 @@ def test_mechanisms_of_a_result_hide_as_the_rows_did_that_it_was_learned_from(me
         # four standard errors of the difference of two shares of 20,000 rows
         shares = [table.missing_of[name] / table.rows for table in (trial.table, again.table)]
         assert abs(shares[0] - shares[1]) < 4 * np.sqrt(2 * 0.25 / 20_000)
-    frame = hide(TRIAL, again.frame(complete=True), mechanisms, rng=14)
+    frame = hide(TRIAL, again.to_frame(complete=True), mechanisms, rng=14)
     assert abs(frame["Pain"].isna().mean() - shares_missing(trial, "Pain")) < 0.03
 
 
@@ -433,21 +433,21 @@ def test_a_learned_graph_hides_values_as_often_as_they_are_missing(
     text: str, tables: dict[str, Any]
 ) -> None:
     rows = simulate(LEARNED, 30_000, MissingByGraph(text, tables), rng=11)
-    graph = learn_missingness(rows.frame())
+    graph = learn_missingness(rows.to_frame())
     again = simulate(LEARNED, 30_000, graph, rng=12)
     assert again.graph.causes == rows.graph.causes
     for name, cpt in rows.mechanisms.items():
         np.testing.assert_allclose(again.mechanisms[name].missing, cpt.missing, atol=0.03)
     other = Network({name: ["n", "y"] for name in "CBA"}, {"A": ["B"]})
-    hidden = hide(other, rows.frame(complete=True), graph, rng=13)
-    shares = rows.frame().isna().mean()
+    hidden = hide(other, rows.to_frame(complete=True), graph, rng=13)
+    shares = rows.to_frame().isna().mean()
     np.testing.assert_allclose(hidden.isna().mean()[shares.index], shares, atol=0.02)
 
 
 @pytest.mark.parametrize("known", ["C -> R[C]", "B <-> R[C]", "R[B] -> R[C]; B -> R[C]"])
 def test_strengths_that_the_rows_do_not_tell_are_drawn_with_a_warning(known: str) -> None:
     table = simulate(LEARNED, 6000, MissingByGraph("R[B]; R[C]", {"B": 0.3, "C": 0.3}), rng=4)
-    graph = learn_missingness(table.frame(), LEARNED, given=known)
+    graph = learn_missingness(table.to_frame(), LEARNED, given=known)
     with pytest.warns(LacunetWarning, match=r"how often R\[C\] hides"):
         drawn = simulate(LEARNED, 100, graph, rng=5)
     assert float(drawn.mechanisms["B"].missing) == pytest.approx(0.3, abs=0.03)

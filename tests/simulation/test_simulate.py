@@ -168,7 +168,7 @@ def test_the_mechanisms_do_not_depend_on_the_number_of_rows() -> None:
 
 
 def test_pandas_frames_can_be_written_to() -> None:
-    for frame in (RAIN.sample(9, rng=0), simulate(RAIN, 9, rng=0).frame()):
+    for frame in (RAIN.sample(9, rng=0), simulate(RAIN, 9, rng=0).to_frame()):
         frame.loc[frame.index < 3, "Rain"] = None
         assert frame["Rain"].isna().sum() == 3
 
@@ -234,10 +234,10 @@ def test_a_sample_is_a_dataframe_of_the_rows_that_are_drawn(library: Library) ->
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_simulation_gives_dataframes_that_can_be_learned_from(library: Library) -> None:
     made = lc.simulate(RAIN, 200, lc.MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=48)
-    frame = made.frame(library)
+    frame = made.to_frame(library)
     assert type(frame).__module__.split(".")[0] in ("pandas", "polars", "pyarrow")
     for complete, table in ((False, made.table), (True, made.complete)):
-        read = read_table(made.frame(library, complete=complete), RAIN)
+        read = read_table(made.to_frame(library, complete=complete), RAIN)
         for name in RAIN.variables:
             np.testing.assert_array_equal(read.columns[name], table.columns[name])
     learned, same = (lc.learn(RAIN, data, "factored-mar") for data in (frame, made.table))
@@ -248,7 +248,7 @@ def test_a_seed_is_as_good_as_a_generator() -> None:
     one, two = (
         lc.simulate(RAIN, 50, lc.MCAR(0.7, share=0.3), rng=r) for r in (7, np.random.default_rng(7))
     )
-    assert one.frame("pyarrow").equals(two.frame("pyarrow"))
+    assert one.to_frame("pyarrow").equals(two.to_frame("pyarrow"))
 
 
 def test_mechanisms_that_are_drawn_already_can_be_used_again() -> None:
@@ -260,12 +260,12 @@ def test_mechanisms_that_are_drawn_already_can_be_used_again() -> None:
 def test_an_unknown_library_lists_the_known() -> None:
     for unknown in ("excel", "arrow"):
         with pytest.raises(LacunetError, match=f"{unknown!r}"):
-            lc.simulate(RAIN, 5, rng=0).frame(unknown)  # type: ignore[arg-type]
+            lc.simulate(RAIN, 5, rng=0).to_frame(unknown)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("library", FRAMES)
 def test_values_of_ones_own_rows_are_hidden_and_nothing_else_changes(library: str) -> None:
-    complete = lc.simulate(RAIN, 60, rng=49).frame("pyarrow", complete=True).to_pydict()
+    complete = lc.simulate(RAIN, 60, rng=49).to_frame("pyarrow", complete=True).to_pydict()
     frame = FRAMES[library]({**complete, "day": list(range(60))})
     graph = lc.MissingnessGraph.parse("Rain -> R[Wet]", RAIN)
     missing = lc.MissingByGraph(graph, {"Wet": [0.0, 1.0]})
@@ -294,7 +294,7 @@ def test_numbers_that_are_states_stay_readable_when_some_are_hidden() -> None:
 
 
 def test_the_same_seed_hides_the_same_cells_in_every_library() -> None:
-    complete = lc.simulate(RAIN, 60, rng=49).frame("pyarrow", complete=True)
+    complete = lc.simulate(RAIN, 60, rng=49).to_frame("pyarrow", complete=True)
     kinds = [complete, complete.to_pandas(), pl.from_arrow(complete)]
     tables = [
         read_table(lc.hide(RAIN, one, lc.MAR(share=0.4, parents=2, beta=(1.0, 0.5)), rng=5), RAIN)
@@ -310,7 +310,7 @@ def test_a_dataframe_before_the_network_is_refused() -> None:
 
 
 def test_values_of_files_and_of_dicts_are_hidden_as_those_of_frames_are(tmp_path: Path) -> None:
-    rows = lc.simulate(RAIN, 60, rng=49).frame("pandas").astype(str).assign(day=range(60))
+    rows = lc.simulate(RAIN, 60, rng=49).to_frame("pandas").astype(str).assign(day=range(60))
     rows.to_csv(tmp_path / "rows.csv", index=False)
     for graph in ("Rain -> R[Wet]", "Rain -> R[Wet]; Rain -> R[*]"):
         hidden = lc.hide(RAIN, rows, graph, rng=3)
@@ -324,19 +324,19 @@ def test_values_of_files_and_of_dicts_are_hidden_as_those_of_frames_are(tmp_path
 
 def test_a_simulation_is_data() -> None:
     drawn = lc.simulate(RAIN, 300, lc.MCAR(0.3), rng=4)
-    expected = lc.learn(RAIN, drawn.frame(), "direct-mcar").cpt("Wet").table
+    expected = lc.learn(RAIN, drawn.to_frame(), "direct-mcar").cpt("Wet").table
     for network in (RAIN, RAIN.edges):
         learned = lc.learn(network, drawn, "direct-mcar")
         np.testing.assert_array_equal(learned.cpt("Wet").table, expected)
     assert "300 rows" in str(lc.diagnose(drawn))
-    assert pl.DataFrame(drawn).equals(drawn.frame("polars"))
+    assert pl.DataFrame(drawn).equals(drawn.to_frame("polars"))
     assert lc.hide(RAIN, lc.simulate(RAIN, 50, rng=1), lc.MCAR(0.5), rng=2).num_rows == 50
 
 
 def test_a_missingness_graph_says_by_itself_how_values_go_missing() -> None:
     graph = lc.MissingnessGraph.parse("Rain -> R[Wet]", RAIN)
     made, same = (lc.simulate(RAIN, 50, way, rng=6) for way in (graph, lc.MissingByGraph(graph)))
-    assert made.frame("pyarrow").equals(same.frame("pyarrow"))
+    assert made.to_frame("pyarrow").equals(same.to_frame("pyarrow"))
     with pytest.raises(SimulationError, match="'often'"):
         lc.simulate(RAIN, 50, "often", rng=6)
     with pytest.raises(SimulationError, match=re.escape("lacunet.MCAR(0.2)")):
@@ -348,7 +348,7 @@ def test_the_text_of_a_missingness_graph_says_how_values_go_missing() -> None:
     graph = lc.MissingnessGraph.parse(text, RAIN)
     rows = RAIN.sample(50, rng=1, library="pyarrow")
     for way in (text, lc.MissingByGraph(text)):
-        made, same = (lc.simulate(RAIN, 50, own, rng=6).frame("pyarrow") for own in (way, graph))
+        made, same = (lc.simulate(RAIN, 50, own, rng=6).to_frame("pyarrow") for own in (way, graph))
         assert made.equals(same)
         assert lc.hide(RAIN, rows, way, rng=7).equals(lc.hide(RAIN, rows, graph, rng=7))
     with pytest.raises(SimulationError, match=r"\['Rain'\]"):
@@ -443,7 +443,7 @@ def test_views_of_arrow_are_hidden_and_stay_views(view: pa.DataType) -> None:
 @pytest.mark.parametrize(
     "draw",
     [
-        lambda rng: lc.simulate(RAIN, 4000, rng=rng).frame(),
+        lambda rng: lc.simulate(RAIN, 4000, rng=rng).to_frame(),
         lambda rng: RAIN.sample(4000, rng=rng),
     ],
 )

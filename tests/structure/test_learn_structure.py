@@ -529,7 +529,8 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
             "required, but it is forbidden",
         ),
         ({"required": "smoke -> lung", "tiers": "lung; smoke"}, "it leads into an earlier tier"),
-        ({"required": ["smoke"]}, "not a pair"),
+        ({"required": ["smoke"]}, "'smoke' is a variable, not an edge"),
+        ({"required": [("smoke", "lung", "asia")]}, "not a pair"),
         ({"tiers": [["smoke"], ["smoke"]]}, "in two tiers"),
         ({"max_parents": 0}, "max_parents is 0"),
         ({"max_parents": 1, "required": "smoke, asia -> lung"}, "2 required parents"),
@@ -549,6 +550,22 @@ def test_an_interruption_while_cpts_are_counted_keeps_the_structure(
 def test_what_cannot_be_meant_is_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(LacunetError, match=message):
         lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of), **options)
+
+
+def test_constraints_are_written_as_pairs_texts_or_lists_of_both() -> None:
+    rows, given = lc.Data(TABLE, states=ASIA.states_of), []
+    written: list[Any] = [
+        [("smoke", "lung"), ("asia", "lung")],
+        "smoke, asia -> lung",
+        ["smoke -> lung", ("asia", "lung")],
+    ]
+    for required in written:
+        found = lc.learn_structure(
+            rows, required=required, forbidden=["dysp -> bronc"], strengths=0
+        )
+        assert {"smoke", "asia"} <= {*found.network.parents("lung")}
+        given.append(found.edges)
+    assert given[0] == given[1] == given[2]
 
 
 def test_a_column_with_very_many_values_is_refused() -> None:

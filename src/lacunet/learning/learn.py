@@ -23,6 +23,7 @@ from lacunet.data.read import ReadReport, sets_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
+from lacunet.inference.row_posteriors import NetworkCells, solve_rows
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
 from lacunet.learning.closed_forms.forms import UNGROUPED, refuse_large_tables
 from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
@@ -357,12 +358,11 @@ def _memberships(
     network: Network, rows: Observations, hidden: Sequence[str], memory: int
 ) -> Memberships:
     """What all rows say of the states of variables that none shows."""
-    from lacunet.ask.predict.posteriors import row_posteriors
-
+    cells = NetworkCells.of(network)
     parts = []
     for table in rows.tables(ReadReport()):
-        posteriors = row_posteriors(network, sets_as_missing(table), hidden, memory)
-        parts.append(Memberships.of(posteriors.of_target, table.row_weights))
+        for batch in solve_rows(cells, sets_as_missing(table), hidden, memory):
+            parts.append(Memberships.of(batch.of_target, batch.rows.row_weights))
     return Memberships.added(parts)
 
 

@@ -177,7 +177,7 @@ class Result(Askable):
         --------
         >>> from lacunet import example, learn, simulate
         >>> cancer = example("cancer")
-        >>> rows = simulate(cancer, 2000, rng=1).frame()
+        >>> rows = simulate(cancer, 2000, rng=1).to_frame()
         >>> result = learn(cancer.with_tables(None), rows, shapes={"Cancer": "logistic"})
         >>> result.parameters("Cancer").shape
         'logistic'

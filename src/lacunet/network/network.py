@@ -249,7 +249,7 @@ class Network(Askable):
     states
         The states of each variable, in order. The order of the keys is that of the variables.
     parents
-        The parents of each variable that has any.
+        The parents of each variable that has any; or edges as text: ``"Rain -> Wet"``.
     tables
         The CPT of every variable, axes parents... then child; or None for a bare structure.
     cuts
@@ -300,7 +300,7 @@ class Network(Askable):
     def __init__(
         self,
         states: Mapping[str, Sequence[str]],
-        parents: Mapping[str, Sequence[str]] | None = None,
+        parents: Mapping[str, Sequence[str]] | str | None = None,
         tables: Mapping[str, ArrayLike] | None = None,
         cuts: Mapping[str, Sequence[float]] | None = None,
         codes: Mapping[str, Mapping[Any, Any]] | None = None,
@@ -1090,8 +1090,16 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     return checked
 
 
-def checked_parents(states_of: StatesOf, parents: Mapping[str, Sequence[str]]) -> dict[str, Scope]:
+def checked_parents(
+    states_of: StatesOf, parents: Mapping[str, Sequence[str]] | str
+) -> dict[str, Scope]:
     """The parents of each variable, if they are distinct variables."""
+    if isinstance(parents, str):
+        from lacunet.network.edges import edges_of
+
+        edges = edges_of(parents)
+        _refuse_strangers("edges are", edges.variables, states_of)
+        parents = edges.parents_of
     _refuse_strangers("parents are", parents, states_of)
     for name, listed in parents.items():
         if unknown := {parent for parent in listed if parent not in states_of}:

@@ -118,7 +118,7 @@ class Simulation(Displayed):
 
     ``missingness`` has all parameters that the hiding was drawn with. It is None, and
     ``table`` the complete rows themselves, where nothing was to be hidden. A simulation is
-    data, with the rows as they are shown; `frame` gives either table as a dataframe.
+    data, with the rows as they are shown; `to_frame` gives either table as a dataframe.
     """
 
     network: Network
@@ -132,7 +132,7 @@ class Simulation(Displayed):
         return (
             f"<Simulation: {counted(self.table.rows, 'row')} of "
             f"{counted(len(self.network.variables), 'variable')}, {gaps:,} of {cells:,} cells "
-            "hidden; .frame() has them>"
+            "hidden; .to_frame() has them>"
         )
 
     def _parts(self) -> Iterator[object]:
@@ -157,7 +157,7 @@ class Simulation(Displayed):
         """The rows as they are shown, for whatever reads tables of Arrow."""
         return to_arrow(self.table, self.network).__arrow_c_stream__(requested_schema)
 
-    def frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
+    def to_frame(self, library: Library | None = None, *, complete: bool = False) -> Any:
         """The rows as a dataframe, with nulls for what is hidden.
 
         Parameters
@@ -250,7 +250,7 @@ def simulate(
     >>> drawn = simulate(coins, 100, MCAR(1.0, share=0.5), rng=0)
     >>> drawn.complete.partially_observed, sorted(drawn.table.missing_of.values())
     ((), [0, 100])
-    >>> sorted(drawn.frame().isna().sum().tolist())
+    >>> sorted(drawn.to_frame().isna().sum().tolist())
     [0, 100]
     """
     network = as_network(network)

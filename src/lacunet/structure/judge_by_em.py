@@ -31,11 +31,11 @@ from functools import cached_property
 
 import numpy as np
 
-from lacunet.ask.predict.completions import draw_completions
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.counts.gather import with_mechanism_columns
 from lacunet.data.table import EncodedTable
+from lacunet.inference.completions import draw_completions
 from lacunet.inference.engine import engine_of
 from lacunet.learning.em.iterations import Limits, climb
 from lacunet.limits import NEVER, Deadline, OutOfTimeError

@@ -19,8 +19,8 @@ from lacunet.text import did_you_mean
 
 def constraints_of(
     variables: Scope,
-    required: Iterable[tuple[str, str]] | str,
-    forbidden: Iterable[tuple[str, str]] | str,
+    required: Iterable[tuple[str, str] | str] | str,
+    forbidden: Iterable[tuple[str, str] | str] | str,
     tiers: Sequence[Sequence[str]],
     max_parents: int,
     rules: Iterable[tuple[str, str]] = (),
@@ -72,8 +72,14 @@ def untiered(tiers: Sequence[Sequence[str]], variables: Scope) -> Iterator[str]:
 
 
 def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
-    for arc in _written(arcs) if isinstance(arcs, str) else arcs:
-        if isinstance(arc, str) or len(arc) != 2:
+    pairs: list[Any] = []
+    for arc in [arcs] if isinstance(arcs, str) else arcs:
+        if isinstance(arc, str):
+            pairs += _written(arc)
+        else:
+            pairs.append(arc)
+    for arc in pairs:
+        if len(arc) != 2:
             raise LacunetError(f"the {kind} edge {arc!r} is not a pair (parent, child).")
         yield _index(arc[0], index_of), _index(arc[1], index_of)
 

@@ -224,8 +224,8 @@ class Search:
 def learn_structure(
     data: Any,
     *,
-    required: Iterable[tuple[str, str]] | str = (),
-    forbidden: Iterable[tuple[str, str]] | str = (),
+    required: Iterable[tuple[str, str] | str] = (),
+    forbidden: Iterable[tuple[str, str] | str] = (),
     tiers: Sequence[Sequence[str]] | str | None = None,
     max_parents: int = 4,
     missingness: str | MissingnessGraph | None = "learn",

@@ -13,7 +13,6 @@ import numpy as np
 
 from lacunet.ask.impute.copies import CountedRows
 from lacunet.ask.impute.draws import parameter_draws
-from lacunet.ask.predict.completions import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,
@@ -32,6 +31,7 @@ from lacunet.data.read import read_table, rows_with_codes
 from lacunet.data.spellings import SeenValues
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
+from lacunet.inference.completions import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.inference.query import check_choice
 from lacunet.learning.em.em import EM
 from lacunet.learning.learn import learn

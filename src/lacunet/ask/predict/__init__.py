@@ -1,7 +1,7 @@
-"""What a network says about every row: posteriors, and completions of what rows do not show.
+"""What a network says about every row.
 
-Read `completions` (the problems that each row has, completions as codes), `posteriors` (as arrays,
-with what they owe to CPT rows without data) and `unsupported_bounds` (how far these could move
-them), then `predictor` (a network made ready to predict, one row or many) and `predict`, which
-reads dataframes and files for it; `rows_with_mechanisms` makes what a row misses evidence.
+Read `posteriors` (of rows, with what they owe to CPT rows without data) and `unsupported_bounds`
+(how far these could move them), then `predictor` (a network made ready to predict, one row or many)
+and `predict`, which reads dataframes and files for it; `rows_with_mechanisms` makes what a row
+misses evidence.
 """

@@ -9,36 +9,47 @@ from itertools import chain
 from math import exp, inf
 from numbers import Integral, Real
 from os import PathLike
-from typing import Any, Literal
+from typing import Any, get_args
 
 import numpy as np
 
-from lacunet.ask.sensitivity.tilt import Question, TiltedShares, tilted_shares, tipping_point
-from lacunet.ask.sensitivity.tilted_em import (
-    TiltedModel,
-    TiltedRows,
-    tilted_model,
-    tilted_model_on_graph,
+from lacunet.ask.sensitivity.comparison import (
+    Comparison,
+    TiltableMethod,
+    comparison_in_groups,
+    comparison_on_graph,
+    graph_without_tilt,
 )
-from lacunet.ask.sensitivity.tilted_query import AskedTerm, of_difference, typed_terms
+from lacunet.ask.sensitivity.sensitivity_words import (
+    on_answer,
+    on_dropout,
+    on_no_tilt,
+    on_rows,
+    on_tilts,
+)
+from lacunet.ask.sensitivity.tilt import (
+    FLAT,
+    Question,
+    TiltedShares,
+    tilted_shares,
+    tipping_point,
+)
+from lacunet.ask.sensitivity.tilted_em import TiltedModel, TiltedRows
+from lacunet.ask.sensitivity.tilted_intervals import TRACE, tilted_intervals
+from lacunet.ask.sensitivity.tilted_query import asked_terms, question_of
 from lacunet.counts.counts import quotient
 from lacunet.counts.distinct_rows import Rows
-from lacunet.counts.folds import JACKKNIFE_GROUPS, folds_of
+from lacunet.counts.folds import JACKKNIFE_GROUPS, Folds, folds_of
 from lacunet.counts.gather import Gathering, Needs, Statistics
-from lacunet.counts.look import Look
-from lacunet.counts.missing_values import PatternCounts
-from lacunet.counts.observations import replicates
+from lacunet.counts.observations import Observations, replicates
 from lacunet.counts.open_rows import open_rows
-from lacunet.data.data import Data
-from lacunet.data.evidence import evidence_written, places_seen, state_named
-from lacunet.data.read import note_on_sets
+from lacunet.data.evidence import places_seen
 from lacunet.errors import LacunetError
 from lacunet.inference.engine import engine_of
 from lacunet.inference.joint import pose_question
 from lacunet.inference.query import (
     after_doing,
     check_confounding,
-    warn_of_undirected,
 )
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.start import CptRows
@@ -49,30 +60,19 @@ from lacunet.learning.plan import Setting, make_plan
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Result
-from lacunet.learning.uncertainty.cpt_intervals import Spread, round_to_ends
-from lacunet.learning.uncertainty.jackknife import replicate_variance
 from lacunet.limits import Memory
-from lacunet.missingness.graph import MissingnessGraph, graph_of
-from lacunet.missingness.learned.from_rows import (
-    MOST_ROWS,
-    parents_among,
-    shown_wherever_it_matters,
-)
+from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.network import FloatArray, Network, Scope
-from lacunet.network.nodes import node_text
 from lacunet.progress import AskedProgress
-from lacunet.text import assigned, finite, first_of, interval_in_words, sentence
+from lacunet.text import assigned, finite, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
 
-TILTABLE_METHODS = ("direct-mar", "em")
-FLAT = 1e-6  # answers that differ by less are the same
+TILTABLE_METHODS = get_args(TiltableMethod)
 TILT_HEADER = ("delta", "odds ratio", "answer", "low", "high")
 BESIDE_DRAWING = 48  # columns of a terminal that these take
-AS_GOOD = 1.92  # nats below the best: not refuted at 5%
-TRACE = 1e-6  # pseudo-counts of a CPT row, where the rows are to answer alone
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -166,7 +166,7 @@ def sensitivity(
     within: Sequence[str] | str | None = None,
     deltas: Sequence[float] | float = DELTAS,
     groups: int = JACKKNIFE_GROUPS,
-    method: Literal["direct-mar", "em"] | None = None,
+    method: TiltableMethod | None = None,
     pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
     progress: AskedProgress = False,
@@ -243,130 +243,90 @@ def sensitivity(
     """
     opened = open_rows("sensitivity", network, data, memory, progress)
     network = opened.network
-    terms = _asked_terms(network, query)
+    terms = asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
     asked = _tilts(deltas)
     within = _names_within(within)
-    pseudo_counts = None if pseudo_counts is None else checked_pseudo_counts(pseudo_counts, network)
+    if pseudo_counts is not None:
+        pseudo_counts = checked_pseudo_counts(pseudo_counts, network)
+
     with opened.rows() as rows:
         look = rows.look()
-        question = _checked(network, look, terms, mechanism, tilted_state)
-        graph = _graph(missingness, network, opened.data, question, within, method)
-        method, grouped, choices = _compared(network, look, question, method, within, graph)
+        hidden = look.hidden(network)
+        question = question_of(network, hidden, terms, mechanism, tilted_state)
+        graph = graph_without_tilt(missingness, network, opened.data, question, within, method)
+        if graph is None:
+            comparison = comparison_in_groups(network, look, question, method, within)
+        else:
+            comparison = comparison_on_graph(graph, question.mechanism)
+
+        # By EM the network is learned without a tilt first: its prior is that of every tilt.
+        is_em = comparison.method == "em"
         untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
-        pseudo_counts = (
-            default_pseudo_counts(untilted, look) if pseudo_counts is None else pseudo_counts
-        )
+        if pseudo_counts is None:
+            pseudo_counts = default_pseudo_counts(untilted, look)
         setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
         learned = None
-        if method == "em":
-            learned = carry_out(make_plan(untilted, network, look, pseudo_counts), rows, setting)
-        model = _model(
+        if is_em:
+            plan = make_plan(untilted, network, look, pseudo_counts)
+            learned = carry_out(plan, rows, setting)
+
+        model = comparison.model(network, look, question, learned)
+        tilted = _answer_at_tilts(
+            rows=rows,
             network=network,
-            look=look,
             question=question,
-            within=grouped,
-            graph=graph,
+            comparison=comparison,
+            model=model,
             learned=learned,
-        )
-        needs = Needs(
-            (),
-            problems=model.compiling if method == "em" else None,
-            rows=(_columns(network, question, (*grouped, *model.never_without)),),
+            deltas=asked,
             folds=folds_of(groups, 0, look.units),
+            setting=setting,
         )
-        gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
-        statistics = rows.gather(gathering, setting.progress)
-        _check_shown(question.mechanism, statistics)
-        tilted: Tilted = partial(_by_shares, network, question, grouped)
-        by_rows_alone = tilted
-        logs: tuple[float, ...] = ()
-        bare = None
-        if learned is not None:
-            bare = _share_without_data(learned.network, question, opened.budget)
-            setting = replace(setting, pseudo_counts=learned.pseudo_counts)
-            tilted, by_rows_alone, logs = _by_em(
-                start=learned.network.with_mechanisms(None),
-                statistics=statistics,
-                question=question,
-                model=model,
-                deltas=asked,
-                setting=setting,
-            )
-        whole = tilted(statistics.sample(0))
-        answers = np.array([whole.answer(delta) for delta in asked])
-        if np.isnan(answers).any():
-            raise LacunetError(
-                f"no row that shows {', '.join(question.variables)} together agrees with the "
-                "evidence.",
-                "ask about states that occur in the data.",
-            )
-        samples, scales, degrees = replicates(
-            look.units,
-            statistics,
-            lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
-        )
-        by_rows = _by_rows(
-            by_rows_alone,
-            chain([statistics.sample(0)], samples),
-            len(scales) + 1,
-            asked,
-            setting,
-        )
-    (distinct,) = statistics.sample(0).distinct.values()
-    intervals = _intervals(
+
+    whole = tilted.whole
+    answers = tilted.answers
+    intervals = tilted_intervals(
         np.array([*map(whole.probabilities, asked)]),
-        by_rows,
-        scales,
-        degrees,
-        [_rows_that_tell(network, term, distinct) for term in question.terms],
+        tilted.by_rows,
+        tilted.scales,
+        tilted.degrees,
+        [_rows_that_tell(network, term, tilted.rows) for term in question.terms],
         by_design=look.units is not None,
     )
     tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
     mar = asked.index(0.0)
-    if (limit := threshold) is None:
+    limit = threshold
+    if limit is None:
         limit = _nearest_end(answers[mar], intervals[mar], tips, question.lowest)
-    shares = _by_shares(network, question, grouped, statistics.sample(0))
+    is_hidden = ~tilted.rows.is_shown([question.mechanism])
     result = Sensitivity(
-        question,
-        method,
-        grouped,
-        asked,
-        answers,
-        intervals,
-        limit,
-        tips(limit),
-        float(np.average(~distinct.is_shown([question.mechanism]), weights=distinct.counts)),
+        question=question,
+        method=comparison.method,
+        within=comparison.within,
+        deltas=asked,
+        answers=answers,
+        intervals=intervals,
+        threshold=limit,
+        tipping_point=tips(limit),
+        hidden_share=float(np.average(is_hidden, weights=tilted.rows.counts)),
         words=(),
-        log_likelihoods=logs,
+        log_likelihoods=tilted.log_likelihoods,
     )
-    allowed_for = [question.mechanism] if method == "em" else []  # rules
+
+    allowed_for = [question.mechanism] if is_em else []  # rules
+    warnings = learned.warnings if learned is not None and graph is not None else ()
     words = (
-        _on_no_tilt(result, graph),
-        *_on_answer(result, shares, named=threshold is not None),
-        *_on_rows(result, whole, shares, distinct, bare),
-        *map(sentence, notes_on_rules(network, look.hidden(network), allowed_for)),
-        *_on_dropout(question, model, distinct),
-        *choices,
-        *map(sentence, learned.warnings if learned is not None and graph is not None else ()),
-        _on_tilts(result),
+        on_no_tilt(result, graph),
+        *on_answer(result, tilted.shares, named=threshold is not None),
+        *on_rows(result, whole, tilted.shares, tilted.rows, tilted.share_without_data),
+        *map(sentence, notes_on_rules(network, hidden, allowed_for)),
+        *on_dropout(question, model, tilted.rows),
+        *comparison.words,
+        *map(sentence, warnings),
+        on_tilts(result),
     )
     return replace(result, words=words)
-
-
-def _asked_terms(network: Network, query: str) -> tuple[AskedTerm, ...]:
-    """What is asked: one probability, or the difference of two."""
-    if not isinstance(query, str):
-        raise LacunetError(
-            f"the query is {query!r}, but must be text.", 'as in "Ill=yes | Age=old".'
-        )
-    if query.strip() in network.states_of:
-        name = query.strip()
-        asked = assigned(name, network.states(name)[-1])
-        raise LacunetError(
-            f"the query {query!r} names no state of {name!r}.", f"ask for one, as in {asked!r}."
-        )
-    return typed_terms(query, network)
 
 
 def _names_within(within: Sequence[str] | str | None) -> Sequence[str] | None:
@@ -409,153 +369,92 @@ def _tilts(deltas: float | Sequence[float]) -> tuple[float, ...]:
     return tuple(sorted({0.0, *tilts.tolist()}))
 
 
-def _compared(
+@dataclass(frozen=True)
+class _TiltedAnswers:
+    """What the rows answer at every tilt."""
+
+    whole: TiltedShares | TiltedRows  # how all rows answer
+    answers: FloatArray  # theirs, one for each tilt
+    by_rows: FloatArray  # the probabilities of all rows alone, then those of replicates
+    scales: FloatArray  # how much each replicate adds to a variance
+    degrees: float  # of freedom
+    rows: Rows  # the distinct rows over what the question is about
+    shares: TiltedShares  # how shares of rows answer, whatever the method
+    share_without_data: float | None = None  # of the answer by EM: what rests on no row
+    log_likelihoods: tuple[float, ...] = ()  # by EM, at each tilt
+
+
+def _answer_at_tilts(
+    rows: Observations,
     network: Network,
-    look: Look,
     question: Question,
-    method: Literal["direct-mar", "em"] | None,
-    within: Sequence[str] | None,
-    graph: MissingnessGraph | None,
-) -> tuple[Literal["direct-mar", "em"], Scope, tuple[str, ...]]:
-    """How and within what hidden values are compared, and words on what was not asked for.
-
-    Groups are as given, or by what decides on being shown and by the parents of the variable: these
-    tell most of its hidden values, and data that hardly show whether they decide would else leave
-    them out. Shares of rows need variables that every row shows; EM takes others too, and is the
-    default where one of them bears on the answer.
-    """
-    mechanism = question.mechanism
-    hidden = look.hidden(network)
-    others = [name for name in network.variables if name != mechanism]
-    words = []
-    if graph is not None:
-        causes = [cause for cause in graph.causes[mechanism] if isinstance(cause, str)]
-        listed = ", ".join(map(node_text, graph.causes[mechanism])) or "nothing"
-        return (
-            "em",
-            tuple(causes),
-            (
-                f"Method em on the missingness graph, by which {listed} "
-                f"{'decide' if len(causes) > 1 else 'decides'} whether {mechanism} is shown.",
-            ),
-        )
-    parents = network.parents(mechanism)
-    if within is None:
-        usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
-        learned = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
-        always = [name for name in parents if name not in hidden]
-        within = (*learned, *always)
-        words.append(_on_groups(mechanism, learned, always))
-    partly = [name for name in within if network.known(name) in hidden]
-    if partly and method == "direct-mar":
-        raise LacunetError(
-            f"{partly[0]!r} is missing in some rows.",
-            "shares are of groups by variables that every row shows; method='em' (--method em) "
-            "takes others too.",
-        )
-    if any(term.do for term in question.terms):
-        if method == "direct-mar":
-            raise LacunetError(
-                "method 'direct-mar' compares shares of rows, which do not say what do(...) does.",
-                "method='em' (--method em) answers it by the network.",
-            )
-        method = "em"
-        words.append("Method em: what do(...) does, the network says.")
-    if method is None:
-        children = [name for name in others if mechanism in network.parents(name)]
-        bearing = {*question.variables, *within, *parents, *children} - {mechanism}
-        missed = [name for name in others if name in bearing and name in hidden]
-        method = "em" if missed else "direct-mar"
-        words.append(_on_method(mechanism, missed))
-    rule = network.not_asked_of.get(mechanism)
-    asked_by = {name for name in (rule.scope if rule else ()) if name not in hidden}
-    groups = tuple(name for name in others if name in {*within, *asked_by})
-    return method, groups, tuple(words)
-
-
-def _on_groups(mechanism: str, learned: Sequence[str], parents: Sequence[str]) -> str:
-    """Why hidden values are compared within these groups."""
-    rest = [name for name in parents if name not in learned]
-    parts = []
-    if learned:
-        seems = "seem" if len(learned) > 1 else "seems"
-        what = f"{seems} to decide whether {mechanism} is shown (learned from the data)"
-        parts.append(f"{', '.join(learned)} {what}")
-    if rest:
-        noun = "are parents" if len(rest) > 1 else "is a parent"
-        parts.append(f"{', '.join(rest)} {noun} of {mechanism} in the network")
-    groups = ", ".join(parts) or f"none, nothing seems to decide whether {mechanism} is shown"
-    return f"Groups: {groups}; within=[...] (--within) names others."
-
-
-def _on_method(mechanism: str, missed: Sequence[str]) -> str:
-    """Why hidden values are compared by this method."""
-    if missed:
-        has = "have" if len(missed) > 1 else "has"
-        return (
-            f"Method em, since {first_of(missed, 3)} {has} missing values too: the whole network "
-            "is learned for every tilt, and all that a row shows is evidence about its hidden "
-            f"{mechanism}."
-        )
-    return "Method direct-mar: shares of rows are compared, group by group."
-
-
-def _model(
-    network: Network,
-    look: Look,
-    question: Question,
-    within: Scope,
-    graph: MissingnessGraph | None,
+    comparison: Comparison,
+    model: TiltedModel,
     learned: Result | None,
-) -> TiltedModel:
-    """The network with the mechanism that is tilted."""
-    partially = look.hidden(network)
-    if graph is not None and learned is not None:
-        return tilted_model_on_graph(graph, question, partially, learned.mechanisms)
-    never_without: Scope = ()
-    if not {*partially}.isdisjoint(within):
-        patterns = PatternCounts.of(look.sampled(MOST_ROWS))
-        never_without = shown_wherever_it_matters(patterns, partially)[question.mechanism]
-    return tilted_model(network, question, within, partially, never_without)
+    deltas: tuple[float, ...],
+    folds: Folds | None,
+    setting: Setting,
+) -> _TiltedAnswers:
+    """Count the rows once, and let all of them and their replicates answer at every tilt."""
+    look = rows.look()
+    columns = {*question.variables, *comparison.within, *model.never_without}
+    needs = Needs(
+        (),
+        problems=None if learned is None else model.compiling,
+        rows=(tuple(name for name in network.variables if name in columns),),
+        folds=folds,
+    )
+    gathering = Gathering(needs, network, memory=setting.memory / 4, scale=look.scale)
+    statistics = rows.gather(gathering, setting.progress)
+    _check_shown(question.mechanism, statistics)
 
-
-def _columns(network: Network, question: Question, others: Scope) -> Scope:
-    """The columns of which distinct rows are counted."""
-    return tuple(name for name in network.variables if name in {*question.variables, *others})
-
-
-def _graph(
-    missingness: MissingnessGraph | str | PathLike[str] | None,
-    network: Network,
-    data: Data,
-    question: Question,
-    within: Sequence[str] | None,
-    method: str | None,
-) -> MissingnessGraph | None:
-    """The missingness graph, if there is one, without what the tilt says."""
-    if missingness is None:
-        return None
-    if within is not None or method == "direct-mar":
-        what = "within" if within is not None else "method='direct-mar'"
-        raise LacunetError(
-            f"{what} and missingness cannot be used together.",
-            "the graph says what decides on being shown, and EM on the graph is the method.",
+    by_shares: Tilted = partial(_by_shares, network, question, comparison.within)
+    tilted = by_rows_alone = by_shares
+    logs: tuple[float, ...] = ()
+    bare = None
+    if learned is not None:
+        bare = _share_without_data(learned.network, question, int(setting.memory))
+        setting = replace(setting, pseudo_counts=learned.pseudo_counts)
+        tilted, by_rows_alone, logs = _by_em(
+            start=learned.network.with_mechanisms(None),
+            statistics=statistics,
+            question=question,
+            model=model,
+            deltas=deltas,
+            setting=setting,
         )
-    graph = graph_of(missingness, network).hiding(data.latent)
-    return _without_tilted(graph, question.mechanism)
 
-
-def _without_tilted(graph: MissingnessGraph, variable: str) -> MissingnessGraph:
-    """The graph whose mechanism of a variable does not depend on its own hidden values."""
-    if graph.selection is not None:
+    whole = tilted(statistics.sample(0))
+    answers = np.array([whole.answer(delta) for delta in deltas])
+    if np.isnan(answers).any():
         raise LacunetError(
-            "the missingness graph says that rows are a selection (R[*]), which tilts cannot take.",
-            "leave R[*] out of the graph, and weight the rows instead.",
+            f"no row that shows {', '.join(question.variables)} together agrees with the evidence.",
+            "ask about states that occur in the data.",
         )
-    causes = {name: [*nodes] for name, nodes in graph.causes.items()}
-    causes.setdefault(variable, [])
-    causes[variable] = [cause for cause in causes[variable] if cause != variable]
-    return graph.with_parts(causes=causes)
+    samples, scales, degrees = replicates(
+        look.units,
+        statistics,
+        lambda replicate: rows.gather(replace(gathering, replicate=replicate)),
+    )
+    by_rows = _by_rows(
+        by_rows_alone,
+        chain([statistics.sample(0)], samples),
+        number=len(scales) + 1,
+        deltas=deltas,
+        setting=setting,
+    )
+    (distinct,) = statistics.sample(0).distinct.values()
+    return _TiltedAnswers(
+        whole=whole,
+        answers=answers,
+        by_rows=by_rows,
+        scales=scales,
+        degrees=degrees,
+        rows=distinct,
+        shares=_by_shares(network, question, comparison.within, statistics.sample(0)),
+        share_without_data=bare,
+        log_likelihoods=logs,
+    )
 
 
 def _check_shown(mechanism: str, statistics: Statistics) -> None:
@@ -647,108 +546,6 @@ def _by_rows(
     return np.array(answers)
 
 
-def _intervals(
-    probabilities: FloatArray,
-    by_rows: FloatArray,
-    scales: FloatArray,
-    degrees: float,
-    rows: Sequence[float],
-    *,
-    by_design: bool,
-) -> FloatArray:
-    """Low and high for every tilt; replicates that have no answer are left out.
-
-    They are made around what the rows alone answer, and stretched to hold the answer. Of
-    ``by_rows`` the first are the probabilities of all rows, the others those of replicates, all
-    for every tilt and each term. Where all replicates answer alike, ``rows`` say how many rows are
-    behind each term.
-    """
-    whole = round_to_ends(by_rows[0], TRACE)
-    replicates = by_rows[1:]
-    has_answer = np.isfinite(replicates).all(axis=(1, 2))
-    replicates, scales = replicates[has_answer], scales[has_answer]
-
-    def varies(again: FloatArray, rates: FloatArray) -> FloatArray:
-        variance = replicate_variance(again, scales, rates if by_design else None)
-        return np.where(variance < FLAT**2, 0.0, variance)
-
-    ends, variances = [], []
-    for term, behind in enumerate(rows):
-        rates = whole[:, term]
-        variance = varies(replicates[..., term], whole[:, term])
-        table = probabilities[:, term]
-        table, rates = (np.stack([values, 1 - values], axis=-1) for values in (table, rates))
-        both = np.repeat(variance[:, None], 2, axis=1)
-        spread = replace(Spread.of_variance(table, rates, both, behind), degrees=degrees)
-        ends.append(spread.interval()[:, 0])
-        variances.append(variance)
-    if len(rows) == 1:
-        return ends[0]
-    apart = varies(replicates[..., 0] - replicates[..., 1], whole[:, 0] - whole[:, 1])
-    return of_difference(probabilities, np.stack(ends, axis=1), np.stack(variances, axis=-1), apart)
-
-
-def _checked(
-    network: Network,
-    look: Look,
-    terms: Sequence[AskedTerm],
-    mechanism: str,
-    tilted_state: object,
-) -> Question:
-    hidden = look.hidden(network)
-    hint = f"write {' or '.join(f'mechanism={name!r}' for name in hidden[:3])} (--mechanism)."
-    hint = hint if hidden else "no variable has missing values."
-    if not isinstance(mechanism, str):
-        raise LacunetError(
-            f"mechanism is {mechanism!r}, but must be the name of one variable.",
-            hint,
-        )
-    if network.known(mechanism) not in hidden:
-        raise LacunetError(
-            f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
-            hint,
-        )
-    named: list[tuple[str, str, dict[str, object], dict[str, object]]] = []
-    for target, state, evidence, do in terms:
-        seen = evidence_written(network, evidence)
-        done = evidence_written(network, do)
-        if target in seen:
-            raise LacunetError(
-                f"{target!r} is both asked about and given.", "ask about another one."
-            )
-        named.append((target, state_named(network, target, state), seen, done))
-        if not do:
-            _refuse_decided(network, target, named[-1][1], seen)
-    warn_of_undirected(network, dict.fromkeys(name for term in terms for name in term.do))
-    target, state, seen, _ = named[0]
-    asked = {target: state, **seen}
-    rule = network.not_asked_of.get(mechanism)
-    answers = [
-        answer for answer in network.states(mechanism) if rule is None or answer != rule.state
-    ]
-    tilted = asked[mechanism] if asked.get(mechanism) in answers else answers[-1]
-    if tilted_state is not None:
-        tilted = state_named(network, mechanism, tilted_state)
-    if tilted not in answers:
-        raise LacunetError(
-            f"{tilted!r} is not an answer that somebody who was asked could hide.",
-            f"tilt one of {', '.join(answers)}.",
-        )
-    question: Question | None = None
-    for target, state, seen, done in reversed(named):
-        question = Question(
-            target=target,
-            state=state,
-            evidence=seen,
-            mechanism=mechanism,
-            tilted_state=tilted,
-            do=done,
-            less=question,
-        )
-    assert question is not None
-    return question
-
-
 def _share_without_data(network: Network, question: Question, budget: int) -> float:
     """The share of the answer that rests on CPT rows without data; of two the larger.
 
@@ -760,24 +557,6 @@ def _share_without_data(network: Network, question: Question, budget: int) -> fl
         after, evidence = after_doing(network, term.evidence, term.do)
         shares.append(pose_question(after, [(term.target,)], evidence, budget).shares[0] or 0.0)
     return max(shares)
-
-
-def _refuse_decided(
-    network: Network, target: str, state: str, evidence: Mapping[str, object]
-) -> None:
-    """Refuse a question that a rule of what was not asked decides."""
-    scope = (*evidence, target)
-    possible = network.can_occur(scope)
-    places = places_seen(network, evidence)
-    cells = possible[np.ix_(*places.values(), range(network.cardinality(target)))]
-    left = np.asarray(cells.any(axis=tuple(range(len(places)))))
-    index = network.state_index(target, state)
-    if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[index]):
-        raise LacunetError(
-            f"what was not asked decides this question: the answer is {int(left[index])}, whatever "
-            "the hidden values are.",
-            "ask about states that no rule decides.",
-        )
 
 
 def _nearest_end(
@@ -794,111 +573,3 @@ def _nearest_end(
         return min(reached)[1]
     far = apart if apart.size else interval
     return float(far[-1] if start < (lowest + 1) / 2 else far[0])
-
-
-def _on_no_tilt(result: Sensitivity, graph: MissingnessGraph | None) -> str:
-    """The answer without a tilt."""
-    assumption = "values are missing at random" if graph is None else "the missingness graph holds"
-    answer = f"{result.question} is {result.answers[result.deltas.index(0.0)]:.3g}"
-    return f"If {assumption}, {answer}."
-
-
-def _on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterator[str]:
-    """How far tilts move the answer; by EM a prior has odds where rows have none.
-
-    ``named`` says that the user gave the threshold.
-    """
-    question, threshold = result.question, result.threshold
-    low, high = result.answers.min(), result.answers.max()
-    is_flat = high - low < FLAT
-    what, state = question.mechanism, question.tilted_state
-    bounds = "lacunet.worst_case gives bounds that assume nothing."
-    limit = f"{threshold:.3g}"
-    if not named:
-        limit += f" (an end of its {interval_in_words(0.95)} at delta 0)"
-    if is_flat and shares.unmoved == 1:
-        yield (
-            f"A tilt cannot say more: of the shown values of {what} that hidden ones are compared "
-            f"with, none or all are {state}, and odds of zero stay zero. {bounds}"
-        )
-        return
-    if result.tipping_point is None:
-        yield (
-            f"No tilt of the hidden values of {what} takes the answer to {limit}: it stays between "
-            f"{low:.3g} and {high:.3g}."
-        )
-    else:
-        times = exp(result.tipping_point)
-        ratio = f"{times:.3g} times" if times >= 1 else f"1/{1 / times:.3g} of"
-        yield (
-            f"The answer would cross {limit} if the odds of a hidden {assigned(what, state)} were "
-            f"{ratio} those of a shown one; over these tilts it lies between {low:.3g} and "
-            f"{high:.3g}."
-        )
-    if shares.unmoved and (result.method != "em" or is_flat):
-        yield (
-            f"No tilt moves {shares.unmoved:.1%} of the hidden values of {what}: of the shown ones "
-            f"that they are compared with, none or all are {state}. {bounds}"
-        )
-
-
-def _on_rows(
-    result: Sensitivity,
-    tilted: TiltedShares | TiltedRows,
-    shares: TiltedShares,
-    rows: Rows,
-    bare: float | None,
-) -> Iterator[str]:
-    """What the answer lacks; ``bare`` is the share of CPT rows without data, None but for EM."""
-    if tilted.lost > 0:
-        yield f"Nothing is known about {tilted.lost:.1%} of the rows: left out."
-    if bare:
-        yield f"{bare:.1%} of the answer rests on CPT rows without data."
-    if bare is not None:
-        return
-    variables = result.question.variables
-    mechanism = result.question.mechanism
-    table = rows.table
-    if shares.pooled > 0:
-        yield (
-            f"{shares.pooled:.1%} of the rows that the answer is about are in groups of which no "
-            f"row shows {', '.join(variables)}: rows of other groups stand for them."
-        )
-    if others := [v for v in variables if v != mechanism and table.missing_of[v]]:
-        yield (
-            f"Of rows that hide one of {', '.join([mechanism, *others])}, what they show of the "
-            "others is not used: answers may lie outside of those of worst_case. method='em' uses "
-            "it (--method em)."
-        )
-    if table.cells_of_sets:  # EM takes them as they are
-        yield sentence(note_on_sets(table.cells_of_sets))
-
-
-def _on_dropout(question: Question, model: TiltedModel, rows: Rows) -> Iterator[str]:
-    """How many hidden values have none that are shown to differ from."""
-    is_hidden = ~rows.is_shown([question.mechanism])
-    dropped = is_hidden & ~rows.is_shown(model.never_without)
-    if share := float(rows.counts[dropped].sum() / rows.counts[is_hidden].sum()):
-        yield (
-            f"{share:.1%} of the hidden values of {question.mechanism} are in rows that hide "
-            f"{' or '.join(model.never_without)} too, and no such row shows it: these are not "
-            "tilted themselves, but like the values of all others with the same history."
-        )
-
-
-def _on_tilts(result: Sensitivity) -> str:
-    """What the data say about the tilt itself."""
-    words = "Rows alone cannot say which tilt is right."
-    logs = result.log_likelihoods
-    if not logs:
-        return words
-    fitting = [d for d, log in zip(result.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
-    low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
-    which = f"only delta = {low} fits" if low == high else f"those from delta = {low} to {high} fit"
-    which = "all fit" if len(fitting) == len(logs) else which
-    mechanism = result.question.mechanism
-    causes = ", ".join([mechanism, *result.within])
-    return (
-        f"{words} If the network's independences hold, and only {causes} may decide whether "
-        f"{mechanism} is shown, of these tilts {which} the data."
-    )

@@ -21,7 +21,7 @@ answer crosses a threshold: how different hidden values would have to be.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, pairwise
 from math import exp
 
@@ -37,6 +37,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import assigned, conditional
 
 FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
+FLAT = 1e-6  # answers that differ by less are the same
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,11 @@ class Question:
     def lowest(self) -> float:
         """The lowest answer that there can be; the highest is 1."""
         return 0.0 if self.less is None else -1.0
+
+    def tilting(self, state: str) -> Question:
+        """The same with another tilted state, in all terms."""
+        less = None if self.less is None else self.less.tilting(state)
+        return replace(self, tilted_state=state, less=less)
 
     def __str__(self) -> str:
         given = [assigned(name, state) for name, state in self.evidence.items()]

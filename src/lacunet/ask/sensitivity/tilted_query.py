@@ -1,27 +1,20 @@
-r"""What a sensitivity analysis is asked: a probability, or the difference of two, as it is typed.
-
-The interval of a difference is put together from those of its probabilities (G. Zou and A. Donner,
-2008): with the probabilities p and q, their ends l and u, and the correlation r of the two,
-
-.. math::
-    L = p - q - \sqrt{(p - l_p)^2 - 2 r (p - l_p)(u_q - q) + (u_q - q)^2},
-
-and likewise the upper end.
-"""
+"""What a sensitivity analysis is asked: a probability, or the difference of two, as it is typed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from lacunet.counts.counts import quotient
+from lacunet.ask.sensitivity.tilt import Question
+from lacunet.data.evidence import evidence_written, places_seen, state_named
 from lacunet.data.query_text import evidence_in, split_query, states_in
 from lacunet.errors import LacunetError
-from lacunet.network.network import FloatArray, Network
-from lacunet.text import quotes_blanked
+from lacunet.inference.query import warn_of_undirected
+from lacunet.network.network import Network, Scope
+from lacunet.text import assigned, quotes_blanked
 
 _QUERY = re.compile(r"\s*[Pp]r?\(|[^|]*\|")
 # Without spaces only from P(...) to P(...). The second sign is that which word processors set.
@@ -83,30 +76,113 @@ def _typed_term(text: str, network: Network) -> AskedTerm:
     return AskedTerm(target, state, evidence, do)
 
 
-def of_difference(
-    probabilities: FloatArray, ends: FloatArray, variances: FloatArray, variance: FloatArray
-) -> FloatArray:
-    """Low and high of differences, from those of the two probabilities.
+def asked_terms(network: Network, query: str) -> tuple[AskedTerm, ...]:
+    """What is asked: one probability, or the difference of two."""
+    if not isinstance(query, str):
+        raise LacunetError(
+            f"the query is {query!r}, but must be text.", 'as in "Ill=yes | Age=old".'
+        )
+    if query.strip() in network.states_of:
+        name = query.strip()
+        asked = assigned(name, network.states(name)[-1])
+        raise LacunetError(
+            f"the query {query!r} names no state of {name!r}.", f"ask for one, as in {asked!r}."
+        )
+    return typed_terms(query, network)
+
+
+def question_of(
+    network: Network,
+    hidden: Scope,
+    terms: Sequence[AskedTerm],
+    mechanism: str,
+    tilted_state: object,
+) -> Question:
+    """What is asked, with states as the network has them, and which state is tilted.
 
     Parameters
     ----------
-    probabilities
-        One row for each difference; the two probabilities in columns.
-    ends
-        Their intervals, on one more axis.
-    variances, variance
-        Those of the two probabilities, in columns, and of their differences.
+    hidden
+        The variables with missing values.
+    terms
+        The probability that is asked for; then the one that is subtracted, if there is one.
+    mechanism
+        The variable whose hidden values may differ from its shown ones.
+    tilted_state
+        The state whose odds differ. By default the one that the question names, else the last.
     """
-    covariance = (variances.sum(axis=1) - variance) / 2
-    correlation = np.clip(quotient(covariance, np.sqrt(variances.prod(axis=1))), -1, 1)
-    below = probabilities - ends[..., 0]
-    above = ends[..., 1] - probabilities
+    _check_mechanism(network, hidden, mechanism)
+    question: Question | None = None
+    # The last first: each holds the one that is subtracted from it.
+    for term in reversed(terms):
+        evidence = evidence_written(network, term.evidence)
+        if term.target in evidence:
+            raise LacunetError(
+                f"{term.target!r} is both asked about and given.", "ask about another one."
+            )
+        state = state_named(network, term.target, term.state)
+        if not term.do:
+            _refuse_decided(network, term.target, state, evidence)
+        question = Question(
+            target=term.target,
+            state=state,
+            evidence=evidence,
+            mechanism=mechanism,
+            tilted_state="",
+            do=evidence_written(network, term.do),
+            less=question,
+        )
+    assert question is not None
+    warn_of_undirected(network, dict.fromkeys(name for term in terms for name in term.do))
+    return question.tilting(_state_to_tilt(network, question, tilted_state))
 
-    def reach(first: FloatArray, second: FloatArray) -> FloatArray:
-        squared = first**2 - 2 * correlation * first * second + second**2
-        return np.sqrt(np.maximum(squared, 0.0))
 
-    middle = probabilities[:, 0] - probabilities[:, 1]
-    low = middle - reach(below[:, 0], above[:, 1])
-    high = middle + reach(above[:, 0], below[:, 1])
-    return np.stack([low, high], axis=-1)
+def _check_mechanism(network: Network, hidden: Scope, mechanism: str) -> None:
+    hint = "no variable has missing values."
+    if hidden:
+        choices = " or ".join(f"mechanism={name!r}" for name in hidden[:3])
+        hint = f"write {choices} (--mechanism)."
+    if not isinstance(mechanism, str):
+        raise LacunetError(
+            f"mechanism is {mechanism!r}, but must be the name of one variable.", hint
+        )
+    if network.known(mechanism) not in hidden:
+        raise LacunetError(
+            f"{mechanism!r} is never missing, so the answer does not depend on its hidden values.",
+            hint,
+        )
+
+
+def _state_to_tilt(network: Network, question: Question, tilted_state: object) -> str:
+    """The state of the mechanism's variable whose odds differ."""
+    mechanism = question.mechanism
+    rule = network.not_asked_of.get(mechanism)
+    answers = [state for state in network.states(mechanism) if rule is None or state != rule.state]
+    if tilted_state is None:
+        named = {**question.evidence, question.target: question.state}.get(mechanism)
+        return named if isinstance(named, str) and named in answers else answers[-1]
+    tilted = state_named(network, mechanism, tilted_state)
+    if tilted not in answers:
+        raise LacunetError(
+            f"{tilted!r} is not an answer that somebody who was asked could hide.",
+            f"tilt one of {', '.join(answers)}.",
+        )
+    return tilted
+
+
+def _refuse_decided(
+    network: Network, target: str, state: str, evidence: Mapping[str, object]
+) -> None:
+    """Refuse a question that a rule of what was not asked decides."""
+    scope = (*evidence, target)
+    possible = network.can_occur(scope)
+    places = places_seen(network, evidence)
+    cells = possible[np.ix_(*places.values(), range(network.cardinality(target)))]
+    left = np.asarray(cells.any(axis=tuple(range(len(places)))))
+    index = network.state_index(target, state)
+    if 1 <= left.sum() < len(left) and (left.sum() == 1 or not left[index]):
+        raise LacunetError(
+            f"what was not asked decides this question: the answer is {int(left[index])}, whatever "
+            "the hidden values are.",
+            "ask about states that no rule decides.",
+        )

@@ -1,12 +1,22 @@
-"""The loops of an E-step that Numba compiles; imported only where it is installed.
+r"""The loops of an E-step that Numba compiles; imported only where it is installed.
 
-What they work on is a `lacunet.inference.expectation.fused.Fused`. Loops over a few inputs are
-written out: their places are read once, and nothing is counted.
+What they work on is a `lacunet.inference.expectation.fused.Fused`. Forward, a cell :math:`s` of a
+message is the sum over the states :math:`v` of what is eliminated:
+
+.. math:: m(s) = \sum_v \prod_i t_i(v, s)
+
+Backward, each term of the sum gets its share of the cell's mass, and adds it to every input:
+
+.. math:: B(v, s) = B(s) \frac{\prod_i t_i(v, s)}{m(s)}
+
+The loops that share mass out do the same, for one input, two, three or any number: where these are
+few, their places are read once, and nothing is counted.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numba
 
@@ -20,10 +30,16 @@ from lacunet.inference.expectation.fused import (
 from lacunet.inference.expectation.steps import INPUTS_BEFORE_SCALING
 from lacunet.network.network import FloatArray
 
-compiled: Any = numba.njit(nogil=True)
+Loop = TypeVar("Loop", bound=Callable[..., None])
 
 
-def write_messages(
+def compiled(loop: Loop) -> Loop:
+    """The loop, compiled at its first call, without the interpreter's lock."""
+    return cast("Loop", numba.njit(nogil=True)(loop))
+
+
+@compiled
+def forward(
     values: FloatArray, blocks: Integers, places: Narrow, sums: FloatArray, scratch: FloatArray
 ) -> None:
     """The messages of all blocks, and the sums that they were divided by (0: too small for it)."""
@@ -34,7 +50,8 @@ def write_messages(
             multiply_many(values, blocks[block], places, sums, scratch)
 
 
-def multiplied(values: FloatArray, block: Integers, places: Narrow, sums: FloatArray) -> None:
+@compiled
+def multiply(values: FloatArray, block: Integers, places: Narrow, sums: FloatArray) -> None:
     """The messages of a block, divided by their sums at the end if that is asked."""
     cell, messages, length, states, inputs, position, scale = block
     for message in range(messages):
@@ -57,7 +74,8 @@ def multiplied(values: FloatArray, block: Integers, places: Narrow, sums: FloatA
                 values[cell - back] *= inverse
 
 
-def multiplied_many(
+@compiled
+def multiply_many(
     values: FloatArray, block: Integers, places: Narrow, sums: FloatArray, scratch: FloatArray
 ) -> None:
     """Messages of many inputs, whose product is divided by its sum after every few of them."""
@@ -88,7 +106,8 @@ def multiplied_many(
             cell += 1
 
 
-def pass_mass_on(
+@compiled
+def backward(
     values: FloatArray, mass: FloatArray, blocks: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """Pass the mass of the messages of all blocks on to their inputs, the last block first."""
@@ -108,7 +127,8 @@ def pass_mass_on(
             share_many(values, mass, blocks[block], places, inverses)
 
 
-def of_one(
+@compiled
+def share_one(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """Share the mass of a block out, each cell to one input for each state."""
@@ -125,7 +145,8 @@ def of_one(
             cell += 1
 
 
-def of_two(
+@compiled
+def share_two(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of two inputs."""
@@ -145,7 +166,8 @@ def of_two(
             cell += 1
 
 
-def of_three(
+@compiled
+def share_three(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of three inputs."""
@@ -167,7 +189,8 @@ def of_three(
             cell += 1
 
 
-def of_many(
+@compiled
+def share_many(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same of any number of inputs."""
@@ -189,7 +212,8 @@ def of_many(
             cell += 1
 
 
-def of_scaled(
+@compiled
+def share_scaled(
     values: FloatArray, mass: FloatArray, block: Integers, places: Narrow, inverses: FloatArray
 ) -> None:
     """The same where the product was divided by its sum after every few inputs."""
@@ -214,19 +238,8 @@ def of_scaled(
             cell += 1
 
 
-def add_at(mass: FloatArray, places: Integers, values: FloatArray) -> None:
+@compiled
+def scatter(mass: FloatArray, places: Integers, values: FloatArray) -> None:
     """What `numpy.add.at` does, in the same order."""
     for index in range(len(places)):
         mass[places[index]] += values[index]
-
-
-scatter = compiled(add_at)
-multiply = compiled(multiplied)
-multiply_many = compiled(multiplied_many)
-share_one = compiled(of_one)
-share_two = compiled(of_two)
-share_three = compiled(of_three)
-share_many = compiled(of_many)
-share_scaled = compiled(of_scaled)
-forward = compiled(write_messages)
-backward = compiled(pass_mass_on)

@@ -105,9 +105,8 @@ def structure_of(
     )
     step = inputs.owners
     kinds, chosen = _kinds(inputs.items, clique[step], clique, len(cliques), slices)
-    tables = concatenate_rows(
-        [scope, slices.missing]
-    )  # the axes of all messages, then of all slices
+    # The axes of all messages, then of all slices.
+    tables = concatenate_rows([scope, slices.missing])
     moves = [np.minimum(message_strides, 2.0**62).astype(np.int64), slices.missing_stride]
     source = inputs.items[chosen]
     rows = np.where(source < 0, ~source, len(scope) + source)  # of the tables: one of each kind

@@ -265,9 +265,7 @@ def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     # A cell that is one of several states counts as missing.
     codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
     sizes = [int(values.max()) + 1 for values in grid.seen.values()]
-    numbers = pack_keys(
-        codes, sizes, len(rows.weights)
-    )  # the grid has all combinations, in this order
+    numbers = pack_keys(codes, sizes, len(rows.weights))  # the grid has all, in this order
     return added_up(numbers, rows.weights, grid.cells)
 
 

@@ -75,9 +75,8 @@ from lacunet.missingness.separation.mixed import MixedGraph, project_out, subset
 from lacunet.network.network import Scope
 from lacunet.network.nodes import Mechanism, Node
 
-DEPTHS_IN_ONE_GRAPH = range(
-    4
-)  # of a search in one graph: one less than outside, where this is one rule
+# Of a search in one graph: one less than outside, where this is one rule.
+DEPTHS_IN_ONE_GRAPH = range(4)
 
 GraphRule = Callable[[MixedGraph, Query], list[Term]]
 Accepts = Callable[[Term], bool]

@@ -84,11 +84,8 @@ from lacunet.network.nodes import Mechanism, Node
 
 QueryRule = Callable[..., list[Term]]  # of a graph and a query: one estimand, or none
 KnownLaws = tuple[Names, ...]  # sets of variables whose law in the population is known
-DIRECT_RULES: tuple[QueryRule, ...] = (
-    fraction,
-    no_self_censoring,
-    in_projections,
-)  # the cheap one first
+# The cheap one first.
+DIRECT_RULES: tuple[QueryRule, ...] = (fraction, no_self_censoring, in_projections)
 
 # How deep a search goes, one depth after the other:
 #   0  fix and select alone;

@@ -13,7 +13,7 @@ import numpy as np
 
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.network.network import FloatArray
-from lacunet.show.figures.shapes import (
+from lacunet.show.figures.picture import (
     DASHES,
     SERIES,
     SIZE,

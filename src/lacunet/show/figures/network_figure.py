@@ -9,7 +9,7 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism, Node
 from lacunet.show.figures.node_layout import bow, lay_out_layers
-from lacunet.show.figures.shapes import SIZE, Box, Line, Picture, Shape, Words, corners, stroke
+from lacunet.show.figures.picture import SIZE, Box, Line, Picture, Shape, Words, corners, stroke
 from lacunet.show.figures.text_width import shorten_to_width, text_width
 from lacunet.text import counted
 

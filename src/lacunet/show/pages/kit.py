@@ -19,7 +19,7 @@ from typing import Any
 
 from lacunet.atomic_files import writing_to
 from lacunet.errors import LacunetError
-from lacunet.show.figures.shapes import Picture, page_style
+from lacunet.show.figures.picture import Picture, page_style
 from lacunet.text import counted, finite
 
 NETWORK_SAVES = {"save-network": "save the network (JSON)", "save-cpts": "save all CPTs (CSV)"}

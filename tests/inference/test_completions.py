@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 from examples import RAIN
-from lacunet.ask.predict import completions as rows_module
-from lacunet.ask.predict.completions import draw_completions, most_probable
 from lacunet.ask.predict.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
+from lacunet.inference import completions as rows_module
+from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
