@@ -1,7 +1,9 @@
 """``python -m studies.imputation``: run rivals on tables, and report on what was run.
 
     python -m studies.imputation run JOURNAL.jsonl --tables categories --seeds 0,1
+    python -m studies.imputation coverage JOURNAL.jsonl --tables TV16,earnings --samples 100
     python -m studies.imputation report JOURNAL.jsonl
+    python -m studies.imputation page JOURNAL.jsonl COVERAGE.jsonl
 
 A run appends one line for each table, seed and rival; those that are there are not run again.
 """
@@ -18,8 +20,10 @@ from typing import Any
 import numpy as np
 
 from lacunet.errors import LacunetError
+from studies.imputation.coverage import covered
 from studies.imputation.holes import with_holes
 from studies.imputation.judges import coefficients, right_cells, states_of, two_way_distance
+from studies.imputation.page import coverage_of, mean_error, write
 from studies.imputation.rivals import RIVALS, quietly
 from studies.imputation.tables import CATEGORIES, NUMBERS, TABLES, StudyTable
 
@@ -35,11 +39,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run.add_argument("--tables", default="categories")
     run.add_argument("--rivals", default=",".join(RIVALS))
     run.add_argument("--seeds", default="0,1")
+    coverage = commands.add_parser("coverage")
+    coverage.add_argument("journal", type=Path)
+    coverage.add_argument("--tables", default="TV16,distance,earnings")
+    coverage.add_argument("--rivals", default="lacunet proper")
+    coverage.add_argument("--samples", type=int, default=100)
+    coverage.add_argument("--rows", type=int, default=1_000)
     report = commands.add_parser("report")
     report.add_argument("journal", type=Path)
+    page = commands.add_parser("page")
+    page.add_argument("journal", type=Path)
+    page.add_argument("coverage", type=Path)
     asked = parser.parse_args(arguments)
     try:
-        return carry_out(asked) if asked.command == "run" else tell(asked)
+        return COMMANDS[asked.command](asked)
     except LacunetError as error:
         print(error, file=sys.stderr)
         return 1
@@ -59,6 +72,27 @@ def carry_out(asked: Namespace) -> int:
                 print(line["table"], seed, line["rival"], line["distance"], line["seconds"])
                 with asked.journal.open("a") as journal:
                     journal.write(json.dumps(line) + "\n")
+    return 0
+
+
+def cover(asked: Namespace) -> int:
+    """Draw samples that are not in the journal yet, and see which intervals hold the truth."""
+    done = {
+        (line["table"], line["rows"], line["sample"], line["rival"])
+        for line in lines_of(asked.journal)
+    }
+    for sample in range(asked.samples):
+        for name in asked.tables.split(","):
+            for rival in map(str.strip, asked.rivals.split(",")):
+                key = name, asked.rows, sample, rival
+                if key in done:
+                    continue
+                line = dict(zip(("table", "rows", "sample", "rival"), key, strict=True))
+                line |= covered(TABLES[name], rival, sample, asked.rows)
+                with asked.journal.open("a") as journal:
+                    journal.write(json.dumps(line) + "\n")
+    for name, rival, kind, held, number in coverage_of(lines_of(asked.journal)):
+        print(f"{name:20} {rival:16} {kind:12} {held / number:.3f} of {number}")
     return 0
 
 
@@ -125,11 +159,13 @@ def tell(asked: Namespace) -> int:
     return 0
 
 
-def mean_error(line: dict[str, Any]) -> float:
-    """The mean distance of coefficients from those of the truth, in standard errors."""
-    return float(
-        np.mean([abs(one["pooled"] - one["full"]) / one["error"] for one in line["coefficients"]])
-    )
+def write_page(asked: Namespace) -> int:
+    """Write the tables and the figure of the book's page."""
+    write(lines_of(asked.journal), lines_of(asked.coverage))
+    return 0
+
+
+COMMANDS = {"run": carry_out, "coverage": cover, "report": tell, "page": write_page}
 
 
 if __name__ == "__main__":

@@ -23,6 +23,18 @@ Rival = Callable[[pd.DataFrame, Sequence[str], int, int], Completed]
 HERE = Path(__file__).parent
 
 
+def lacunet_dense(*, proper: bool) -> Rival:
+    """A dense network; one draw of parameters for each table, or all tables by the mean ones."""
+
+    def completed(rows: pd.DataFrame, numbers: Sequence[str], draws: int, seed: int) -> Completed:  # noqa: ARG001
+        began = process_time()
+        model = lc.learn_structure(rows, purpose="imputation", rng=seed)
+        tables = model.impute(rows, draws=draws, proper=proper, rng=seed)
+        return tables, process_time() - began
+
+    return completed
+
+
 def lacunet_sparse(rows: pd.DataFrame, numbers: Sequence[str], draws: int, seed: int) -> Completed:
     """The network that is most probable, its CPTs by EM, and draws."""
     began = process_time()
@@ -81,6 +93,8 @@ def complete_rows(rows: pd.DataFrame, numbers: Sequence[str], draws: int, seed: 
 
 
 RIVALS: dict[str, Rival] = {
+    "lacunet": lacunet_dense(proper=False),
+    "lacunet proper": lacunet_dense(proper=True),
     "lacunet sparse": lacunet_sparse,
     "mice cart": mice("cart"),
     "mice default": mice("default"),
