@@ -18,6 +18,7 @@ from lacunet.counts.gather import Gathering, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
+from lacunet.data.donors import MOST_DONORS, donor_sampler, is_number_of_donors
 from lacunet.data.errors import DataWarning
 from lacunet.data.read import ReadReport, taken_as_missing
 from lacunet.errors import warn
@@ -108,6 +109,7 @@ def learn(
     shapes: Mapping[str, str | Shape] | None = None,
     tied: Iterable[Sequence[str]] | Mapping[str, bool] = (),
     intervals: bool | Literal["model"] = False,
+    donors: int = MOST_DONORS,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     threads: int | None = None,
@@ -174,6 +176,10 @@ def learn(
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand. Where CPTs are tied, they come from replicates of the rows, since rows (people)
         may differ in more than the model says; ``"model"`` trusts the likelihood instead.
+    donors
+        How many rows the result keeps, as they were observed, of each interval that a column of
+        numbers is cut into: `Result.impute` draws missing numbers from them. They are chosen by
+        chance, and written to the result's file. With 0 none is kept.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -218,6 +224,10 @@ def learn(
     if not isinstance(intervals, bool) and intervals != "model":
         message = f"intervals is {intervals!r}, but must be True, False or 'model'."
         raise MethodError(message, WAY_TO_INTERVALS)
+    if not is_number_of_donors(donors):
+        raise MethodError(
+            f"donors is {donors!r}, but must be a number of rows.", "give 0 to keep none."
+        )
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(learn, method, given)
@@ -225,7 +235,7 @@ def learn(
     if opened.data.classes and pseudo_counts is None and experts is None:
         pseudo_counts = PSEUDO_COUNTS_OF_CLASSES
     asked = LearnArguments(
-        method, given, pseudo_counts, experts, shapes or {}, tied, intervals, rng, threads
+        method, given, pseudo_counts, experts, shapes or {}, tied, intervals, donors, rng, threads
     )
     if opened.data.classes:
         return _with_best_number(asked, opened)
@@ -243,6 +253,7 @@ class LearnArguments:
     shapes: Mapping[str, str | Shape]
     tied: Iterable[Sequence[str]] | Mapping[str, bool]
     intervals: bool | Literal["model"]
+    donors: int
     rng: np.random.Generator | int
     threads: int | None
 
@@ -268,14 +279,16 @@ class LearnArguments:
         limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
         deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
         chance = generator(self.rng)
-        with working_threads(self.threads), opened.rows() as rows:
+        sampler = donor_sampler(opened.network, opened.data, self.donors, chance)
+        with working_threads(self.threads), opened.rows(sampler) as rows:
             plan = asked.plan(rows.look())
             setting = Setting(plan.pseudo_counts, chance, opened.budget, opened.progress, deadline)
             result = carry_out(plan, rows, setting, self.intervals, opened.latent)
             memberships = None
             if hidden:
                 memberships = _memberships(result.network, rows, hidden, opened.budget)
-        return replace(result, beside=opened.data.roles), memberships
+            result = replace(result, beside=opened.data.roles, donors=rows.donors())
+        return result, memberships
 
 
 def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:

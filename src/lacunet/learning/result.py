@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.data.donors import Donors
 from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
 from lacunet.learning.alternatives import Alternatives
@@ -58,7 +59,8 @@ class Result(Askable):
     given; ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
     with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
     ``alternatives`` has what was learned with each number of latent states, where `Data.latent`
-    gives numbers.
+    gives numbers. ``donors`` are rows as they were observed, from which `impute` draws the missing
+    numbers of columns that the network cuts; None where it cuts none, or none were to be kept.
 
     Printed, it has a line for each CPT:
 
@@ -87,6 +89,7 @@ class Result(Askable):
     uncertainty: Uncertainty | None = None
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: Alternatives | None = None
+    donors: Donors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
@@ -356,7 +359,10 @@ class Result(Askable):
         Any other format keeps the network and warns of what is left out.
 
         The file holds counts of rows, also small ones, from which single people may be recognised.
-        Where these must not be disclosed, write the network alone: ``result.network.write``.
+        Where the network cuts columns of numbers it also holds `donors`: rows with all their cells,
+        as they were observed, at most 200 of each interval. Where rows must not be disclosed, learn
+        with ``donors=0``; where counts must not be either, write the network alone:
+        ``result.network.write``.
 
         ``rename`` is as in `Network.write`.
         """
@@ -445,6 +451,8 @@ def _check(result: Result) -> None:
         sizes = np.empty(shape) if uncertainty is None else uncertainty.spread_of[name].sizes
         if report.counts.cardinalities != shape or sizes.shape != shape:
             raise TypeError(f"the report on {name!r} does not fit its CPT")
+    if result.donors is not None:
+        result.donors.check(network)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -22,6 +22,7 @@ import numpy as np
 
 from lacunet.counts.counts import Counts, Tally
 from lacunet.counts.em_problems.cell_layout import Layout, layout_of
+from lacunet.data.donors import Donors
 from lacunet.learning.alternatives import Alternative, Alternatives
 from lacunet.learning.closed_forms.influence import RowInfluence
 from lacunet.learning.family_reports import FamilyReport, Warned
@@ -58,7 +59,17 @@ class WrittenFormula:
         return str(getattr(self, name))
 
 
-REPORTS = (Alternative, Alternatives, Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
+REPORTS = (
+    Alternative,
+    Alternatives,
+    Counts,
+    Cpt,
+    Donors,
+    Ended,
+    FamilyReport,
+    PseudoCounts,
+    Tally,
+)
 SPREADS = (
     Direction,
     DirichletPosterior,

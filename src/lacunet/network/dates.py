@@ -45,6 +45,15 @@ def is_period(text: str, unit: str) -> bool:
     return re.fullmatch(form, text, re.ASCII) is not None
 
 
+def is_period_of_any_unit(texts: Collection[str]) -> bool:
+    """Whether there are texts, and all of them are years, or quarters, or months.
+
+    >>> is_period_of_any_unit(["2024Q3", "2024Q4"]), is_period_of_any_unit(["2024Q3", "2025"])
+    (True, False)
+    """
+    return bool(texts) and any(all(is_period(text, unit) for text in texts) for unit in UNITS)
+
+
 def usual_unit(months: Collection[str]) -> str:
     """The shortest unit of which these months take few, or years.
 
