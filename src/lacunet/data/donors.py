@@ -14,9 +14,8 @@ so stands for :math:`w / (1 - \exp(-w t))` rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Integral
 from typing import Any
@@ -29,13 +28,11 @@ from lacunet.data.encode import distinct_values, number_column
 from lacunet.data.source_parts import Column
 from lacunet.data.spellings import keys_by_name
 from lacunet.data.table import Codes, EncodedTable
-from lacunet.network.dates import is_period_of_any_unit, periods_of
+from lacunet.network.dates import day_number, is_period_of_any_unit
 from lacunet.network.network import FloatArray, Network, Scope
 
 MOST_DONORS = 200  # of an interval
 FIRST_ROWS = 2**12  # that are looked at by themselves; what they show leaves most others out
-EPOCH = date(1970, 1, 1).toordinal()
-MICROSECONDS = 86_400 * 10**6  # of a day
 
 Rows = NDArray[np.int64]
 
@@ -45,6 +42,11 @@ def number_variables(network: Network) -> Scope:
     return tuple(
         name for name in network.variables if name in network.cuts_of or _are_periods(network, name)
     )
+
+
+def dated_variables(network: Network) -> Scope:
+    """The variables whose states are periods of dates."""
+    return tuple(name for name in number_variables(network) if name not in network.cuts_of)
 
 
 def _are_periods(network: Network, name: str) -> bool:
@@ -77,34 +79,8 @@ def day_numbers(column: Column) -> FloatArray:
     [2.0, 2.5, nan, nan]
     """
     indices, values = distinct_values(column)
-    days = [*map(_day_number, values), np.nan]  # the last is that of nulls
+    days = [*map(day_number, values), np.nan]  # the last is that of nulls
     return np.array(days)[indices]
-
-
-def _day_number(value: object) -> float:
-    if isinstance(value, str):
-        try:
-            text = value.strip()
-            value = datetime.fromisoformat(text) if periods_of(text) else None
-        except ValueError:
-            return np.nan
-        if value is not None and value.tzinfo is not None:  # an offset that days do not have
-            return np.nan
-    if isinstance(value, datetime):
-        if value.tzinfo is not None:
-            value = value.astimezone(UTC).replace(tzinfo=None)
-        since = value - datetime(1970, 1, 1)
-        return since.days + (since.seconds * 10**6 + since.microseconds) / MICROSECONDS
-    return float(value.toordinal() - EPOCH) if isinstance(value, date) else np.nan
-
-
-def moment_of(day: float) -> datetime:
-    """The moment of a number of days since 1970.
-
-    >>> str(moment_of(2.5))
-    '1970-01-03 12:00:00'
-    """
-    return datetime(1970, 1, 1) + timedelta(microseconds=round(day * MICROSECONDS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,6 +108,26 @@ class Donors:
         """The variables whose numbers are all whole; of dates, those without a time of day."""
         return frozenset(
             name for name, rows in self.rows_of.items() if not (self.numbers[name][rows] % 1).any()
+        )
+
+    def giving(self, names: Collection[str]) -> Donors:
+        """Those that give numbers of some variables."""
+        asked = [rows for name, rows in self.rows_of.items() if name in names]
+        kept = np.unique(np.concatenate(asked))
+        if len(kept) == self.rows:
+            return self
+        rows_of, weights_of = {}, {}
+        for name, rows in self.rows_of.items():
+            is_kept = np.isin(rows, kept)
+            if is_kept.any():
+                rows_of[name] = np.searchsorted(kept, rows[is_kept])
+                weights_of[name] = self.weights_of[name][is_kept]
+        return replace(
+            self,
+            columns={name: codes[kept] for name, codes in self.columns.items()},
+            numbers={name: self.numbers[name][kept] for name in rows_of},
+            rows_of=rows_of,
+            weights_of=weights_of,
         )
 
     def check(self, network: Network) -> None:
