@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from lacunet.data.data import Data
 from lacunet.data.encode import distinct_values, number_column
 from lacunet.data.source_parts import Column
-from lacunet.data.spellings import keys_by_name
+from lacunet.data.spellings import SeenValues, keys_by_name
 from lacunet.data.table import Codes, EncodedTable
 from lacunet.network.dates import day_number, is_period_of_any_unit
 from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.spelling import number_of
 
 MOST_DONORS = 200  # of an interval
 FIRST_ROWS = 2**12  # that are looked at by themselves; what they show leaves most others out
@@ -68,7 +69,10 @@ def numbers_shown(
     cuts = np.array(network.cuts_of[name])
     numbers = number_column(column, decimal)
     intervals = np.clip(np.searchsorted(cuts, numbers, side="right"), 1, len(cuts) - 1) - 1
-    is_shown = (codes == intervals) & np.isfinite(numbers)  # not a code of an interval
+    is_shown = (codes == intervals) & np.isfinite(numbers)
+    meanings = map(number_of, network.codes_of.get(name, {}))
+    if coded := [float(number) for number in meanings if number is not None]:
+        is_shown &= ~np.isin(numbers, coded)  # a code for an interval, which may lie in it
     return np.where(is_shown, numbers, np.nan)
 
 
@@ -109,6 +113,17 @@ class Donors:
         return frozenset(
             name for name, rows in self.rows_of.items() if not (self.numbers[name][rows] % 1).any()
         )
+
+    def add_means(self, seen: SeenValues) -> None:
+        """Tell of intervals of which other rows show no number."""
+        for name in self.rows_of.keys() & seen.counts_of.keys():
+            rows, weights = self.rows_of[name], self.weights_of[name]
+            codes, size = self.columns[name][rows], len(seen.counts_of[name])
+            sums = np.zeros(size)
+            np.add.at(sums, codes, weights * self.numbers[name][rows])
+            counts = np.zeros(size)
+            np.add.at(counts, codes, weights)
+            seen.add_means(name, sums, counts)
 
     def giving(self, names: Collection[str]) -> Donors:
         """Those that give numbers of some variables."""

@@ -219,8 +219,9 @@ def number_cells(
     plain = pa.float64()
     if kind is not None:
         plain = plain_type(kind)
-        if pa.types.is_null(plain):
-            kind = plain = pa.string()
+        if pa.types.is_null(plain):  # nothing tells how the column writes them
+            is_number = name in network.cuts_of
+            kind = plain = pa.float64() if is_number else pa.timestamp("us")
     elif shown := seen.value_of.get(name):
         plain = _inferred(shown.values())
     values: list[Any]

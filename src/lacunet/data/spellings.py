@@ -103,6 +103,12 @@ class SeenValues:
         )
         self.counts_of[name] = self.counts_of.get(name, none) + np.bincount(held, rows, size)
 
+    def add_means(self, name: str, sums: FloatArray, counts: FloatArray) -> None:
+        """Take in what numbers add up to elsewhere, of intervals of which no row shows any."""
+        is_unseen = self.counts_of[name] == 0
+        self.sums_of[name] = np.where(is_unseen, sums, self.sums_of[name])
+        self.counts_of[name] = np.where(is_unseen, counts, self.counts_of[name])
+
     def _kind(self, name: str) -> str:
         if self.type_of[name] is not None:
             return arrow_kind(self.type_of[name])

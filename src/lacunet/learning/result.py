@@ -351,7 +351,9 @@ class Result(Askable):
 
         return methods_text(self, level)
 
-    def write(self, path: str | os.PathLike[str], *, rename: bool = False) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, rename: bool = False, donors: bool = True
+    ) -> None:
         """Write all of it to a file, which `read_result` reads.
 
         A ``.json`` (or ``.json.gz``) keeps everything: network, support, mechanisms, the reports of
@@ -360,9 +362,9 @@ class Result(Askable):
 
         The file holds counts of rows, also small ones, from which single people may be recognised.
         Where the network cuts columns of numbers it also holds `donors`: rows with all their cells,
-        as they were observed, at most 200 of each interval. Where rows must not be disclosed, learn
-        with ``donors=0``; where counts must not be either, write the network alone:
-        ``result.network.write``.
+        as they were observed, at most 200 of each interval. Where rows must not be disclosed, give
+        ``donors=False`` here, or learn with ``donors=0``; where counts must not be either, write
+        the network alone: ``result.network.write``.
 
         ``rename`` is as in `Network.write`.
         """
@@ -372,6 +374,8 @@ class Result(Askable):
             write_network(self.network, path, rename=rename)
             return
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        if not donors:
+            values["donors"] = None
         write_with_learned(self.network, as_json(self.network, values), path, rename=rename)
 
 

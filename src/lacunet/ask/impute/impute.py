@@ -211,8 +211,7 @@ def impute(
         again = rows_learned_from(weighed, as_they_came, learned)
         drawn = parameter_draws(with_intervals(learned, network, again), number, random)
     completions = completed_tables(network, table, given.latent, number, drawn, random, memory)
-    seen = SeenValues(network.cuts_of, given.decimal, dates=dated_variables(network))
-    seen.add_frame(frame, shown)
+    seen = _values_seen(network, given, shown, donors_of(learned))
     cells_of = {
         name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
     }
@@ -231,6 +230,17 @@ def impute(
         )
         frames.append(filled(frame, columns, cells))
     return frames[0] if draws is None else frames
+
+
+def _values_seen(
+    network: Network, data: Data, shown: EncodedTable, donors: Donors | None
+) -> SeenValues:
+    """How the rows write what they show, and the numbers of each interval."""
+    seen = SeenValues(network.cuts_of, data.decimal, dates=dated_variables(network))
+    seen.add_frame(data.source, shown)
+    if donors is not None:
+        donors.add_means(seen)
+    return seen
 
 
 def donors_of(learned: Any) -> Donors | None:

@@ -43,8 +43,9 @@ from lacunet.inference.errors import ImpossibleDataError
 from lacunet.limits import Memory
 from lacunet.network.network import FloatArray, Network, Scope
 
+RULE: DonorRule = by_prediction  # who is like a row
 NEAREST = 5  # donors, of which one gives the number
-SWEEPS = 2  # over the columns of numbers
+SWEEPS = 5  # over the columns of numbers
 ROWS_AT_ONCE = 2**15
 NOBODY = -1  # in place of the number of a donor
 
@@ -142,7 +143,6 @@ class NumberFiller:
         asked: NumbersToDraw,
         *,
         is_proper: bool = False,
-        rule: DonorRule = by_prediction,
         memory: Memory = None,
     ) -> NumberFiller:
         """What fills in numbers of the tables of one draw.
@@ -174,7 +174,7 @@ class NumberFiller:
         )
         for name in donors.rows_of:
             filler._give(name, weights_of[name])
-        filler._learn(_completed(network, donors, rng, memory), weights_of, rule)
+        filler._learn(_completed(network, donors, rng, memory), weights_of, RULE)
         return filler
 
     def _give(self, name: str, weights: FloatArray, points: FloatArray | None = None) -> None:

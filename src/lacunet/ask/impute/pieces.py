@@ -87,6 +87,9 @@ def completed_pieces(
         seen_columns.add(frame, shown)
         numbers.add(columns_of(frame), shown)
         patterns |= shown_patterns(network, table)
+    kept = donors_of(learned)
+    if kept is not None:
+        kept.add_means(seen_columns.seen)
     if number is None:
         say_means(network, seen_columns.partly)
     if seen_columns.partly - {*given.latent}:
