@@ -60,7 +60,7 @@ def coefficients(
     left = outcome - design @ solved
     variance = left @ left / (len(frame) - design.shape[1])
     spread = variance * np.linalg.pinv(design.T @ design)
-    return solved[1:], np.diag(spread)[1:]
+    return np.asarray(solved[1:], np.float64), np.asarray(np.diag(spread)[1:], np.float64)
 
 
 def _as_numbers(column: pd.Series, states: States) -> Numbers:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -28,9 +27,7 @@ Cells = dict[tuple[str, str], list[Line]]  # by table and rival, a line for each
 
 def mean_error(line: Line) -> float:
     """The mean distance of coefficients from those of the truth, in standard errors."""
-    return fmean(
-        abs(one["pooled"] - one["full"]) / one["error"] for one in line["coefficients"]
-    )
+    return fmean(abs(one["pooled"] - one["full"]) / one["error"] for one in line["coefficients"])
 
 
 def cells_of(lines: Iterable[Line]) -> Cells:
@@ -170,7 +167,8 @@ def coverages(lines: Sequence[Line]) -> list[str]:
         if not samples:
             continue
         parts = [found.get((name, OURS_PROPER, kind), "") for kind in kinds]
-        rows.append(f"| {name} | {len(samples)} of {samples[0]['rows']:,} rows | {' | '.join(parts)} |")
+        size = f"{len(samples)} of {samples[0]['rows']:,} rows"
+        rows.append(f"| {name} | {size} | {' | '.join(parts)} |")
     return rows
 
 
@@ -241,5 +239,3 @@ def write(lines: Sequence[Line], covered: Sequence[Line]) -> None:
     near = sum(best <= WITHIN for best, _ in beside.values())
     quick = sum(share <= 0.2 for _, share in beside.values())
     print(f"{near} of {len(judged)} within 3% of the best, {quick} in a fifth of the time")
-
-

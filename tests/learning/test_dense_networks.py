@@ -57,7 +57,7 @@ def test_completions_have_the_two_way_tables_of_what_was_hidden() -> None:
 
 
 def test_chances_of_a_missing_cell_are_those_of_a_saturated_network() -> None:
-    """Three binary variables of which two are parents: main effects and a table say all there is."""
+    """Of three variables: effects and a table say all there is."""
     network, table, _ = _chain(20_000, 3)
     learned = _learned(network, table)
     hidden = _table(network, {"A": np.ones(20_000), "B": np.full(20_000, 3), "C": np.ones(20_000)})
@@ -110,7 +110,8 @@ def test_a_state_that_no_row_shows_is_never_drawn() -> None:
     wider = Network({**network.states_of, "B": ["x", "y", "z", "never"]}, {})
     codes = table.columns["B"]
     table = EncodedTable(
-        wider.cardinality_of, {**table.columns, "B": np.where(codes == 3, 4, codes).astype(np.uint8)}
+        wider.cardinality_of,
+        {**table.columns, "B": np.where(codes == 3, 4, codes).astype(np.uint8)},
     )
     learned = _learned(wider, table)
     for at in (learned.at, *learned.draws):

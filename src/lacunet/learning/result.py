@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.data.donors import Donors
 from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.family_reports import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.plan import Ended, MethodError
 from lacunet.learning.pseudo_counts import UsedPseudoCounts
@@ -59,7 +61,8 @@ class Result(Askable):
     given; ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
     with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
     ``alternatives`` has what was learned with each number of latent states, where `Data.latent`
-    gives numbers.
+    gives numbers. ``donors`` are rows as they were observed, from which `impute` draws the missing
+    numbers of columns that the network cuts; None where it cuts none, or none were to be kept.
 
     Printed, it has a line for each CPT:
 
@@ -88,6 +91,7 @@ class Result(Askable):
     uncertainty: Uncertainty | None = None
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: Alternatives | None = None
+    donors: Donors | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
@@ -353,7 +357,9 @@ class Result(Askable):
 
         return methods_text(self, level)
 
-    def write(self, path: str | os.PathLike[str], *, rename: bool = False) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, rename: bool = False, donors: bool = True
+    ) -> None:
         """Write all of it to a file, which `read_result` reads.
 
         A ``.json`` (or ``.json.gz``) keeps everything: network, support, mechanisms, the reports of
@@ -361,7 +367,10 @@ class Result(Askable):
         Any other format keeps the network and warns of what is left out.
 
         The file holds counts of rows, also small ones, from which single people may be recognised.
-        Where these must not be disclosed, write the network alone: ``result.network.write``.
+        Where the network cuts columns of numbers it also holds `donors`: rows with all their cells,
+        as they were observed, at most 200 of each interval. Where rows must not be disclosed, give
+        ``donors=False`` here, or learn with ``donors=0``; where counts must not be either, write
+        the network alone: ``result.network.write``.
 
         ``rename`` is as in `Network.write`.
         """
@@ -371,6 +380,8 @@ class Result(Askable):
             write_network(self.network, path, rename=rename)
             return
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        if not donors:
+            values["donors"] = None
         write_with_learned(self.network, as_json(self.network, values), path, rename=rename)
 
 
@@ -393,7 +404,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
 
 
 @clear_arguments
-def read_result(path: str | os.PathLike[str]) -> Result:
+def read_result(path: str | os.PathLike[str]) -> Any:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
 
     Parameters
@@ -403,7 +414,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
     Returns
     -------
-    The result, equal to the one that was written.
+    The result, equal to the one that was written; a network that was learned for imputation, where
+    the file has one.
 
     Raises
     ------
@@ -412,7 +424,7 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     """
     name = os.fspath(path)
     learned = read_learned(path) if name.lower().endswith(KEEP_ALL) else None
-    if not isinstance(learned, Result):
+    if not isinstance(learned, Result | ImputationModel):
         raise FormatError(
             f"{name}: the file holds no result of learning.",
             "read_result reads what result.write wrote (.json), and lacunet learn -o FILE.json.",
@@ -420,8 +432,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
     return learned
 
 
-def read_learned(path: str | os.PathLike[str]) -> Result | Network:
-    """The result that a file keeps, or the network where it keeps no more."""
+def read_learned(path: str | os.PathLike[str]) -> Result | ImputationModel | Network:
+    """The result or model that a file keeps, or the network where it keeps no more."""
     from lacunet.learning.result_json import from_json
 
     name = os.fspath(path)
@@ -432,6 +444,10 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     if known is None:
         return network
     try:
+        if "dense" in known:
+            model = ImputationModel(network, **known)
+            model.check()
+            return model
         result = Result(network, **known)
         _check(result)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
@@ -450,6 +466,8 @@ def _check(result: Result) -> None:
         sizes = np.empty(shape) if uncertainty is None else uncertainty.spread_of[name].sizes
         if report.counts.cardinalities != shape or sizes.shape != shape:
             raise TypeError(f"the report on {name!r} does not fit its CPT")
+    if result.donors is not None:
+        result.donors.check(network)
 
 
 class Interrupted(KeyboardInterrupt):

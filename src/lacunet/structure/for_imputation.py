@@ -1,4 +1,4 @@
-"""A dense network from data, for imputation: what ``learn_structure(purpose="imputation")`` does."""
+"""A dense network from data: what ``learn_structure(purpose="imputation")`` learns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, warn
 from lacunet.learning.dense.cut_points import finely_cut
 from lacunet.learning.dense.dense_network import DenseNetwork, learn_dense_network
-from lacunet.learning.dense.imputation_model import ImputationModel
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.limits import Deadline, Memory
 from lacunet.network.network import Network
 from lacunet.progress import Progress
@@ -49,9 +49,7 @@ def learn_imputation_model(
     for remark in found.remarks:
         warn(remark, DataWarning)
     kept = _kept(keep_pairs, found.network, tuple(found.left_out))
-    known = replace(
-        data, states=found.network, bins=None, aside=(*data.aside, *found.left_out)
-    )
+    known = replace(data, states=found.network, bins=None, aside=(*data.aside, *found.left_out))
     opened = open_rows(FUNCTION, found.network, known, memory, progress)
     report = ReadReport()
     sampler = donor_sampler(opened.network, opened.data, MOST_DONORS, rng)
@@ -64,9 +62,7 @@ def learn_imputation_model(
     some = _some_rows(table.without_sets(), rng)
     if some.rows < number:
         notes.append(f"learned from {some.rows:,} of the {number:,} rows, drawn by chance.")
-    dense, is_done = learn_dense_network(
-        opened.network, some, means, kept, rng, deadline, progress
-    )
+    dense, is_done = learn_dense_network(opened.network, some, means, kept, rng, deadline, progress)
     return ImputationModel(
         network=_with_edges(opened.network, dense),
         dense=dense,

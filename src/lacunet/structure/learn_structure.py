@@ -34,8 +34,8 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, warn
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.auto import Auto
-from lacunet.learning.dense.imputation_model import ImputationModel
 from lacunet.learning.em.em import EM
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.learn import learn
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Interrupted
@@ -504,9 +504,7 @@ OF_A_SEARCH: Mapping[str, object] = {
 def _check_purpose(purpose: object, *, keep_pairs: object, **asked: object) -> None:
     """Refuse arguments that the other purpose has."""
     if purpose not in ("structure", "imputation"):
-        raise LacunetError(
-            f"there is no purpose {purpose!r}.", "give 'structure' or 'imputation'."
-        )
+        raise LacunetError(f"there is no purpose {purpose!r}.", "give 'structure' or 'imputation'.")
     if purpose == "structure":
         if keep_pairs != ():
             raise LacunetError(

@@ -9,6 +9,6 @@ of parent configurations is ever made: probabilities are computed row by row.
 
 Read `scales` (how a variable enters), `log_linear` (the CPT: its fit, its shrinkage, a draw of its
 parameters), `residual_tables` (associations that are not smooth), `augmentation` (how parameters
-and missing cells are drawn in turn), `cut_points` (intervals of numbers), `dense_network` (all CPTs
-together), then `imputation_model` (what users have).
+and missing cells are drawn in turn), `cut_points` (intervals of numbers), then `dense_network` (all
+CPTs together). What users have is `lacunet.learning.imputation_model`.
 """

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.learning.dense.log_linear import (
     Design,
     Form,
@@ -35,7 +36,6 @@ from lacunet.learning.dense.log_linear import (
 )
 from lacunet.learning.dense.residual_tables import ResidualTable, candidates_of
 from lacunet.learning.dense.scales import Scale
-from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.limits import Deadline
 from lacunet.network.network import FloatArray, Scope
 

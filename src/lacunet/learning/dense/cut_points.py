@@ -1,10 +1,10 @@
 """Intervals of numbers for imputation: many, each with equally many rows, and heaps by themselves.
 
-A score of an interval costs no parameter, however many intervals there are: the finer they are, the
-nearer is a number that is drawn. On tables with numbers (`studies/imputation`) completions came the
-nearer to the truth the more intervals there were, from 8 to 32; with more it is time that they cost.
-Numbers that very many rows show (20 cigarettes) are an interval of their own: rows around them are
-of another kind.
+A score of an interval costs no parameter, however many intervals there are: the finer they are,
+the nearer is a number that is drawn. On tables with numbers (`studies/imputation`) completions came
+the nearer to the truth the more intervals there were, from 8 to 32; more of them cost time. Numbers
+that very many rows show (20 cigarettes) are an interval of their own: rows around them are of
+another kind.
 """
 
 from __future__ import annotations

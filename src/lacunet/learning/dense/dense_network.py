@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lacunet.data.table import EncodedTable, code_type
 from lacunet.learning.dense.augmentation import (
     Augmentation,
     complete,
@@ -26,7 +28,6 @@ from lacunet.learning.dense.scales import (
     scale_of_intervals,
     scale_of_numerals,
 )
-from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.limits import Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.spelling import number_of
@@ -113,7 +114,7 @@ class DenseNetwork:
         return self._as_table(table, rows)
 
     def _as_table(self, table: EncodedTable, rows: Augmentation) -> EncodedTable:
-        columns: dict[str, Codes] = {}
+        columns: dict[str, Any] = {}
         for name in table.columns:
             index = self.line.index(name)
             columns[name] = rows.codes[:, index].astype(code_type(self.scales[index].states))

@@ -5,19 +5,19 @@ r"""A log-linear CPT: its probabilities row by row, its fit, its shrinkage, draw
     \Bigr)
 
 with the columns :math:`c` and :math:`t` of the child's scale, those of all parents in the row
-:math:`x`, and residual tables :math:`\phi_g` (`lacunet.learning.dense.residual_tables`). With
-nominal variables this is a multinomial logit with main effects; with scores it is a linear-by-linear
+:math:`x`, and residual tables :math:`\phi_g` (`lacunet.learning.dense.residual_tables`). Between
+categories this is a multinomial logit with main effects; with scores it is a linear-by-linear
 association, whose effect of a parent on a child is one parameter.
 
-*Shrinkage.* The effects of one parent have a normal prior around zero with a precision of their own,
-:math:`\lambda`. It is chosen by the rows, so that their evidence is largest (D. MacKay, 1992):
+*Shrinkage.* The effects of one parent have a normal prior around zero with a precision of their
+own, :math:`\lambda`. It is chosen by the rows, so that their evidence is largest (D. MacKay, 1992):
 
 .. math::
     \lambda \leftarrow \frac{\gamma}{\lVert B \rVert^2}, \qquad
     \gamma = d - \lambda \operatorname{tr} (H^{-1}),
 
-:math:`\gamma` being how many of the :math:`d` effects the rows determine. A parent that says nothing
-is shrunk until it hardly adds noise; one that says something keeps nearly all of its effect.
+:math:`\gamma` being how many of the :math:`d` effects the rows determine. A parent that says
+nothing is shrunk until it hardly adds noise; one that speaks keeps nearly all of its effect.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ class LogLinear:
             probabilities = np.exp(logs)
             slope = self._slope(rows, probabilities)
             if self.root is None or (anew and step < steps):
-                self.root = np.linalg.cholesky(self._information(rows, probabilities))
-            move = cho_solve((self.root, True), slope)
+                self.root = np.asarray(np.linalg.cholesky(self._information(rows, probabilities)))
+            move = np.asarray(cho_solve((self.root, True), slope))
             promise = float(slope @ move)
             self.at = self._climbed(rows, offset, logs, move, promise)
             if promise < ENOUGH_PROMISE:

@@ -17,7 +17,7 @@ table at all by how sure that is (a score test of overdispersion: P. Smith and D
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
 from math import prod
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from lacunet.network.network import FloatArray
 
 Codes = NDArray[np.int64]
+UNWRITTEN = {"kept": False}  # in files
 
 SURE_OF_A_TABLE = 4.0  # standard errors of the overdispersion, above zero
 MOST_TABLES = 5  # of a child
@@ -38,6 +39,10 @@ MOST_DIFFERENCE = 5.0
 DAMPING = 0.8  # tables are fitted one after the other, and share what they tell
 
 
+def _no_counts() -> FloatArray:
+    return np.zeros((0, 0))
+
+
 @dataclass(frozen=True, eq=False)
 class ResidualTable:
     """Factors by the states of some parents and of the child."""
@@ -46,8 +51,12 @@ class ResidualTable:
     sizes: tuple[int, ...]
     factors: FloatArray  # a row for each configuration of the parents
     kappa: float  # infinite where factors are known: structural zeros
-    counts: FloatArray  # of the rows it was last fitted to
-    expected: FloatArray  # there, were all factors one
+    counts: FloatArray = field(
+        default_factory=_no_counts, metadata=UNWRITTEN
+    )  # of the last fit's rows
+    expected: FloatArray = field(
+        default_factory=_no_counts, metadata=UNWRITTEN
+    )  # were all factors one
 
     @classmethod
     def even(
@@ -70,7 +79,7 @@ class ResidualTable:
     @property
     def is_known(self) -> bool:
         """Whether its factors are not learned."""
-        return np.isinf(self.kappa)
+        return bool(np.isinf(self.kappa))
 
     @cached_property
     def by_state(self) -> FloatArray:

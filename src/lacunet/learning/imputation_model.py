@@ -18,13 +18,18 @@ from lacunet.learning.dense.augmentation import (
 )
 from lacunet.learning.dense.dense_network import DenseNetwork
 from lacunet.learning.dense.log_linear import Parameters
+from lacunet.learning.result_json import as_json
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.formats.errors import FormatError
+from lacunet.network.formats.files import write_with_learned
 from lacunet.network.network import Network
 from lacunet.text import counted
 
 if TYPE_CHECKING:
     from lacunet.ask.impute.impute import How
     from lacunet.limits import Memory
+
+ENDINGS = (".json", ".json.gz")
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,10 @@ class DenseDraw:
     def completed(self, table: EncodedTable, rng: np.random.Generator) -> EncodedTable:
         """The rows with their missing cells drawn jointly."""
         return self.dense.completed(table, self.at, rng)
+
+    def likeliest(self, table: EncodedTable) -> EncodedTable:
+        """The rows with the likeliest state in each missing cell."""
+        return self.dense.likeliest(table, np.random.default_rng(0))
 
 
 @clear_arguments
@@ -81,10 +90,10 @@ class ImputationModel:
             f"precisions that the rows choose, and {tables} of associations that effects do not "
             f"tell. Learned by data augmentation ({sweeps} sweeps): parameters and missing cells "
             f"drawn in turn, given each other; {counted(len(self.dense.draws), 'draw')} of the "
-            "parameters kept. "
-            f"Completions are drawn by Gibbs sampling ({COMPLETING_SWEEPS} sweeps), each cell given "
-            "all others of its row; one table by the mean parameters, several by a draw each. "
-            "Values are taken to be missing at random given what their rows show."
+            "parameters kept. Completions are drawn by Gibbs sampling "
+            f"({COMPLETING_SWEEPS} sweeps), each cell given all others of its row; one table by "
+            "the mean parameters, several by a draw each. Values are taken to be missing at random "
+            "given what their rows show."
         )
         if self.kept_pairs:
             text += f" Effects among {', '.join(self.kept_pairs)} are hardly shrunk."
@@ -124,9 +133,7 @@ class ImputationModel:
 
         return impute(self, data, draws, how=how, rng=rng, proper=proper, memory=memory)
 
-    def draws(
-        self, number: int, rng: np.random.Generator, *, proper: bool
-    ) -> Iterator[DenseDraw]:
+    def draws(self, number: int, rng: np.random.Generator, *, proper: bool) -> Iterator[DenseDraw]:
         """What completes the rows of each of so many tables."""
         if not proper:
             for _ in range(number):
@@ -135,15 +142,31 @@ class ImputationModel:
         for at in self.dense.drawn(number, rng):
             yield DenseDraw(self.network, self.dense, tuple(at))
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write all of it to a ``.json`` file, which `lacunet.read_result` reads.
+    def write(self, path: str | os.PathLike[str], *, donors: bool = True) -> None:
+        """Write all of it to a ``.json`` or ``.json.gz`` file, which `lacunet.read_result` reads.
 
-        The file holds donors, which are rows as they were observed.
+        The file holds `donors`, which are rows as they were observed, with all their cells. Where
+        rows must not be disclosed, give ``donors=False``.
         """
-        from lacunet.learning.result import write_beside_network
-
+        name = os.fspath(path)
+        if not name.lower().endswith(ENDINGS):
+            raise FormatError(
+                f"{name}: a network for imputation has CPTs that no other format can hold.",
+                "write it to a .json file.",
+            )
         values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
-        write_beside_network(self.network, values, path)
+        if not donors:
+            values["donors"] = None
+        write_with_learned(self.network, as_json(self.network, values), path)
+
+    def check(self) -> None:
+        """Refuse what was read from a file and does not fit the network."""
+        sizes = [scale.states for scale in self.dense.scales]
+        wanted = [self.network.cardinality(name) for name in self.dense.line]
+        if {*self.dense.line} != {*self.network.variables} or sizes != wanted:
+            raise TypeError("the CPTs do not fit the network")
+        if self.donors is not None:
+            self.donors.check(self.network)
 
     def __repr__(self) -> str:
         variables = counted(len(self.network.variables), "variable")
