@@ -24,7 +24,7 @@ from studies.imputation.coverage import covered
 from studies.imputation.holes import with_holes
 from studies.imputation.judges import coefficients, right_cells, states_of, two_way_distance
 from studies.imputation.page import coverage_of, mean_error, write
-from studies.imputation.rivals import RIVALS, quietly
+from studies.imputation.rivals import RIVALS, quietly, warm_up
 from studies.imputation.tables import CATEGORIES, NUMBERS, TABLES, StudyTable
 
 DRAWS = 5
@@ -63,6 +63,7 @@ def carry_out(asked: Namespace) -> int:
     done = {(line["table"], line["seed"], line["rival"]) for line in lines_of(asked.journal)}
     groups = {"categories": CATEGORIES, "numbers": NUMBERS, "all": TABLES}
     names = [*groups[asked.tables]] if asked.tables in groups else asked.tables.split(",")
+    warm_up()
     for seed in map(int, asked.seeds.split(",")):
         for name in names:
             for rival in asked.rivals.split(","):

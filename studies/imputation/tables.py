@@ -122,6 +122,16 @@ CATEGORIES = {
             *("bornagain", "religimp", "churchatd", "prayerfreq", "angryracism", "whiteadv"),
             "fearraces",
         ),
+        regressions=(
+            Regression(
+                "pid7na",
+                ("votetrump", "female", "collegeed", "ideo", "bornagain", "religimp", "churchatd"),
+            ),
+            Regression(
+                "whiteadv",
+                ("female", "collegeed", "ideo", "pid7na", "angryracism", "fearraces"),
+            ),
+        ),
     ),
     "yrbss": StudyTable("openintro", "yrbss", "chosen on"),
     "gss": StudyTable(
