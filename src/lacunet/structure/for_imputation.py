@@ -46,8 +46,6 @@ def learn_imputation_model(
     began, deadline = monotonic(), Deadline.asked(time_limit)
     data = _checked(as_data(data))
     found, means = finely_cut(data)
-    for remark in found.remarks:
-        warn(remark, DataWarning)
     kept = _kept(keep_pairs, found.network, tuple(found.left_out))
     known = replace(data, states=found.network, bins=None, aside=(*data.aside, *found.left_out))
     opened = open_rows(FUNCTION, found.network, known, memory, progress)
@@ -62,6 +60,8 @@ def learn_imputation_model(
     some = _some_rows(table.without_sets(), rng)
     if some.rows < number:
         notes.append(f"learned from {some.rows:,} of the {number:,} rows, drawn by chance.")
+    for note in notes:
+        warn(note, DataWarning)
     dense, is_done = learn_dense_network(opened.network, some, means, kept, rng, deadline, progress)
     return ImputationModel(
         network=_with_edges(opened.network, dense),

@@ -369,9 +369,9 @@ def completed_tables(
         The network of each draw; None to draw all with the same.
     """
     dense = [draw for draw in drawn or () if isinstance(draw, DenseDraw)]
+    for one in dense:
+        yield one.likeliest(table) if draws is None else one.completed(table, rng)
     if dense:
-        for draw in dense:
-            yield draw.likeliest(table) if draws is None else draw.completed(table, rng)
         return
     whole, rows = rows_with_mechanisms(network, table, absent)
     refuse_impossible_rows(whole, rows)

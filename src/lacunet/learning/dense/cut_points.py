@@ -51,9 +51,10 @@ def fine_cuts(numbers: FloatArray, rows: FloatArray) -> tuple[float, ...]:
 def finely_cut(data: Data) -> tuple[FoundNetwork, Mapping[str, FloatArray]]:
     """A network without edges of all columns, and the mean number of each interval of those cut.
 
-    What the data say themselves of bins is as they say.
+    What the data say themselves of bins is as they say; else dates go by their usual unit, and
+    columns of more than ten different numbers are cut.
     """
-    bins = {None: MOST_INTERVALS, **data.bins}
+    bins = {None: "auto", **data.bins}
     found = network_of_columns(replace(data, bins=bins))
     cut = [name for name in found.network.variables if name in found.network.cuts_of]
     source = source_from(data)
