@@ -88,9 +88,10 @@ def run(options: Namespace) -> int:
         # Where rows need other states for each number of classes, they are read again afterwards.
         if options.report and not data.classes:  # they stay open, and are first read for their gaps
             budget, bare = memory_budget(options.memory), network.with_tables(None)
-            sampler = donor_sampler(
-                with_data_codes(bare, data), data, options.donors, _chance(options)
-            )
+            sampler = None
+            if options.donors:
+                coded = with_data_codes(bare, data)
+                sampler = donor_sampler(coded, data, _chance(options), options.donors)
             opened = observations(data, bare, budget, progress=progress_bar(), sampler=sampler)
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())

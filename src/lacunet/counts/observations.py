@@ -27,7 +27,7 @@ from lacunet.counts.units import Units
 from lacunet.data.batches import Door
 from lacunet.data.column_rules import Reading, checked_promise, plan_reading
 from lacunet.data.data import Data, as_data
-from lacunet.data.donors import Donors, DonorSampler
+from lacunet.data.donors import DonorSampler
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import (
@@ -81,8 +81,9 @@ class Observations(Protocol):
     def scratch_bytes(self, needs: Needs) -> int | None:
         """What the scratch files will take; None where memory holds the rows, or no row comes."""
 
-    def donors(self) -> Donors | None:
-        """Rows that missing numbers can be drawn from, once all rows have been read; if any."""
+    @property
+    def sampler(self) -> DonorSampler | None:
+        """What has chosen some of the rows, if all of them have passed it."""
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,6 @@ class Held:
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files."""
-
-    def donors(self) -> Donors | None:
-        """Those that were chosen while the rows were read."""
-        return None if self.sampler is None else self.sampler.donors()
 
     def tables(self, _read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""

@@ -91,7 +91,8 @@ class OnSpark:
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""
 
-    def donors(self) -> None:
+    @property
+    def sampler(self) -> None:
         """None: single rows stay where they are."""
 
     def _refused(self, *_: object) -> NoReturn:

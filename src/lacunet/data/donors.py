@@ -33,6 +33,7 @@ from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.spelling import number_of
 
 MOST_DONORS = 200  # of an interval
+OBSERVED_ROWS, OBSERVED_CELLS = 10_000, 2**22  # at most, of all rows whatever they show
 FIRST_ROWS = 2**12  # that are looked at by themselves; what they show leaves most others out
 
 Rows = NDArray[np.int64]
@@ -168,11 +169,9 @@ def is_number_of_donors(value: object) -> bool:
 
 
 def donor_sampler(
-    network: Network, data: Data, most: int, rng: np.random.Generator
-) -> DonorSampler | None:
-    """What chooses donors among the rows of data; None where there are no numbers, or no wish."""
-    if not most or not number_variables(network):
-        return None
+    network: Network, data: Data, rng: np.random.Generator, most: int = MOST_DONORS
+) -> DonorSampler:
+    """What chooses donors among the rows of data."""
     seed = int(rng.spawn(1)[0].integers(2**62))  # all else is drawn as if there were no donors
     return DonorSampler(network, seed, int(most), data.decimal)
 
@@ -192,7 +191,7 @@ class DonorSampler:
     Parameters
     ----------
     most
-        The donors of each interval.
+        The donors of each interval; with none, no other rows are kept either.
     seed
         Of the keys of rows: the same rows in the same order give the same donors.
     """
@@ -206,6 +205,7 @@ class DonorSampler:
     _rows: int = 0  # that have passed
     _kept: _KeptRows = field(init=False)
     _smallest: dict[str, _SmallestKeys] = field(init=False)
+    _any: _SmallestKeys = field(init=False)  # of all rows, whatever they show
 
     def __post_init__(self) -> None:
         self.begin()
@@ -219,43 +219,44 @@ class DonorSampler:
         self._smallest = {
             name: _SmallestKeys.none(self.network.cardinality(name), self.most) for name in names
         }
+        most = min(OBSERVED_ROWS, OBSERVED_CELLS // max(len(self.network.variables), 1))
+        self._any = _SmallestKeys.none(1, most if self.most else 0)
 
     def add(self, columns: Mapping[str, Column], table: EncodedTable) -> None:
         """Let some rows pass: their columns as they came, and their codes and weights."""
         key_of = keys_by_name(columns)
         column_of = {name: columns[key_of[name]] for name in self._smallest if name in key_of}
-        start = 0
+        first, start = self._rows, 0
         while start < table.rows:
-            stop = min(max(2 * self._rows, FIRST_ROWS), table.rows - start) + start
-            self._add(column_of, table, start, stop)
+            stop = min(start + max(2 * self._rows, FIRST_ROWS), table.rows)
+            self._choose(column_of, table, start, stop)
+            self._rows += stop - start
             start = stop
+        kept = [self._any.rows, *(smallest.rows for smallest in self._smallest.values())]
+        rows = np.unique(np.concatenate(kept))
+        here = rows[rows >= first]
+        self._kept.add(self._kept_rows(column_of, table, here - first), here)
+        self._kept = self._kept.among(rows)
 
-    def _add(
+    def _choose(
         self, column_of: Mapping[str, Column], table: EncodedTable, start: int, stop: int
     ) -> None:
-        """Let the rows of a piece from one to another pass."""
+        """Look at the rows of a piece from one to another."""
         weights = np.ones(stop - start) if table.weights is None else table.weights[start:stop]
         keys = self._rng.standard_exponential(stop - start)
         with np.errstate(divide="ignore"):
             keys = np.where(weights > 0, keys / weights, np.inf)
-        rows: list[Rows] = []
+        none = np.zeros(stop - start, np.uint8)
+        near = self._any.near(keys, none)
+        self._any.add(self._rows + near, keys[near], none[near], weights[near])
         for name, column in column_of.items():
             smallest, codes = self._smallest[name], table.columns[name][start:stop]
             near = smallest.near(keys, codes)
-            if not len(near):
-                continue
-            cells = _taken(column, near + start)
-            numbers = numbers_shown(self.network, name, cells, codes[near], self.decimal)
-            near = near[~np.isnan(numbers)]
-            smallest.add(self._rows + near, keys[near], codes[near], weights[near])
-            rows.append(near)
-        if rows:
-            near = np.unique(np.concatenate(rows))
-            self._kept.add(self._kept_rows(column_of, table, near + start), self._rows + near)
-            self._kept = self._kept.among(
-                np.unique(np.concatenate([kept.rows for kept in self._smallest.values()]))
-            )
-        self._rows += stop - start
+            if len(near):
+                cells = _taken(column, near + start)
+                numbers = numbers_shown(self.network, name, cells, codes[near], self.decimal)
+                near = near[~np.isnan(numbers)]
+                smallest.add(self._rows + near, keys[near], codes[near], weights[near])
 
     def _kept_rows(
         self, column_of: Mapping[str, Column], table: EncodedTable, rows: Rows
@@ -273,6 +274,12 @@ class DonorSampler:
         for name in self._smallest.keys() - numbers.keys():
             numbers[name] = np.full(len(rows), np.nan)
         return codes, numbers
+
+    def observed(self) -> EncodedTable:
+        """A sample of all rows, whatever they show: by weights that add up to those of all."""
+        rows, weights = self._any.chosen()
+        kept = self._kept.among(rows)
+        return EncodedTable(self.network.cardinality_of, kept.codes, weights)
 
     def donors(self) -> Donors | None:
         """Those that were chosen, None where no row shows a number."""
@@ -325,7 +332,11 @@ class _SmallestKeys:
         """Take in some rows, and keep no more than there is room for."""
         keys = np.concatenate([self.keys, keys])
         codes = np.concatenate([self.codes, codes.astype(np.int64)])
-        order = np.lexsort([keys, codes])
+        if len(self.limits) == 1 and len(keys) > self.most:  # much faster than sorting
+            order = np.argpartition(keys, self.most)[: self.most + 1]
+            order = order[np.argsort(keys[order])]
+        else:
+            order = np.lexsort([keys, codes])
         first = np.searchsorted(codes[order], codes[order])  # the first of the same code
         rank = np.arange(len(order)) - first
         order = order[rank <= self.most]

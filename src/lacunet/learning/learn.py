@@ -290,7 +290,9 @@ class LearnArguments:
         limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
         deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
         chance = generator(self.rng)
-        sampler = donor_sampler(opened.network, opened.data, self.donors, chance)
+        sampler = None
+        if self.donors:
+            sampler = donor_sampler(opened.network, opened.data, chance, self.donors)
         with working_threads(self.threads), opened.rows(sampler) as rows:
             plan = asked.plan(rows.look())
             setting = Setting(
@@ -304,7 +306,10 @@ class LearnArguments:
             memberships = None
             if hidden:
                 memberships = _memberships(result.network, rows, hidden, opened.budget)
-            result = replace(result, beside=opened.data.roles, donors=rows.donors())
+            result = replace(result, beside=opened.data.roles)
+            if rows.sampler is not None and rows.sampler.is_complete:
+                donors, observed = rows.sampler.donors(), rows.sampler.observed()
+                result = replace(result, donors=donors, _observed=observed)
         return result, memberships
 
 

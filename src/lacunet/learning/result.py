@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lacunet.data.donors import Donors
+from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
 from lacunet.learning.alternatives import Alternatives
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
-INNER_ATTRIBUTES = frozenset(["beside", "search_falls_short", "total", "warnings_by_kind"])
+INNER_ATTRIBUTES = frozenset(["beside", "donors", "search_falls_short", "total", "warnings_by_kind"])
 
 
 @clear_arguments
@@ -92,6 +93,8 @@ class Result(Askable):
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: Alternatives | None = None
     donors: Donors | None = None
+    # Some of the rows, for `sample(missing=True)`; they are written to no file.
+    _observed: EncodedTable | None = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
@@ -379,7 +382,8 @@ class Result(Askable):
         if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
             write_network(self.network, path, rename=rename)
             return
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        kept = [f.name for f in fields(self) if f.metadata.get("kept", True)]
+        values = {name: getattr(self, name) for name in kept if name != "network"}
         if not donors:
             values["donors"] = None
         write_with_learned(self.network, as_json(self.network, values), path, rename=rename)

@@ -406,6 +406,19 @@ class NumbersToDraw:
         return NumberFiller.of(drawn, of_draw, is_proper=is_proper, memory=memory)
 
 
+def numbers_to_draw(
+    network: Network, donors: Donors | None, absent: Collection[str], rng: np.random.Generator
+) -> NumbersToDraw:
+    """What is to be drawn where rows show no number at all, of variables that are not absent."""
+    names = [
+        name
+        for name in number_variables(network)
+        if name not in absent and _can_be_drawn(network, name, donors)
+    ]
+    whole = frozenset(name for name in names if _are_whole(network, name, donors, None))
+    return NumbersToDraw(tuple(names), donors, whole, rng)
+
+
 def joined_numbers(parts: Sequence[Mapping[str, FloatArray]]) -> dict[str, FloatArray]:
     """The numbers of all rows, part after part."""
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
