@@ -1,4 +1,4 @@
-"""The pictures of docs/page.md: pages in Debian's chromium, and two figures.
+"""The pictures of the book: pages and the studio in Debian's chromium, and figures.
 
 python scripts/page_pictures.py docs/pictures
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import shutil
 import sys
 from io import BytesIO
+from itertools import product
+from math import prod
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
@@ -20,8 +22,9 @@ from playwright.sync_api import sync_playwright
 
 import lacunet as lc
 from lacunet.counts.missing_values import missing_summary
-from lacunet.plots import cpt_forest, network_figure
+from lacunet.plots import cpt_forest, forest, learning_curves, missing_patterns, network_figure
 from lacunet.show.diagnosis_page import page as diagnosed_page
+from lacunet.show.figures.picture import Picture
 from lacunet.show.network_page import pair_page
 from lacunet.show.pages.kit import write_page
 from lacunet.show.pages.live_network import ShownNetwork
@@ -76,6 +79,9 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
     answers = [report_on_data(verdict) for verdict in graph.recover_families().values()]
     source = Provenance("", "", network="asia")
     diagnosis = lc.diagnose(drawn.table, drawn.network)
+    rows = lc.simulate(asia, 1_500, lc.MCAR(0.2, share=0.5), rng=3).table
+    edges = lc.learn_structure(rows, strengths=20, rng=1).network
+    searched = lc.learn(edges, rows, intervals=True)
     return {
         "page-alarm": (alarm, {"after": "#HRBP=HIGH&CVP=LOW", "height": 1150}),
         "page-phone": (
@@ -86,6 +92,10 @@ def pages() -> dict[str, tuple[str, dict[str, Any]]]:
         "page-munin1": (
             page(found, missing_summary(large.table, found.network.families), munin),
             {"height": 1150},
+        ),
+        "page-strengths": (
+            page(searched, None, source, level=0.95),
+            {"height": 700},
         ),
         "page-diagnose": (
             diagnosed_page(diagnosis, missing_summary(drawn.table, []), made),
@@ -118,7 +128,9 @@ def main(folder: Path) -> None:
             tab.goto(path.as_uri() + how.get("after", ""))
             if how.get("waits", True):
                 tab.wait_for_selector("html[data-ready=yes]")
-            tab.wait_for_timeout(2_000)
+            if name not in ("page-diagnose", "page-recover"):  # beliefs, and intervals
+                tab.wait_for_selector("html[data-hatched=yes]")
+            tab.wait_for_timeout(300)
             keep(tab, folder / f"{name}.png")
         pyarrow.csv.write_csv(lc.example_data("nhanes"), Path(place) / "nhanes.csv")
         studio = Studio(Folder(Path(place).resolve()))
@@ -129,8 +141,20 @@ def main(folder: Path) -> None:
             tab.goto(f"{server.address}#graph")
             tab.wait_for_selector("html[data-ready=yes]")
             keep(tab, folder / "studio-graph.png")
+            tab = browser.new_page(viewport={"width": 1280, "height": 960})
+            tab.goto(f"{server.address}#states")
+            tab.wait_for_selector("html[data-ready=yes]")
+            tab.click("#find-skips")
+            tab.wait_for_selector("[data-skip]")
+            tab.evaluate("scrollTo(0, document.body.scrollHeight)")
+            keep(tab, folder / "studio-states.png")
             server.shutdown()
         browser.close()
+    figures(folder)
+
+
+def figures(folder: Path) -> None:
+    """Write the figures: those of a page's example are made from the example's own rows."""
     asia = lc.example("asia")
     rows = lc.simulate(asia, 800, lc.MCAR(0.3, share=0.5), rng=3).table
     result = lc.learn(asia, rows, method="em", intervals=True)
@@ -143,6 +167,72 @@ def main(folder: Path) -> None:
     data = lc.Data(survey, weight="Weight", strata="Stratum", cluster="Unit")
     result = lc.learn(network, data, "em", pseudo_counts=0, intervals=True)
     cpt_forest(result, "HighCholesterol").write(folder / "figure-cholesterol.svg")
+    health = lc.example_data("nhanes")
+    columns = ["Age", "Gender", "Education", "Income", "BMI", "EverSmoked", "SmokesNow", "Diabetes"]
+    cut = lc.Data(
+        health.select(columns),
+        bins={"Age": [0, 20, 40, 60, float("inf")], "BMI": 4},
+        missing={"Education": "Don't Know"},
+        not_asked={"Education": "Age=[0,20)", "SmokesNow": "EverSmoked=no"},
+    )
+    rules = "Age -> Education; EverSmoked -> SmokesNow; Gender; Income; BMI; Diabetes"
+    patterns = missing_patterns(lc.Network.from_data(cut, rules), cut, most=10)
+    patterns.write(folder / "figure-missing.svg")
+    start_of_the_book().write(folder / "figure-start.svg")
+    noisy_or().write(folder / "figure-links.svg")
+    priors().write(folder / "figure-prior.svg")
+
+
+def start_of_the_book() -> Picture:
+    """The network of docs/start.md, with what is missing of each variable."""
+    survey = {
+        "Age": [23, 71, 35, 64, 52, None, 80, 19, 45, 67] * 30,
+        "Smokes": ["yes", "no", None, "yes", "no", "no", "yes", "no", None, "yes"] * 30,
+        "Cough": ["yes", "no", "no", "yes", None, "no", "yes", "no", "no", None] * 30,
+    }
+    data = lc.Data(survey, bins={"Age": [0, 40, 65, 120]})
+    network = lc.Network.from_data(data, "Age -> Smokes -> Cough")
+    return network_figure(lc.learn(network, survey))
+
+
+def noisy_or() -> Picture:
+    """The links that docs/shapes.md learns, with their intervals, and what they are in truth."""
+    causes = ["Pump", "Valve", "Sensor", "Power"]
+    link, leak = [0.8, 0.6, 0.3, 0.9], 0.02
+    quiet = [
+        (1 - leak) * prod(1 - p for p, there in zip(link, present, strict=True) if there)
+        for present in product([0, 1], repeat=4)
+    ]
+    states = {name: ["no", "yes"] for name in (*causes, "Alarm")}
+    cpts = {name: [0.8, 0.2] for name in causes}
+    table = np.reshape([[p, 1 - p] for p in quiet], (2, 2, 2, 2, 2))
+    plant = lc.Network(states, {"Alarm": causes}, {**cpts, "Alarm": table})
+    rows = lc.simulate(plant, 1000, lc.MCAR(0.2, share=1.0), rng=1).to_frame()
+    edges = "Pump, Valve, Sensor, Power -> Alarm"
+    result = lc.learn(edges, rows, shapes={"Alarm": "noisy-or"}, intervals=True)
+    truth = [leak, *link]
+    both: dict[str, Any] = {}
+    for parameter, true in zip(result.parameters("Alarm").parameters, truth, strict=True):
+        both[f"{parameter.name} (in truth {true:g})"] = (
+            parameter.value,
+            *parameter.interval,
+        )
+    return forest(both)
+
+
+def priors() -> Picture:
+    """How far CPTs are from the truth with one pseudo-count per cell and with learned ones."""
+    alarm = lc.example("alarm")
+    kinds: dict[str, Any] = {"one per cell": 1, "learned": "learn"}
+    curves: dict[str, dict[int, list[float]]] = {kind: {} for kind in kinds}
+    for number in (300, 1_000, 3_000, 10_000):
+        for seed in range(10):
+            rows = lc.simulate(alarm, number, lc.MAR(0.3), rng=seed).table
+            for kind, pseudo_counts in kinds.items():
+                learned = lc.learn(alarm, rows, "em", pseudo_counts=pseudo_counts)
+                divergence = lc.kl_divergence(alarm, learned)
+                curves[kind].setdefault(number, []).append(divergence)
+    return learning_curves(curves)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import typing
 import warnings
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,8 +41,8 @@ from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
 from lacunet.missingness.separation.mixed import HiddenCause
 from lacunet.missingness.verdict import Estimation, Verdict, Verdicts
 from lacunet.network import network as network_module
+from lacunet.network.cpt import Cpt
 from lacunet.network.named_axes import Table
-from lacunet.network.network import Cpt
 from lacunet.network.nodes import Mechanism
 from lacunet.network.shapes.shape import Shaped
 from lacunet.show.figures.picture import Picture
@@ -348,3 +349,11 @@ def test_what_is_not_completed_is_there() -> None:
         assert hasattr(network(), name)
     for name in graph_module.INNER_ATTRIBUTES:
         assert hasattr(graph(), name)
+
+
+def test_every_type_that_is_returned_is_in_the_reference() -> None:
+    folder = Path(__file__).parent.parent / "docs" / "reference"
+    words = " ".join(page.read_text() for page in folder.glob("api-*.rst")).split()
+    in_rooms = {kind for kind in EXAMPLES if kind not in ROOTS}
+    named = {f"{kind.__module__}.{kind.__name__}".removeprefix("lacunet.") for kind in in_rooms}
+    assert named - {word.removeprefix("lacunet.") for word in words} == set()

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -300,6 +301,29 @@ def test_words_stay_within_the_figure_and_names_within_their_boxes() -> None:
                 b for b in boxes if b.x <= shape.x <= b.x + b.width and 0 < shape.y - b.y < b.height
             ]
             assert all(b.x < left and right < b.x + b.width for b in around), (kind, shape)
+
+
+def test_characters_that_no_font_has_are_told_of_once(tmp_path: Path) -> None:
+    unknown = "\u18b0\u18b1"  # of Canada's syllabics: nobody needs another font than ours for these
+    picture = answers_forest({unknown: 0.5})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        picture.write(tmp_path / "figure.png")
+    assert [warning.category for warning in caught] == [lc.LacunetWarning]
+    assert unknown in str(caught[0].message)
+
+
+def test_labels_of_a_forest_tell_the_rows_of_a_cpt_apart() -> None:
+    network = lc.Network(
+        {LONG: ["NEVER ASKED", "yes"], "B" * 63: ["high", "low"], "C": ["no", "yes"]},
+        {"C": [LONG, "B" * 63]},
+    )
+    rows = {LONG: ["yes", "NEVER ASKED"] * 40, "B" * 63: ["high", "low"] * 40, "C": ["no"] * 80}
+    picture = cpt_forest(lc.learn(network, rows, intervals=True), "C")
+    labels = [
+        shape.text for shape in picture.shapes if isinstance(shape, Words) and shape.anchor == "end"
+    ]
+    assert len(labels) == len({*labels}) == 4
 
 
 def test_an_axis_of_logarithms_has_three_numbers_or_more() -> None:

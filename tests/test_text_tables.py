@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -115,6 +116,26 @@ def test_the_command_line_keeps_to_the_terminal(
     for words in (["show", "munin1"], ["show"], ["query", "munin1", "R_APB_REPSTIM_CMAPAMP"]):
         assert main(words) == 0
         assert widest(capsys.readouterr().out) <= 70
+
+
+def test_structures_and_evaluations_keep_to_the_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    rows = lc.simulate(lc.example("asia"), 400, lc.MCAR(0.2, share=0.5), rng=3).table
+    found = lc.learn_structure(rows, strengths=20, rng=1)
+    assert widest(str(found).split("\n", 1)[1]) <= 60
+    lc.learn(lc.example("asia"), rows, "direct-mcar").write(tmp_path / "learned.json")
+    capsys.readouterr()
+    assert main(["evaluate", "asia", str(tmp_path / "learned.json")]) == 0
+    assert widest(capsys.readouterr().out) <= 60
+
+
+def test_titles_are_broken_between_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    network = lc.example("munin1")
+    assert widest(str(network.cpt("R_MED_ALLCV_EW"))) <= 40
+    assert "R_MED_RDLDCV_EW" in str(network.cpt("R_MED_ALLCV_EW"))
 
 
 def test_an_effect_of_many_states_keeps_to_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,8 +20,9 @@ from lacunet.inference.answer import Answer
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph, graph_of, network_and_graph
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_learned, as_network
-from lacunet.network.network import Cpt, FloatArray
+from lacunet.network.network import FloatArray
 from lacunet.show.figures import charts
 from lacunet.show.figures.charts import Estimate, Series
 from lacunet.show.figures.network_figure import network_picture
@@ -282,8 +283,16 @@ def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Pictur
     states = network.states(variable)
     shown = range(1, 2) if len(states) == 2 else range(len(states))
     estimates = []
-    for number, parents in enumerate(product(*map(network.states, cpt.parents))):
-        given = ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
+    rows_of_states = list(product(*map(network.states, cpt.parents)))
+    named = [
+        ", ".join(assigned(p, s) for p, s in zip(cpt.parents, parents, strict=True))
+        for parents in rows_of_states
+    ]
+    # Labels without their middle may be alike: then the states stand alone, in the parents' order.
+    is_long = len(shown) == 1 and any(charts.short(text) != text for text in named)
+    if is_long:
+        named = [", ".join(parents) for parents in rows_of_states]
+    for number, given in enumerate(named):
         for k in shown:
             label = states[k] if len(shown) > 1 else given or states[k]
             low, high = ends[number, k].tolist()
@@ -299,7 +308,10 @@ def cpt_forest(result: AnyNetwork, variable: str, level: float = 0.95) -> Pictur
                     group=group,
                 )
             )
-    title = f"P({assigned(variable, states[-1])} | ...)" if len(shown) == 1 else cpt.title
+    title = cpt.title
+    if len(shown) == 1:
+        parents = ", ".join(map(charts.short, cpt.parents)) if is_long else "..."
+        title = f"P({assigned(variable, states[-1])} | {parents})"
     return charts.forest(estimates, title)
 
 

@@ -716,7 +716,8 @@ def _weighted(
         raise LacunetError(f"{type(estimator).__name__}: all weights are zero.")
     if has.all():
         return weights, frame, rows, y
-    frame = _safe_indexing(frame, np.flatnonzero(has)) if _is_frame(frame) else frame
+    if _is_frame(frame):
+        frame = _safe_indexing(frame, np.flatnonzero(has))
     return weights[has], frame, rows[has], None if y is None else np.asarray(y)[has]
 
 

@@ -140,7 +140,9 @@ def in_shell(text: str) -> str:
     """
     if all(char.isalnum() or char in "-_=,.:+@%/" for char in text):
         return text
-    return in_quotes(text) if not any(char in '"$`\\!' for char in text) else shlex.quote(text)
+    if not any(char in '"$`\\!' for char in text):
+        return in_quotes(text)
+    return shlex.quote(text)
 
 
 def flag(option: str) -> str:
@@ -179,7 +181,9 @@ def _in_braces(state: object) -> str:
     ('40-59', '"[40,60)"')
     """
     text = str(state)
-    return '"' + text.replace('"', '""') + '"' if _SIGNS_IN_BRACES.search(text) else text
+    if _SIGNS_IN_BRACES.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
 
 
 def conditional(left: str, given: Sequence[str] = ()) -> str:
@@ -224,7 +228,9 @@ def first_of(words: Sequence[str], most: int | None, separator: str = ", ") -> s
     ('Age, Sex and 2 more', 'Age, Sex, Job')
     """
     more = len(words) - (most or len(words))
-    return separator.join(words[:most]) + f" and {more} more" if more > 1 else separator.join(words)
+    if more > 1:
+        return separator.join(words[:most]) + f" and {more} more"
+    return separator.join(words)
 
 
 def sentence(text: str) -> str:

@@ -175,10 +175,12 @@ class TextTable:
 
     def html(self, caption: str = "") -> str:
         """The table for notebooks."""
-        styles = [
-            OF_NAMES if index < self.left else OF_DRAWING if _is_drawn(column) else OF_NUMBERS
-            for index, column in enumerate(zip(self.header, *self.rows, strict=True))
-        ]
+        styles = []
+        for index, column in enumerate(zip(self.header, *self.rows, strict=True)):
+            if index < self.left:
+                styles.append(OF_NAMES)
+            else:
+                styles.append(OF_DRAWING if _is_drawn(column) else OF_NUMBERS)
         lines = []
         for row in self.rows:
             both = zip(row, styles, strict=True)

@@ -33,7 +33,7 @@ from lacunet.inference.errors import (
     ImpossibleEvidenceError,
     UnsupportedError,
 )
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from strategies import networks, tables
 
 ROWS: dict[str, list[Any]] = {

@@ -16,8 +16,9 @@ from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.data.read import read_table
 from lacunet.inference.completions import draw_completions, most_probable
 from lacunet.missingness.graph import MissingnessGraph
+from lacunet.network.cpt import Cpt
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from manifest_laws import Model, random_model
 from strategies import random_rows

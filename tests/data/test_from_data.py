@@ -28,7 +28,7 @@ from lacunet.data.states import (
 from lacunet.data.write import write_arrow
 from lacunet.errors import LacunetError
 from lacunet.network.edges import EdgesError
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 
 FRAME = pd.DataFrame(
     {

@@ -21,7 +21,8 @@ from lacunet.data.evidence import states_and_likelihoods
 from lacunet.errors import LacunetError
 from lacunet.inference.errors import ImpossibleEvidenceError, QueryError
 from lacunet.inference.query import marginals, query
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 AGES = Network(

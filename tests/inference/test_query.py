@@ -24,8 +24,9 @@ from lacunet.inference.errors import ImpossibleEvidenceError, OverBudgetError, Q
 from lacunet.inference.joint import family_marginals, plan_joint
 from lacunet.inference.query import marginals, query
 from lacunet.learning.learn import learn
+from lacunet.network.errors import NetworkError
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 

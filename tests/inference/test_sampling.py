@@ -13,7 +13,9 @@ from scipy import stats
 from examples import RAIN
 from lacunet.data.table import EncodedTable
 from lacunet.inference.sampling import DRAWN_AT_A_TIME, SimulationError, draw_columns, sample_codes
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.network.cpt import Cpt
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 from studies.problems.generators import random_network
 

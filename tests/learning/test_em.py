@@ -21,11 +21,12 @@ from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.errors import ImpossibleDataError
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.cpts import posterior_mode
 from lacunet.learning.em.em import EM
 from lacunet.learning.em.iterations import Aim, Climb, Limits, Step, climb, extrapolated
 from lacunet.learning.em.restarts import Fitting, Seeds
-from lacunet.learning.em.start import CptRows, maximise, random_cells
+from lacunet.learning.em.start import maximise, random_cells
 from lacunet.learning.learn import learn
 from lacunet.learning.plan import (
     Ended,

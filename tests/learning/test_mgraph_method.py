@@ -17,7 +17,8 @@ from lacunet.learning.pseudo_counts import PseudoCounts
 from lacunet.learning.result import Interrupted
 from lacunet.missingness.errors import MissingnessGraphError, NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from manifest_laws import random_cpt, random_model
 from road import Task, learned_by

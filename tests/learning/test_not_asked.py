@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import lacunet as lc
 from enumeration import joint
 from lacunet.inference.sampling import sample_codes
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 
 METHODS = ("em", "direct-mcar", "direct-mar", "factored-mcar", "factored-mar", "listwise", "auto")
 RULES = ("Smoked=no", "Smoked=no or Age=young", "not (Age=old and Smoked=yes)", "Age!=middle")
@@ -240,6 +240,17 @@ def test_rows_that_a_rule_decides_have_no_effective_size(method: str) -> None:
     result = lc.learn(network, rows, method, intervals=True)
     assert result.families["Now"].effective_size == 0  # nobody who smoked says more
     assert result.families["Now"].effective == "0"
+
+
+@pytest.mark.parametrize("method", ["em", "direct-mar", "factored-mar"])
+def test_of_a_cpt_row_with_structural_zeros_the_answer_is_as_sure_as_the_entry(
+    method: str,
+) -> None:
+    network = survey("Smoked=no")
+    rows = table_of(network, np.random.default_rng(4), 3_000)
+    result = lc.learn(network, rows, method, intervals=True)
+    answer = result.query("Now", {"Smoked": "yes", "Age": "old"})
+    np.testing.assert_allclose(answer.interval, result.interval("Now")[1, 2], rtol=0, atol=1e-12)
 
 
 def test_what_a_rule_excludes_is_no_pseudo_count_against_the_rows() -> None:

@@ -68,9 +68,9 @@ def test_groups_take_half_of_the_time_and_leave_the_rest_to_em(
     needs = Deletion("factored").plan(ASIA, Held(table).look()).needs()
     now, grouped = [0.0], statistics.count_in_groups
 
-    def in_a_second(*given: Any) -> Any:
+    def in_a_second(**given: Any) -> Any:
         now[0] += 1
-        return grouped(*given)
+        return grouped(**given)
 
     monkeypatch.setattr(statistics, "count_in_groups", in_a_second)
     parts = {(asked.given, asked.hidden, asked.whole) for asked in needs.groupings}
@@ -196,7 +196,7 @@ def test_em_takes_the_prior_that_its_start_has_learned(monkeypatch: pytest.Monke
         return learned(*given, **said)
 
     monkeypatch.setattr(pseudo_counts, "learn_pseudo_counts", once_more)
-    monkeypatch.setattr(em_stage, "engine_of", lambda *_: (_ for _ in ()).throw(OutOfTimeError))
+    monkeypatch.setattr(em_stage, "engine_of", lambda **_: (_ for _ in ()).throw(OutOfTimeError))
     lc.learn(ASIA, rows(3), "em", pseudo_counts="learn", time_limit=600.0)
     assert times[0] == 1
 

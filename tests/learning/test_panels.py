@@ -274,6 +274,10 @@ def test_a_hidden_state_is_put_in_one_order_in_all_waves() -> None:
 
 BAD: list[tuple[dict[str, Any], str, str]] = [
     ({"wave": ["0", "zwei", "1"]}, "H[t-1] -> H[t]", "row 2: 'zwei' in the column 'wave'"),
+    ({"wave": [0, 1.5, 1]}, "H[t-1] -> H[t]", "row 2: '1.5' in the column 'wave'"),
+    ({"wave": [0, 10**30, 1]}, "H[t-1] -> H[t]", f"row 2: '{10**30}' in the column 'wave'"),
+    ({"wave": [0, float("inf"), 1]}, "H[t-1] -> H[t]", "row 2: 'inf' in the column 'wave'"),
+    ({"wave": [0, 20_000, 1]}, "H[t-1] -> H[t]", "0 to 20,000"),
     ({"wave": [0, None, 1]}, "H[t-1] -> H[t]", "row 2: the column 'wave' is empty"),
     ({"wave": [0, 0, 1], "who": [1, 1, 2]}, "H[t-1] -> H[t]", "unit '1' is in wave 0 twice"),
     ({}, "H[t] -> H[t-1]", "goes back in time"),
@@ -285,6 +289,11 @@ BAD: list[tuple[dict[str, Any], str, str]] = [
     ({}, "H[9] -> H[t]", "in none of the waves"),
     ({}, "Z -> H[t]", "'Z' of unit '1' is 'f' here and 'm' in"),
     ({}, "H[t-1] -> Z", "the parent is in any wave"),
+    ({}, "H[t-2] -> H[t]", "H[t-2] -> H[t] holds in none of the 2 waves"),
+    ({}, "H[t] -> H[t]", "form a cycle: 'H[0]'"),
+    ({}, "Q[t-1] -> Q[t]", "'Q'"),
+    ({"who": [1, None, 2]}, "H[t-1] -> H[t]", "row 2: the column 'who' is empty"),
+    ({"who": [], "wave": [], "H": [], "S": [], "Z": []}, "H[t-1] -> H[t]", "has no rows"),
 ]
 
 
@@ -295,6 +304,75 @@ def test_what_is_wrong_is_named(columns: dict[str, Any], edges: str, words: str)
     with pytest.raises(LacunetError) as refused:
         lacunet.learn(edges, of_units(rows))
     assert words in str(refused.value)
+
+
+BAD_GRAPHS = [
+    ("H[t-1] -> R[Q[t]]", "Q[t]"),
+    ("R[H[t]] <= R[H[t+1]]", "R[H[t+1]]"),
+    ("H[t] -> R[H[t-1]]", "goes back in time"),
+    ("R[H[t]] <= R[H[t]]", "in none of the 5 waves"),
+]
+
+
+@pytest.mark.parametrize(("graph", "words"), BAD_GRAPHS)
+def test_a_missingness_graph_that_is_wrong_is_named(graph: str, words: str) -> None:
+    data = of_units(long_rows(12))
+    with pytest.raises(LacunetError) as refused:
+        lacunet.learn("H[t-1] -> H[t] -> S[t]", data, "em", missingness=graph)
+    assert words in str(refused.value)
+
+
+def test_what_is_asked_of_a_panel_is_named() -> None:
+    result = lacunet.learn("H[t-1] -> H[t] -> S[t]", of_units(long_rows(12)))
+    with pytest.raises(LacunetError, match=r"unroll\(10\)"):
+        result.query("H[9]")
+    with pytest.raises(LacunetError, match=r"H\[0\] to H\[4\]"):
+        result.query("H")
+    with pytest.raises(LacunetError, match="10,000"):
+        result.unroll(10**7)
+    rows = {"who": [1], "wave": [9], "H": ["a"], "S": ["n"]}
+    with pytest.raises(LacunetError, match="from 9 to 9"):
+        result.predict(of_units(rows), "H[3]")
+    with pytest.raises(LacunetError, match="both name the column 'who'"):
+        lacunet.learn("H[t-1] -> H[t]", Data(rows, unit="who", time="who"))
+
+
+@pytest.mark.filterwarnings("ignore:no variable has the value 9")
+@pytest.mark.parametrize(
+    ("others", "options"),
+    [
+        (["9", None], {"missing": [9]}),
+        (["9", "8"], {"missing": {"Z": [9, 8]}}),
+        (["M"], {"codes": {"Z": {"M": "m", "F": "f"}}}),
+    ],
+)
+def test_codes_of_what_is_the_same_in_all_waves_do_not_contradict_it(
+    others: list[Any], options: dict[str, Any]
+) -> None:
+    rows = long_rows(13)
+    rng = np.random.default_rng(13)
+    coded: list[Any] = []
+    for value in rows["Z"]:
+        other = others[rng.integers(len(others))]
+        other = other.lower() if other == "M" and value == "m" else other
+        is_shown = rng.random() < 0.7 or (other == "M" and value == "f")
+        coded.append(value if is_shown else other)
+    # Each unit shows its value in some wave.
+    shown = {who for who, z in zip(rows["who"], coded, strict=True) if z in ("m", "f", "M", "F")}
+    coded = [
+        z if who in shown else c for who, z, c in zip(rows["who"], rows["Z"], coded, strict=True)
+    ]
+    expected = lacunet.learn(TEMPLATE, of_units(rows)).cpt("H[2]").table
+    result = lacunet.learn(TEMPLATE, of_units({**rows, "Z": coded}, **options))
+    np.testing.assert_allclose(result.cpt("H[2]").table, expected, atol=1e-12)
+
+
+def test_absent_is_said_of_a_variable_in_all_waves() -> None:
+    shape = lacunet.NoisyOr(absent={"S": "n", "H": "a"})
+    rows = long_rows(14)
+    rows["H"] = ["a" if h == "c" else h for h in rows["H"]]
+    result = lacunet.learn("H[t-1] -> H[t] -> S[t]", of_units(rows), shapes={"S": shape})
+    assert [p.name for p in result.parameters("S[3]").parameters] == ["leak", "link from H[3]=b"]
 
 
 def test_a_template_needs_units_and_waves() -> None:

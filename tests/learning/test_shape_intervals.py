@@ -194,19 +194,60 @@ def test_links_and_odds_ratios_have_intervals(method: str) -> None:
         assert by_value == [one.value for one in told]
 
 
-def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table() -> None:
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+def test_the_bic_of_a_full_table_is_that_of_learning_it(
+    name: str, missing: float, tmp_path: Path
+) -> None:
+    network = NETWORKS[name].with_tables(None)
+    table = encoded(NETWORKS[name], 500, missing, 9)
+    shaped = lc.learn(network, table, "em", intervals=True)
+    logs, parameters = [], []
+    for of_shape in (network, network.with_shapes({})):
+        end = lc.learn(of_shape, table, lc.EM(tolerance=1e-9), pseudo_counts=0)
+        assert end.ended is not None
+        logs.append(end.ended.log_likelihood)
+        parameters.append(of_shape.free_parameters)
+    expected = 2 * (logs[0] - logs[1]) + (parameters[1] - parameters[0]) * np.log(500)
+    told = shaped.parameters("Y")
+    assert told.bic_gain == pytest.approx(expected, abs=0.02)
+    assert told.full_parameters == parameters[1] - parameters[0] + len(told.parameters)
+    if not missing:
+        counted = lc.learn(network, table, "direct-mcar", intervals=True)
+        assert counted.parameters("Y").bic_gain == pytest.approx(expected, abs=0.02)
+    shaped.write(tmp_path / "result.json")
+    assert lc.read_result(tmp_path / "result.json").parameters("Y").bic_gain == told.bic_gain
+    assert lc.learn(network, table, "em").parameters("Y").bic_gain is None
+
+
+@pytest.mark.parametrize("method", ["em", "auto", "direct-mcar", "listwise"])
+def test_the_interval_of_an_odds_ratio_is_that_of_a_two_by_two_table(method: str) -> None:
     counts = np.array([[30, 10], [20, 40]])
     cells = np.repeat([[0, 0], [0, 1], [1, 0], [1, 1]], counts.ravel(), axis=0)
     states = {"A": TWO, "Y": TWO}
     network = Network(states, {"Y": ["A"]}).with_shapes({"Y": "logistic"})
     table = EncodedTable({"A": 2, "Y": 2}, dict(zip("AY", cells.T.astype(np.uint8), strict=True)))
-    result = lc.learn(network, table, "em", intervals=True, pseudo_counts=0)
+    result = lc.learn(network, table, method, intervals=True, pseudo_counts=0)
     ratio = shape_parameters(result.network, "Y", uncertainty_of(result).covariance).parameters[1]
     error = np.sqrt((1 / counts).sum())  # Woolf (1955)
     assert ratio.value == pytest.approx(6.0, rel=1e-6)
     assert ratio.interval is not None
     ends = 6.0 * np.exp(np.array([-1.959964, 1.959964]) * error)
     np.testing.assert_allclose(ratio.interval, ends, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize("method", ["direct-mcar", "listwise", "auto"])
+def test_counted_rows_are_known_as_well_as_from_em(name: str, method: str) -> None:
+    network = NETWORKS[name]
+    table = encoded(network, 250, 0.0, 8)
+    counted, by_em = (
+        lc.learn(network.with_tables(None), table, way, intervals=True) for way in (method, "em")
+    )
+    np.testing.assert_allclose(counted.interval("Y"), by_em.interval("Y"), atol=2e-4)
+    question = "A | Y=" + network.states("Y")[-1]
+    ours, theirs = (result.query(question).interval for result in (counted, by_em))
+    np.testing.assert_allclose(ours, theirs, atol=5e-4)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -221,3 +262,42 @@ def test_few_rows_without_a_prior_have_intervals(name: str, seed: int) -> None:
     assert (interval[..., 0] <= entries).all()
     assert (entries <= interval[..., 1]).all()
     assert np.isfinite(result.query("Y").interval).all()
+
+
+def test_a_wrong_shape_has_the_higher_bic() -> None:
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 2, (2, 1000))
+    y = a ^ b ^ (rng.random(1000) < 0.1)
+    rows = {
+        name: [TWO[code] for code in codes] for name, codes in zip("ABY", (a, b, y), strict=True)
+    }
+    for shape in ("noisy-or", "logistic"):
+        result = lc.learn("A, B -> Y", rows, "em", shapes={"Y": shape}, intervals=True)
+        gain = result.parameters("Y").bic_gain
+        assert gain is not None
+        assert gain < -100
+        assert "lower by" in str(result.parameters("Y"))
+
+
+def test_a_latent_variable_of_one_state_has_no_parameters() -> None:
+    rng = np.random.default_rng(2)
+    rows = {name: rng.choice(TWO, 60).tolist() for name in "ABCDX"}
+    edges = "X -> K; K -> A; K -> B; K -> C; K -> D"
+    data = lc.Data(rows, latent={"K": range(1, 3)})
+    result = lc.learn(edges, data, shapes={"K": "logistic"})
+    assert result.alternatives is not None
+    for alternative in result.alternatives:
+        assert "P(K" in str(alternative)
+    with pytest.raises(lc.LacunetError, match="'K'"):
+        result.alternatives[1].parameters("K")
+    assert result.alternatives[2].parameters("K").shape == "logistic"
+
+
+def test_a_fixed_cpt_is_shown_as_it_was_given() -> None:
+    rows = {"A": ["no", "yes"] * 20, "B": ["no", "no", "yes", "yes"] * 10}
+    known = lc.Fixed([[0.5, 0.5], [0.2, 0.8]])
+    result = lc.learn("A -> B", rows, "em", shapes={"B": known}, intervals=True)
+    assert "it was given" in str(result)
+    assert result.families["B"].effective == "-"
+    assert result.parameters("B").parameters == ()
+    np.testing.assert_array_equal(result.interval("B")[..., 0], result.interval("B")[..., 1])

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import lacunet as lc
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 
 WAVES = 4
 STATES = ("a", "b", "c")

@@ -12,7 +12,8 @@ from lacunet.learning.learn import learn
 from lacunet.missingness.errors import MissingnessGraphError, without_mechanism
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.graph_text import parse_statements
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism, Node
 from strategies import networks
 

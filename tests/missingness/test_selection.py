@@ -16,8 +16,9 @@ from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.engine import Engine, engine_of
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.em import EM
-from lacunet.learning.em.start import CptRows, random_cells
+from lacunet.learning.em.start import random_cells
 from lacunet.learning.learn import learn
 from lacunet.missingness.augmented_network import augment
 from lacunet.missingness.errors import MissingnessGraphError

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats import lacunet_json
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 
 SHARES = {name: [1 / RAIN.cardinality(name)] * RAIN.cardinality(name) for name in RAIN.variables}
 EMPTY = Network(RAIN.states_of, {}, SHARES)
@@ -35,6 +37,25 @@ def test_replicates_survive_json_pickling_other_parameters_and_codes() -> None:
     again = read(lacunet_json.render(coded))
     assert coded.bootstrap == again.bootstrap
     assert [one.codes_of for one in again.bootstrap or ()] == [coded.codes_of] * 2
+
+
+def test_replicates_of_a_column_that_is_cut_and_not_asked_of_everybody_survive_json() -> None:
+    rng = np.random.default_rng(1)
+    smokes = rng.choice(["no", "yes"], 400)
+    number = [str(rng.poisson(9)) if one == "yes" else None for one in smokes]
+    rows = lc.Data(
+        {"Smokes": smokes.tolist(), "PerDay": number},
+        bins={"PerDay": 3},
+        not_asked={"PerDay": "Smokes=no"},
+    )
+    network = lc.learn_structure(rows, strengths=20, rng=0).network
+    again = read(lacunet_json.render(network))
+    assert again.bootstrap is not None
+    assert len(again.bootstrap) == 20
+    for here, there in zip(network.bootstrap or (), again.bootstrap, strict=True):
+        assert here.parents_of == there.parents_of
+        np.testing.assert_array_equal(here.cpt("PerDay").table, there.cpt("PerDay").table)
+    assert again.cuts_of == network.cuts_of
 
 
 def test_edges_that_were_learned_without_replicates_are_not_taken_for_known_ones() -> None:

@@ -11,7 +11,7 @@ from scipy import stats
 from lacunet.data.table import EncodedTable
 from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import Entry, UnknownNetworkError, catalogue, example
-from lacunet.network.network import Cpt
+from lacunet.network.cpt import Cpt
 
 
 @pytest.mark.parametrize("entry", catalogue(), ids=lambda entry: entry.name)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 
 from examples import RAIN
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 AB = {"A": ["0", "1"], "B": ["0", "1", "2"]}

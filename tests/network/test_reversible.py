@@ -9,10 +9,11 @@ import pytest
 
 import lacunet as lc
 from examples import RAIN
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats import lacunet_json
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 
 LOOSE = RAIN.with_reversible([("Wet", "Rain"), ("Rain", "Sprinkler")])
 

@@ -16,7 +16,8 @@ from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
 import lacunet as lc
-from lacunet.network.network import FloatArray, Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Network
 from lacunet.network.shapes.shape import Shaped
 from lacunet.network.shapes.shape_names import SHAPES, shape_as_json, shape_from_json, shape_named
 
@@ -363,6 +364,8 @@ REFUSED: list[tuple[Any, tuple[tuple[str, ...], ...], str]] = [
     ("noisy-or", (("no", "none"), TWO), "more than one"),
     ("noisy-or", (TWO, OTHERS), r"lc.NoisyOr\(absent="),
     (lc.NoisyOr({"P0": "off"}), (TWO, TWO), "'off'"),
+    (lc.NoisyOr({"P9": "no"}), (TWO, TWO), "'P9'"),
+    (lc.Fixed([[float("nan"), 0.5], [0.5, 0.5]]), (TWO, TWO), "'Y'"),
     ("noisy-max", (TWO, ("some", "none", "much")), "between"),
     ("noisy-or", ((TWO,) * 22), "'Y'"),
     ("logistic", ((TWO,) * 22), "'Y'"),
@@ -382,6 +385,19 @@ def test_what_a_cpt_cannot_be_is_refused(
     network = Network(dict(zip(names, states, strict=True)), {"Y": names[:-1]})
     with pytest.raises(NetworkError, match=words):
         network.with_shapes({"Y": shape})
+
+
+@pytest.mark.parametrize("shapes", ["noisy-or", ["noisy-or"], {"Q": "noisy-or"}, {"B": None}])
+def test_shapes_in_another_form_are_refused(shapes: Any) -> None:
+    rows = {"A": ["no", "yes"], "B": ["no", "yes"]}
+    with pytest.raises(NetworkError, match=r"shapes=|'Q'|None"):
+        lc.learn("A -> B", rows, shapes=shapes)
+
+
+def test_tied_cpts_have_one_shape() -> None:
+    network = Network(dict.fromkeys("ABC", TWO), {"B": ["A"], "C": ["A"]}).with_ties([["B", "C"]])
+    with pytest.raises(NetworkError, match=r"'C' and 'B'|'B' and 'C'"):
+        network.with_shapes({"B": "noisy-or", "C": "logistic"})
 
 
 def test_em_starts_a_cpt_with_a_shape_without_a_lattice() -> None:

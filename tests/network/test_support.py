@@ -13,11 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lacunet as lc
+from lacunet.network.cpt import Cpt
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats import bif, lacunet_json, xdsl
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source
 from lacunet.network.mechanisms import Mechanisms, with_nodes
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.network.network import Network
 from strategies import networks
 
 WET = Network(

@@ -69,6 +69,25 @@ def test_a_shape_is_shown_with_its_parameters(browser: Any, tmp_path: Path) -> N
     assert "P(Fever | Flu) as noisy-or: probabilities" in str(learned)
 
 
+def test_parameters_of_a_result_have_intervals_and_the_bic_of_the_table(
+    browser: Any, tmp_path: Path
+) -> None:
+    states = {name: ["no", "yes"] for name in ("Flu", "Cold", "Fever")}
+    rows = {name: ["no", "yes", "yes", "no", "no"] * 20 for name in states}
+    rows["Cold"] = ["no", "no", "yes", "yes"] * 25
+    network = Network(states, {"Fever": ["Flu", "Cold"]}).with_shapes({"Fever": "logistic"})
+    result = lc.learn(network, rows, "em", intervals=True)
+    first = result.parameters("Fever").parameters[0]
+    assert first.interval is not None
+    result.report(tmp_path / "page.html")
+    with Opened(browser, tmp_path / "page.html", after="#Fever") as opened:
+        text = opened.page.inner_text("#panel")
+        low, high = first.interval
+        assert f"{first.name} {first.value:.3g} ({low:.3g} to {high:.3g})" in text
+        assert result.parameters("Fever").beside_table in text
+        assert opened.faults == []
+
+
 def test_rows_that_a_rule_fixes_are_one_line(browser: Any, tmp_path: Path) -> None:
     states = {"Smoked": ["never", "once", "often"], "Now": ["not_asked", "no", "yes"]}
     rows = {"Smoked": ["never", "once", "often"] * 30, "Now": [None, "no", "yes"] * 30}

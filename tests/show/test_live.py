@@ -199,6 +199,75 @@ def test_what_would_move_a_state_is_what_query_says(browser: Any, asia: Path) ->
         assert opened.faults == []
 
 
+SHOWN = "smoke -> R[lung]; smoke -> R[dysp]; R[asia]; R[either]"
+
+
+def compared_intervals(opened: Opened, result: lc.Result, evidence: dict[str, str]) -> int:
+    """How many variables have intervals, after all were held against those of queries."""
+    opened.page.wait_for_selector("html[data-hatched=yes]")
+    opened.ask(evidence)
+    low, high = opened.numbers("low"), opened.numbers("high")
+    number = 0
+    for name in result.network.variables:
+        if name not in evidence and low[name]:
+            ends = np.stack([[*low[name].values()], [*high[name].values()]], -1)
+            expected = result.query(name, evidence).interval
+            np.testing.assert_allclose(ends, expected, rtol=0, atol=2e-5)
+            number += 1
+    return number
+
+
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
+@pytest.mark.parametrize(
+    ("method", "missingness"),
+    [("em", None), ("direct-mcar", None), ("factored-mar", None), ("mgraph", SHOWN)],
+)
+def test_intervals_given_evidence_are_those_of_query(
+    browser: Any, tmp_path: Path, method: str, missingness: str | None
+) -> None:
+    network = lc.example("asia")
+    rows = lc.simulate(network, 800, lc.MAR(0.3), rng=3).table
+    options: dict[str, Any] = {} if missingness is None else {"missingness": missingness}
+    result = lc.learn(network, rows, method, intervals=True, **options)
+    write_page(tmp_path / "net.html", learned_page(result, level=0.95))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        for evidence in ({"dysp": "yes"}, {"xray": "yes", "smoke": "no"}):
+            assert compared_intervals(opened, result, evidence) == 8 - len(evidence)
+        assert opened.faults == []
+
+
+@pytest.mark.filterwarnings("ignore:.*rests on CPT rows")
+def test_intervals_given_evidence_allow_for_rules_and_for_cpt_rows_without_data(
+    browser: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(6)
+    smokes = rng.choice(["no", "yes"], 300)
+    rows = {
+        "Smokes": smokes.tolist(),
+        "PerDay": [str(rng.poisson(9)) if one == "yes" else None for one in smokes],
+        "Ill": [None if rng.random() < 0.3 else str(rng.random() < 0.4) for _ in smokes],
+        "Age": ["old"] * 300,
+        "Test": [None if rng.random() < 0.2 else str(rng.random() < 0.4) for _ in smokes],
+    }
+    data = lc.Data(
+        rows,
+        bins={"PerDay": 3},
+        not_asked={"PerDay": "Smokes=no"},
+        states={"Age": ["young", "old"]},
+    )
+    network = lc.Network.from_data(data, "Smokes -> PerDay; Smokes -> Ill; Ill, Age -> Test")
+    result = lc.learn(network, data, "em", intervals=True)
+    write_page(tmp_path / "net.html", learned_page(result, level=0.95))
+    with Opened(browser, tmp_path / "net.html") as opened:
+        assert compared_intervals(opened, result, {"Ill": "True", "Age": "old"}) == 3
+        assert compared_intervals(opened, result, {"Smokes": "yes", "Age": "old"}) == 3
+        # Nobody is young: what follows for the test rests on no row.
+        assert compared_intervals(opened, result, {"Age": "young"}) == 4
+        assert compared_intervals(opened, result, {"Ill": "True"}) == 4
+        assert opened.page.locator("#sure").is_hidden()
+        assert opened.faults == []
+
+
 def test_a_card_stays_where_it_was_put(browser: Any, asia: Path) -> None:
     corner = "e => [e.style.left, e.style.top].map(parseFloat)"
     card = ".card:has(> .head[title^='xray'])"

@@ -668,6 +668,11 @@ def test_the_summary_has_each_cpt_with_its_intervals_ties_and_shapes(folder: Pat
         head, fever_cpt = found["cpts"]
         assert (head["title"], head["tied"], head["shape"]) == ("P(Flu)", ["Cold"], "")
         assert (fever_cpt["tied"], fever_cpt["shape"]) == ([], "noisy-or")
+        told = learned.parameters("Fever", 0.9)
+        names = [name for name, _ in fever_cpt["parameters"]["parameters"]]
+        assert names == [parameter.name for parameter in told.parameters]
+        assert fever_cpt["parameters"]["beside"] == told.beside_table
+        assert head["parameters"] is None
         expected = learned.interval("Fever", 0.9)
         given, row, ends = fever_cpt["rows"][1]
         assert given == [learned.network.states("Flu")[0], learned.network.states("Cold")[1]]

@@ -449,6 +449,31 @@ def test_a_rule_is_part_of_the_graph_and_is_taken_with_its_arrows(
             assert page.inner_text("#category") == "MNAR"
 
 
+def test_arrows_are_proposed_where_a_number_was_not_asked_of_everybody(
+    browser: Any, tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(1)
+    lines = ["Smoked,PerDay,Ill"]
+    for _ in range(400):
+        smoked, ill = rng.random() < 0.5, rng.choice(["no", "yes", ""])
+        lines.append(f"{'yes' if smoked else 'no'},{rng.poisson(12) if smoked else ''},{ill}")
+    (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n")
+    with served(tmp_path) as server:
+        project = Project(data="rows.csv", bins={"PerDay": "3"}, graph="Smoked; PerDay; Ill")
+        server.studio.store.save(project, 0)
+        with opened(browser, server, "#states") as page:
+            page.click("#find-skips")
+            draw(page, "[data-skip=PerDay]")
+            page.wait_for_selector("[data-column=PerDay] td:has-text('not asked')")
+            page.click("#to-graph")
+            # The rule says why PerDay is empty, so nothing else has to.
+            page.wait_for_selector("#verdicts:has-text('Ill has missing values')")
+            page.click("#structure")
+            page.wait_for_selector("#proposed:has-text('The data speak for')", timeout=60_000)
+            assert not page.is_visible("#trouble")
+            assert "Smoked -> PerDay" in page.input_value("#text")
+
+
 def test_changes_are_undone_and_come_back(browser: Any, tmp_path: Path) -> None:
     (tmp_path / "rows.csv").write_text(SMOKERS)
     with served(tmp_path) as server:
@@ -578,12 +603,16 @@ def test_an_example_in_an_empty_folder_leads_to_an_answer(browser: Any, tmp_path
         page.wait_for_selector("#table-facts .tile")
         for step in ("table", "states", "graph"):
             page.click(f"#{step} .go")
+        # Who goes on before the result is told of sees it all the same.
+        delayed = "**/state"
         page.click("#learn-now")
         page.wait_for_selector("html[data-job=running]")
+        page.route(delayed, lambda route: (page.wait_for_timeout(1_000), route.continue_()))
         page.wait_for_selector("html[data-job=done]", timeout=120_000)
         page.click("#job .go")
         frame = page.frame_locator("#asked-page")
         frame.locator('[data-variable="Test"][data-state="positive"]').click()
+        page.unroute(delayed)
         shown = page.locator("[data-answer=Disease] [data-state=yes] td")
         shown.first.wait_for()
         low, high = map(float, shown.all_inner_texts()[1].split("–"))

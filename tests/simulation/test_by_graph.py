@@ -21,8 +21,9 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.learn_missingness import learn_missingness
 from lacunet.missingness.mechanism_cpts import Missingness, Parent, parameters
 from lacunet.missingness.separation.mixed import HiddenCause
+from lacunet.network.cpt import Cpt
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.network.nodes import Mechanism
 from lacunet.simulation.at_random import MCAR
 from lacunet.simulation.by_graph import MissingByGraph, read_missingness

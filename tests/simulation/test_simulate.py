@@ -26,8 +26,9 @@ from lacunet.inference.sampling import SimulationError, sample_codes
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness
+from lacunet.network.errors import NetworkError
 from lacunet.network.labelled_tables import Library
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 from lacunet.show.simulation_text import simulation_as_text
 from lacunet.simulation.at_random import MAR, MCAR, InformedMAR, Missing
 from lacunet.simulation.by_graph import MissingByGraph

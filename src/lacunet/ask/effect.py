@@ -388,13 +388,13 @@ def _asked(
     warn_of_undirected(network, [do])
     unknown = np.full((len(states), len(outcomes)), np.nan)
     return Effect(
-        target,
-        do,
-        given,
-        outcomes,
-        states,
-        base,
-        unknown,
+        target=target,
+        cause=do,
+        given=given,
+        outcomes=outcomes,
+        states=states,
+        reference=base,
+        probabilities=unknown,
         level=as_level(level),
         outcome=compared,
     )

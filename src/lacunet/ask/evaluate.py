@@ -252,7 +252,9 @@ def fit(network: Network, table: EncodedTable, memory: Memory = None) -> DataFit
         return DataFit(minus_infinity, nan, number, table.total)
     mean = float(weights @ logs / weights.sum())
     squares = weights**2 if table.copies is None else table.copies.squares
-    spread = float(squares @ np.square(logs - mean)) * number / (number - 1) if number > 1 else nan
+    spread = nan
+    if number > 1:
+        spread = float(squares @ np.square(logs - mean)) * number / (number - 1)
     return DataFit(mean, sqrt(spread) / table.total, number, table.total)
 
 

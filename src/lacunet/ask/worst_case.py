@@ -244,13 +244,13 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     choices = possible.sum(axis=others, keepdims=True)
     is_decided = (choices == 1) | (~possible & (choices > 0))
     return WorstCase(
-        conditional(", ".join(target), given),
-        scope,
-        tuple(map(network.states, scope)),
-        np.where(is_decided, possible, low),
-        np.where(is_decided, possible, high),
-        np.where(is_decided, 0.0, low_error),
-        np.where(is_decided, 0.0, high_error),
+        title=conditional(", ".join(target), given),
+        scope=scope,
+        states=tuple(map(network.states, scope)),
+        low=np.where(is_decided, possible, low),
+        high=np.where(is_decided, possible, high),
+        low_error=np.where(is_decided, 0.0, low_error),
+        high_error=np.where(is_decided, 0.0, high_error),
     )
 
 

@@ -36,6 +36,7 @@ def run(options: Namespace) -> None:
     from lacunet.ask.evaluate import data_fit, evaluate
     from lacunet.network.formats.files import read_network
     from lacunet.show.evaluation_text import evaluation_as_data, evaluation_as_text, fit_as_text
+    from lacunet.text_tables import fitting
 
     if options.learned is not None and is_data_name(options.learned):
         options.data = [options.learned, *(options.data or [])]
@@ -46,7 +47,8 @@ def run(options: Namespace) -> None:
     truth = read_network(options.truth)
     if options.learned is None:
         fit = data_fit(truth, test, options.memory)
-        print(json.dumps(evaluation_as_data(fit)) if options.json else fit_as_text(fit))
+        print(json.dumps(evaluation_as_data(fit)) if options.json else fitting(fit_as_text(fit)))
         return
     scores = evaluate(truth, read_network(options.learned), test, memory=options.memory)
-    print(json.dumps(evaluation_as_data(scores)) if options.json else evaluation_as_text(scores))
+    text = evaluation_as_text(scores)
+    print(json.dumps(evaluation_as_data(scores)) if options.json else fitting(text))

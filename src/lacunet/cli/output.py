@@ -75,7 +75,9 @@ def _strings(value: object) -> list[str]:
     """The strings in the value of an argument, those that a query quotes too."""
     if isinstance(value, str):
         return [value, *re.findall(r"'([^']+)'", value)] if " " in value else [value]
-    return [word for word in value if isinstance(word, str)] if isinstance(value, list) else []
+    if isinstance(value, list):
+        return [word for word in value if isinstance(word, str)]
+    return []
 
 
 def _named(word: str) -> list[str]:

@@ -69,11 +69,11 @@ def run(options: Namespace) -> None:
 def _as_text(answer: Answer) -> str:
     """An answer for people: one line for each configuration."""
     from lacunet.inference.answer import labelled
-    from lacunet.text_tables import TextTable
+    from lacunet.text_tables import TextTable, fitting
 
     shown = labelled(answer)
     table = TextTable(*shown.cells(), left=len(answer.variables))
-    return "\n".join([f"{answer.title}\n\n{table}", *shown.legend])
+    return "\n".join([f"{fitting(answer.title)}\n\n{table}", *shown.legend])
 
 
 def _as_data(asked: AskedQuery, answer: Answer) -> dict[str, Any]:

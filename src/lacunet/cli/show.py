@@ -16,7 +16,8 @@ from lacunet.text_tables import TextTable
 if TYPE_CHECKING:
     from lacunet.learning.result import Result
     from lacunet.network.catalogue import Entry
-    from lacunet.network.network import Cpt, Network
+    from lacunet.network.cpt import Cpt
+    from lacunet.network.network import Network
 
 HELP = "print a network or a result, a CPT, or the bundled networks"
 EXAMPLE = """examples:

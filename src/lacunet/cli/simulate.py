@@ -146,6 +146,9 @@ def _draw_twin(options: Namespace) -> None:
     frame = read_learned(options.network).sample(
         options.rows, missing=missing, rng=np.random.default_rng(options.seed), library="pyarrow"
     )
+    if not options.output:
+        deliver_rows([(0, frame)], (), as_json=options.json)
+        return
     write_arrow(frame, options.output)
     data = twin_as_data(frame)
     print(json.dumps(data) if options.json else simulation_as_text(data))

@@ -103,11 +103,7 @@ def run(options: Namespace) -> int:
         missingness=missingness,
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
-        required="; ".join(options.required),
-        forbidden="; ".join(options.forbidden),
-        keep_pairs=tuple(options.keep_pairs),
-        **options_for(options, "tiers max_parents method score strengths"),
-        **options_for(options, "pseudo_counts time_limit memory"),
+        **_arguments(options),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))
@@ -127,6 +123,17 @@ def run(options: Namespace) -> int:
     return 130 if learned.ended == "interrupted" else 0
 
 
+def _arguments(options: Namespace) -> dict[str, Any]:
+    """What `lacunet.learn_structure` takes for either purpose; it refuses what is for the other."""
+    return {
+        "required": "; ".join(options.required),
+        "forbidden": "; ".join(options.forbidden),
+        "keep_pairs": tuple(options.keep_pairs),
+        **options_for(options, "tiers max_parents method score strengths"),
+        **options_for(options, "pseudo_counts time_limit memory"),
+    }
+
+
 def _learn_for_imputation(options: Namespace, data: Data) -> int:
     """Learn a dense network, write it, and say how it was learned."""
     import numpy as np
@@ -135,18 +142,13 @@ def _learn_for_imputation(options: Namespace, data: Data) -> int:
 
     if options.output and not options.output.lower().endswith(ENDINGS):
         options.usage_error("a network for imputation is written to a .json file")
-    missingness = None if options.missingness == "none" else options.missingness
-    model: Any = learn_structure(
+    model = learn_structure(
         data,
         purpose="imputation",
-        keep_pairs=tuple(options.keep_pairs),
-        missingness=missingness,
-        required="; ".join(options.required),
-        forbidden="; ".join(options.forbidden),
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
-        **options_for(options, "tiers max_parents method score strengths"),
-        **options_for(options, "pseudo_counts time_limit memory"),
+        **_arguments(options),
+        **options_for(options, "missingness"),
     )
 
     def write() -> None:

@@ -57,7 +57,9 @@ def number(text: str, kind: Callable[[str], Number], low: float, high: float, wh
 
 def pseudo_counts(text: str) -> float | str:
     """What is added to each cell of a CPT, or that it is to be learned."""
-    return text if text == "learn" else number(text, float, 0, inf, "a number from 0, or 'learn'")
+    if text == "learn":
+        return text
+    return number(text, float, 0, inf, "a number from 0, or 'learn'")
 
 
 def rows_of_experts(text: str) -> float:

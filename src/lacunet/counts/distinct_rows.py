@@ -169,6 +169,8 @@ class EqualRows:
             size + 1 + len(table.sets_of.get(name, ()))
             for name, size in table.cardinality_of.items()
         ]
+
+        # The design, and what a copy weighs, as numbers of the values that occur.
         design = table.design
         numbers = list[FloatArray]()
         if design is not None:
@@ -186,6 +188,7 @@ class EqualRows:
             values, code = np.unique(each, return_inverse=True)
             columns.append(code)
             radices.append(len(values))
+
         group, member = group_equal(columns, radices, table.rows)
         tally = Tally.of(table, group, len(member))
         distinct = EncodedTable(

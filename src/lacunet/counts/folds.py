@@ -77,7 +77,9 @@ class Folds:
         if not self.lone:
             return ()
         strata = counted(self.lone, "stratum", "strata")
-        freedom = "degree of freedom is" if self.degrees == 1 else "degrees of freedom are"
+        freedom = "degrees of freedom are"
+        if self.degrees == 1:
+            freedom = "degree of freedom is"
         return (
             f"intervals leave out {strata} with one row whole; {self.degrees:g} {freedom} left "
             "for them: merge strata that are alike",

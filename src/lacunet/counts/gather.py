@@ -152,7 +152,9 @@ class Statistics:
     def counts_in_sample(self, family: Scope, number: int) -> Counts:
         """The counts of one family in one sample: 0 for all rows."""
         counts = self.counts[family]
-        return counts if self.folds is None else counts.sampled(self.folds.samples[number])
+        if self.folds is None:
+            return counts
+        return counts.sampled(self.folds.samples[number])
 
     def sample(self, number: int) -> Statistics:
         """What was counted in one sample: 0 for all rows.
@@ -278,6 +280,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if gathering.replicate is not None:
         table = table.replicated(gathering.replicate)
     table = table.scaled(gathering.scale)
+
     if needs.folds is not None and needs.folds.is_to_deal:
         dealing = Dealing.of(network, table, needs.folds)
         return Statistics(_all_rows(table), missing_of, {}, notes=notes, dealing=dealing)
@@ -285,6 +288,7 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     if needs.folds is not None:
         fold = (FOLD,)
         table = divide_rows(network, table, needs.folds)
+
     with_sets = table
     table = table.without_sets()  # what counts takes one of several states as missing
     reduced, grouped = _in_groups(gathering, table, progress)
@@ -311,6 +315,8 @@ def of_part(gathering: Gathering, table: EncodedTable, progress: Progress = sile
     )
     if needs.problems is None:
         return statistics
+
+    # What is counted until then stands where there is no time to compile the rows for EM.
     try:
         gathering.deadline.check()
         problems = compile_problems(
@@ -420,7 +426,9 @@ def _in_groups(
         if gathering.deadline.left < least:  # a closed form alone has none: it is the start of EM
             return reduced, grouped
         groups, group = group_rows(table, together[0].given)
-        mass = count_in_groups(table, groups, group, fold, whole=True) if fold else None
+        mass = None
+        if fold:
+            mass = count_in_groups(table, groups, group, fold, whole=True)
         for (_, hidden, whole), families in groupby(together, key=hidden_part):
             if gathering.deadline.left < least:
                 break

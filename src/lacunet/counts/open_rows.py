@@ -17,8 +17,9 @@ from lacunet.data.column_rules import with_data_codes, with_waves
 from lacunet.data.data import Data, as_data, class_names
 from lacunet.data.network_or_edges import network_beside
 from lacunet.limits import Memory, memory_budget
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.files import NetworkOrEdges
-from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.network.network import Network, Scope
 from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
@@ -69,10 +70,8 @@ class OpenRows:
         if not shapes and not tied and not isinstance(tied, bool):
             return self
         # "fixed" is to what was brought: the network of the rows has no CPTs.
-        asked = {
-            **shapes_in_waves(shapes, self.brought),
-            **with_ties_and_shapes(self.brought, (), shapes).shapes_of,
-        }
+        known = with_ties_and_shapes(self.brought, (), shapes).shapes_of
+        asked = {**shapes_in_waves(shapes, self.brought), **known}
         network = with_ties_and_shapes(self.network, tied, asked)
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 

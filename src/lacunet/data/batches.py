@@ -416,7 +416,9 @@ def _design(data: Data, placed: _PlacedPiece) -> Design | None:
     strata = _labels(data.strata, "strata", placed)
     clusters = _labels(data.cluster, "cluster", placed)
     if data.replicate_weights is None:
-        return None if strata is None and clusters is None else Design(strata, clusters)
+        if strata is None and clusters is None:
+            return None
+        return Design(strata, clusters)
     replicates = data.replicate_weights
     given = replicates.names or [replicates.columns]
     columns = [_numbers(each, "replicate_weights", data.decimal, placed) for each in given]

@@ -199,7 +199,9 @@ def _points(name: str, bins: Bins) -> tuple[float, ...] | None:
 
 def _kind_and_count(bins: Bins) -> tuple[str, Any]:
     """Whether intervals hold equally many rows or are equally wide, and how many, or which."""
-    return bins if isinstance(bins, tuple) and bins[:1] == ("width",) else ("rows", bins)
+    if isinstance(bins, tuple) and bins[:1] == ("width",):
+        return bins
+    return ("rows", bins)
 
 
 def _between(name: str, bins: Bins, numbers: FloatArray, weights: FloatArray) -> tuple[float, ...]:
@@ -326,7 +328,9 @@ def parse_bins(name: str, text: str) -> Bins:
     try:
         if text.startswith("width:"):
             return ("width", int(text[6:]))
-        return int(text) if text.strip().isdecimal() else [float(cut) for cut in text.split(",")]
+        if text.strip().isdecimal():
+            return int(text)
+        return [float(cut) for cut in text.split(",")]
     except ValueError:
         raise BinsError(
             f"column {name!r}: {text!r} is neither a number of intervals nor cut points.",

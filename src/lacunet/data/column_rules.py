@@ -232,7 +232,9 @@ def _may_be_asked(network: Network, name: str, bins: Any) -> bool:
         return is_auto
     if not is_auto and not isinstance(bins, Integral | tuple):
         return [*cuts] == [*bins]
-    count = INTERVALS if is_auto else bins[1] if isinstance(bins, tuple) else bins
+    count = bins[1] if isinstance(bins, tuple) else bins
+    if is_auto:
+        count = INTERVALS
     return (cuts[0], cuts[-1], len(cuts)) == (-np.inf, np.inf, int(count) + 1)
 
 
@@ -245,7 +247,9 @@ def _as_counted(ignored: Sequence[str]) -> str:
     python = ", ".join(f"{option}={name!r}" for option, name in named.items())
     shell = {option: name for option, name in named.items() if option != "squared_weight"}
     options = " ".join(f"--{option} {in_shell(name)}" for option, name in shell.items())
-    remark = "" if shell == named else "; the command line has none for squared weights"
+    remark = "; the command line has none for squared weights"
+    if shell == named:
+        remark = ""
     return f"if each row stands for several: lacunet.Data(..., {python}), {options}{remark}"
 
 

@@ -745,7 +745,9 @@ def _numbers_of_classes(latent: Mapping[Any, Any]) -> dict[str, tuple[int, ...]]
 
 def _range_in_words(numbers: Sequence[int]) -> str:
     """Numbers as they are said: one, or from the first to the last."""
-    return str(numbers[0]) if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]}"
+    if len(numbers) == 1:
+        return str(numbers[0])
+    return f"{numbers[0]} to {numbers[-1]}"
 
 
 def _missing(missing: Any) -> dict[str | None, tuple[object, ...]]:
@@ -868,7 +870,9 @@ def _in_words(value: Any) -> str:
     if isinstance(value, Network):
         return repr(value)
     if not isinstance(value, Mapping):
-        return ", ".join(map(str, value)) if isinstance(value, tuple) else _shown(value).strip("'")
+        if isinstance(value, tuple):
+            return ", ".join(map(str, value))
+        return _shown(value).strip("'")
     parts = []
     for name, meaning in value.items():
         listed_values = isinstance(meaning, tuple | list) and meaning[:1] != ("width",)

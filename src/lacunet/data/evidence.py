@@ -29,7 +29,8 @@ import numpy as np
 
 from lacunet.data.matching import is_null, known_matcher
 from lacunet.network.dates import ends_of, unit_of
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network
 from lacunet.network.spelling import number_of
 from lacunet.text import assigned, finite_number, first_of, listed
 
@@ -291,7 +292,9 @@ def _intervals_left(network: Network, name: str, sign: str, number: Decimal) -> 
         if starts_below != ends_below:
             nearest = sorted(cuts[1:-1], key=lambda border: abs(border - value))
             other = {">": ">=", "<=": "<"}.get(sign, sign)
-            example = assigned(name, f"{other}{nearest[0]:g}") if nearest else "another number"
+            example = "another number"
+            if nearest:
+                example = assigned(name, f"{other}{nearest[0]:g}")
             borders = [f"{border:g}" for border in cuts[1:-1]]
             raise NetworkError(
                 f"{assigned(name, f'{sign}{number}')} divides the interval "

@@ -308,8 +308,10 @@ def interval_ends(cuts: Sequence[float]) -> list[tuple[float, float]]:
             ends.append((-width / 2, width / 2))
         elif below:
             ends.append((high - width, high))
+        elif above:
+            ends.append((low, low + width))
         else:
-            ends.append((low, low + width if above else high))
+            ends.append((low, high))
     return ends
 
 

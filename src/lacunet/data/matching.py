@@ -167,7 +167,9 @@ class Matcher:
             if form in self.written:
                 return self.written[form]
         is_day = value.time() == time()
-        return self._as_written(value.date().isoformat()) if is_day else self._period(str(value))
+        if is_day:
+            return self._as_written(value.date().isoformat())
+        return self._period(str(value))
 
     def _text(self, text: str) -> Match:
         match = self._as_written(text)

@@ -14,7 +14,7 @@ from lacunet.data.bins import BinsError, bins_for_column, cuts_found, dates_by, 
 from lacunet.data.column_rules import Reading, check_columns, panel_from, source_of_data
 from lacunet.data.data import Data, as_data
 from lacunet.data.delimited_text import delimiter_hint
-from lacunet.data.errors import clipped, short_list
+from lacunet.data.errors import clipped, refuse_strangers, short_list
 from lacunet.data.matching import with_points
 from lacunet.data.panels import refuse_panel
 from lacunet.data.proposals import proposals
@@ -72,6 +72,8 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
     drawn = _edges_of_columns(edges, source, dataset)
     given = check_given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
+    if not is_of_all(edges):
+        refuse_strangers("latent", dataset.latent, drawn.variables, "the network")
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
     check_columns(source, (*columns, *hidden), dataset)
@@ -109,6 +111,7 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
         )
     panel = panel_from(data)
     every, tied = unrolled_edges(template, panel.waves)
+    panel.warn_of_gaps()
     names = list(dict.fromkeys(in_time(name).name for name in every.variables))
     with_wave = {node.name for node in map(in_time, every.variables) if node.wave is not None}
     if both := [name for name in names if name in with_wave and name in every.variables]:
@@ -506,7 +509,9 @@ def _between_edges(absent: Sequence[str], columns: Scope) -> str:
         child, parents = formulas[0].groups()
         return f"edges have arrows: '{', '.join(re.split(SIGN, parents))} -> {child}'."
     several = [name.split() for name in absent if {*name.split()} <= {*columns}]
-    return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'." if several else ""
+    if several:
+        return f"separate edges by ;, as in '... -> {'; '.join(several[0])} -> ...'."
+    return ""
 
 
 def _summary(

@@ -11,6 +11,7 @@ from lacunet.data.column_rules import source_of_data
 from lacunet.data.data import Data
 from lacunet.errors import LacunetError
 from lacunet.network.edge_texts import are_edges, is_edges, pairs_in_frame, with_arrows
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.endings import OF_DATA, READABLE_FORMATS
 from lacunet.network.formats.files import (
     NetworkOrEdges,
@@ -22,7 +23,7 @@ from lacunet.network.formats.files import (
     near_bundled,
     suffix_of,
 )
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 
 
 def network_beside(value: NetworkOrEdges, data: Data | None, function: str) -> Network:

@@ -72,7 +72,9 @@ FEW_ROWS = 4  # whose cells are asked for one by one
 
 def _library(frame: Any) -> str:
     """The package of a frame, or "dict"."""
-    return "dict" if isinstance(frame, Mapping) else type(frame).__module__.partition(".")[0]
+    if isinstance(frame, Mapping):
+        return "dict"
+    return type(frame).__module__.partition(".")[0]
 
 
 def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:

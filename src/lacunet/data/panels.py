@@ -7,8 +7,8 @@ rows of a unit. Everything behind reads this table as it reads any other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,14 +20,14 @@ from lacunet.data.matching import MISSING_TOKENS, is_null
 from lacunet.data.source_parts import PIECE_ROWS, DataSource, Part, Piece
 from lacunet.errors import warn
 from lacunet.network.spelling import number_of, spelled
-from lacunet.network.waves import in_all_waves, in_time, wave_name
+from lacunet.network.waves import MOST_WAVES, in_all_waves, in_time, wave_name
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from lacunet.data.data import Data
 
-MOST_WAVES = 10_000
+LARGEST_WAVE = 2**53  # what a column of floats still tells apart
 ABSENT = -1  # of a wave that a unit has no row for
 
 
@@ -42,6 +42,10 @@ class Panel(Protocol):
     @property
     def varying(self) -> Sequence[str]:
         """The columns that may differ from wave to wave."""
+        ...
+
+    def warn_of_gaps(self) -> None:
+        """Warn where no row is of some wave between the first and the last."""
         ...
 
     def source(self) -> DataSource:
@@ -60,6 +64,8 @@ class LongPanel:
     rows: DataSource
     unit: str
     time: str
+    # For a column what some of its values mean, by their spelling; None for "not observed".
+    meanings: Callable[[str], Mapping[str, object]] = field(default=lambda _: {})
 
     def __post_init__(self) -> None:
         for option, column in (("unit", self.unit), ("time", self.time)):
@@ -68,6 +74,11 @@ class LongPanel:
                     f"{option}={column!r} names no column of {self.rows.label}.",
                     f"its columns are {short_list(self.rows.columns)}.",
                 )
+        if self.unit == self.time:
+            raise DataError(
+                f"unit= and time= both name the column {self.unit!r}.",
+                "one column says whose row it is, another of which wave.",
+            )
 
     @cached_property
     def _index(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -91,11 +102,14 @@ class LongPanel:
 
     def _wave(self, text: str, codes: NDArray[np.int64], code: int) -> int:
         """The number of a wave, as it is written."""
-        number = int(text) if text.isdecimal() else number_of(spelled(text))
-        if number is None or number != int(number):
+        number: Any = int(text) if text.isdecimal() else number_of(spelled(text))
+        if number is None or number != int(number) or abs(number) > LARGEST_WAVE:
             row = int(np.argmax(codes == code))
+            what = "a wave"
+            if number is None or number != int(number):
+                what = "a whole number"
             raise DataError(
-                f"{self._place(row)}: {text!r} in the column {self.time!r} is not a whole number, "
+                f"{self._place(row)}: {text!r} in the column {self.time!r} is not {what}, "
                 "and time= names it.",
                 "number the waves: 0, 1, 2 and so on.",
             )
@@ -124,7 +138,11 @@ class LongPanel:
                 f"{MOST_WAVES:,}.",
                 "number the waves one after another: 0, 1, 2 and so on.",
             )
-        unseen = sorted({*waves} - {*wave_of_row.tolist()})
+        return waves
+
+    def warn_of_gaps(self) -> None:
+        """Warn where no row is of some wave between the first and the last."""
+        unseen = sorted({*self.waves} - {*self._index[1].tolist()})
         if unseen:
             some = f"{unseen[0]}" if len(unseen) == 1 else f"{unseen[0]} and {len(unseen) - 1} more"
             warn(
@@ -132,7 +150,6 @@ class LongPanel:
                 "for all. If nothing happened in them, number the waves one after another.",
                 DataWarning,
             )
-        return waves
 
     @property
     def varying(self) -> Sequence[str]:
@@ -202,10 +219,17 @@ class LongPanel:
         """
         units, _ = self._index
         codes, labels = _labelled(column, MISSING_TOKENS)
-        shown = np.flatnonzero(codes >= 0)
+        meanings = self.meanings(name)
+        meant = [meanings.get(label, label) for label in labels]
+        number_of = {text: number for number, text in enumerate(dict.fromkeys(map(str, meant)))}
+        same = np.array([ABSENT if m is None else number_of[str(m)] for m in meant] + [ABSENT])
+        means = same[codes]
         row_of = np.full(len(self._row_at), ABSENT, np.int64)
-        row_of[units[shown][::-1]] = shown[::-1]  # the first of each unit
-        is_other = codes[shown] != codes[row_of[units[shown]]]
+        # The first row of each unit that tells; else one with a code that may be a state yet.
+        for rows in (np.flatnonzero(codes >= 0), np.flatnonzero(means >= 0)):
+            row_of[units[rows][::-1]] = rows[::-1]
+        shown = np.flatnonzero(means >= 0)
+        is_other = means[shown] != means[row_of[units[shown]]]
         if is_other.any():
             other = int(shown[np.argmax(is_other)])
             first = int(row_of[units[other]])
@@ -252,6 +276,9 @@ class WidePanel:
     def waves(self) -> range:
         """The waves, numbered from 1 in the order of the columns."""
         return range(1, len(next(iter(self.columns_of.values()))) + 1)
+
+    def warn_of_gaps(self) -> None:
+        """A wave without columns was named as such."""
 
     @property
     def varying(self) -> Sequence[str]:
@@ -396,7 +423,12 @@ def panel_of(data: Data, rows: DataSource) -> Panel:
         )
     if data.waves is not None:
         return WidePanel(rows, data.waves)
-    return LongPanel(rows, str(data.unit), str(data.time))
+
+    def meanings(column: str) -> Mapping[str, object]:
+        everywhere = dict.fromkeys(map(spelled, data.missing.get(None, ())))
+        return {**everywhere, **data.codes_in(column)}
+
+    return LongPanel(rows, str(data.unit), str(data.time), meanings)
 
 
 def checked_waves(waves: Any) -> dict[str, list[str | None]]:
@@ -416,6 +448,13 @@ def checked_waves(waves: Any) -> dict[str, list[str | None]]:
 
 def in_waves(data: Data, panel: Panel, variables: Collection[str]) -> Data:
     """What is said of a variable, said of it in all waves; those that no row shows are latent."""
+    known = {node.wave for node in map(in_time, variables) if node.wave is not None}
+    if known and known.isdisjoint(panel.waves):
+        raise DataError(
+            f"the rows are of waves from {panel.waves[0]} to {panel.waves[-1]}, and the network "
+            f"has those from {min(known)} to {max(known)}.",
+            "network.unroll(waves) gives one over more waves.",
+        )
     options: dict[str, Any] = {}
     for option in ("missing", "codes", "bins", "states"):
         values = getattr(data, option)

@@ -125,12 +125,15 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
         kept = np.flatnonzero(copies)
         codes = {name: column[kept] for name, column in codes.items()}
         copies = copies[kept]
+
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
     total = copies @ hidden
     was_declared = np.array([name in network.not_asked_of for name in names])
     asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
+
     best: dict[int, tuple[float, Skip]] = {}
     for cause in names:
+        # The states of the cause under which every row hides a variable.
         column = codes[cause]
         size = network.cardinality(cause)
         states_of: dict[int, list[int]] = {}
@@ -142,6 +145,8 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
                 left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
                 for index in left[hidden[np.ix_(here, left)].all(axis=0)].tolist():
                     states_of.setdefault(index, []).append(state)
+
+        # A rule explains most of what is hidden, and hides where other states hide little.
         for index, states in sorted(states_of.items()):
             is_skipped = np.isin(column, states)
             is_other = ~is_skipped & (column < size)

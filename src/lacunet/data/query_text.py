@@ -259,7 +259,9 @@ def _states_and_names(
             name = before if before in network.states_of else name
             states = network.states(network.known(name)) if name else ()
             cut = "; a number stands for its interval" if name in network.cuts_of else ""
-            hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}." if states else ""
+            hint = ""
+            if states:
+                hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}."
             raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
         name = max(known, key=len)
         text = part[len(name) :].lstrip()

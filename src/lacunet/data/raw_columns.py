@@ -94,7 +94,9 @@ ORDER = ("bins", "states", "missing", "decimal")
 
 def _plain(value: Any) -> Any:
     """What was said before, as it is typed."""
-    return list(value) if isinstance(value, tuple) and value[:1] != ("width",) else value
+    if isinstance(value, tuple) and value[:1] != ("width",):
+        return list(value)
+    return value
 
 
 def _shell_options(refused: Mapping[str, StatesError]) -> list[str]:

@@ -44,7 +44,9 @@ def check_select(query: str, label: str) -> str:
     if first == "with":
         first = next((word for word in words if word in (*READING_WORDS[:3], *WRITING)), first)
     if first not in READING_WORDS or ";" in bare[:end]:
-        begins = f", and begins with {first.upper()}" if first not in ("", *READING_WORDS) else ""
+        begins = ""
+        if first not in ("", *READING_WORDS):
+            begins = f", and begins with {first.upper()}"
         raise DataError(
             f"{label} is not one statement that reads{begins}.", "give one SELECT statement."
         )

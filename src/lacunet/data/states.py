@@ -188,7 +188,9 @@ class Seen:
         # A column of a numeric type has its points, whatever the decimal character of texts.
         decimal = self.decimal if self.has_texts else "."
         numbers = [number_of(with_points(text, decimal)) for text in self.cells]
-        return [number for number in numbers if number is not None] if None not in numbers else []
+        if None not in numbers:
+            return [number for number in numbers if number is not None]
+        return []
 
     @property
     def are_numbers(self) -> bool:
@@ -475,10 +477,13 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
+    """Refuse a column that is no discrete variable: constant, or of too many different values."""
     key = keyed(name, "=")
     give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
-        held = f"is constant: it holds nothing but {states[0]!r}" if states else "holds no value"
+        held = "holds no value"
+        if states:
+            held = f"is constant: it holds nothing but {states[0]!r}"
         raise StatesError(
             f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
@@ -496,14 +501,13 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
             remedy=remedy,
         )
     if seen.is_identifier:
-        measured = (
-            ""
-            if seen.is_serial or not seen.numbers
-            else (f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}.")
-        )
+        measured = ""
+        if seen.numbers and not seen.is_serial:
+            measured = f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}."
+        first = f"first {KEPT_VALUES:,} " if is_cut else ""
         raise IdentifierError(
-            f"column {name!r} looks like an identifier: none of "
-            f"its {f'first {KEPT_VALUES:,} ' if is_cut else ''}values occurs twice.{measured}"
+            f"column {name!r} looks like an identifier: none of its {first}values occurs "
+            f"twice.{measured}"
         )
     example = f"(for example {', '.join(states[:3])})"
     if not seen.are_numbers:

@@ -97,7 +97,9 @@ def _ever_missing(reading: Reading, names: set[str], progress: Progress) -> set[
         with suppress(DataError):  # which could not name the row: reading all rows does
             plain = _missing_in(replace(narrow, source=DataSource(tuple(parts))), silent)
     names = plain | ruled
-    return names & _missing_in(_with_variables(reading, names), progress) if names else set()
+    if names:
+        return names & _missing_in(_with_variables(reading, names), progress)
+    return set()
 
 
 def _with_variables(reading: Reading, names: set[str]) -> Reading:

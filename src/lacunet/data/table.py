@@ -291,7 +291,9 @@ class EncodedTable:
     @property
     def row_count(self) -> int:
         """The number of rows of the data, copies of one row included."""
-        return self.rows if self.copies is None else whole_rows(float(self.copies.rows.sum()))
+        if self.copies is None:
+            return self.rows
+        return whole_rows(float(self.copies.rows.sum()))
 
     @property
     def variables(self) -> Scope:
@@ -359,7 +361,9 @@ class EncodedTable:
     @property
     def numbers(self) -> NDArray[np.int64]:
         """The number of each row in the data as given, from 1."""
-        return np.arange(1, self.rows + 1) if self.row_numbers is None else self.row_numbers
+        if self.row_numbers is None:
+            return np.arange(1, self.rows + 1)
+        return self.row_numbers
 
     @property
     def row_weights(self) -> FloatArray:

@@ -12,6 +12,7 @@ import numpy as np
 
 from lacunet.errors import ByName, LacunetError
 from lacunet.inference.errors import QueryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.labelled_tables import (
     Labelled,
     Library,
@@ -21,7 +22,7 @@ from lacunet.network.labelled_tables import (
     interval_legend,
     probability,
 )
-from lacunet.network.network import FloatArray, NetworkError, Scope
+from lacunet.network.network import FloatArray, Scope
 from lacunet.network.spelling import as_declared, spelled
 from lacunet.text import assigned, conditional, counted, first_of, in_quotes
 from lacunet.text_tables import as_html
@@ -436,7 +437,9 @@ def _declared(name: str, state: object, declared: Sequence[str]) -> str:
     written = as_declared(spelled(state), declared)
     if written not in declared:
         is_place = isinstance(state, int) and not isinstance(state, bool)
-        by_place = f"; answer.probabilities[{state}] is a number by its place" if is_place else ""
+        by_place = ""
+        if is_place:
+            by_place = f"; answer.probabilities[{state}] is a number by its place"
         raise NetworkError.no_such_state(name, str(state), declared, by_place)
     return written
 

@@ -80,7 +80,9 @@ def time_in_words(seconds: float) -> str:
         return "less than 0.1 ms"
     if seconds < 1:
         return f"about {seconds * 1e3:,.1f} ms"
-    return f"about {seconds:,.1f} s" if seconds < 100 else f"about {seconds / 60:,.1f} min"
+    if seconds < 100:
+        return f"about {seconds:,.1f} s"
+    return f"about {seconds / 60:,.1f} min"
 
 
 def forecast(

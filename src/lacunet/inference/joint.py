@@ -47,7 +47,8 @@ from lacunet.inference.errors import (
     QueryError,
 )
 from lacunet.limits import Memory, gibibytes, memory_budget
-from lacunet.network.network import FloatArray, Network, Scope, topological_order
+from lacunet.network.checks import topological_order
+from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import assigned, counted, first_of
 
 ANY = slice(None)

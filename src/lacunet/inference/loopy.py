@@ -15,11 +15,10 @@ factors are the expected counts; the log-likelihood is Bethe's approximation
 
 Both are exact where the factor graph is a tree no deeper than the sweeps reach.
 
-The factor graphs of many problems at once, for loopy propagation.
-
-A factor is a slice of a CPT, a variable a missing one. Each *edge* (factor, one of its
-missing axes) carries two messages, whose cells stand at the same places in two arrays.
-Factors of one shape, and variables with equally many factors and states, form blocks.
+The factor graphs of many problems are laid out together. A factor is a slice of a CPT, a variable a
+missing one. Each *edge* (factor, one of its missing axes) carries two messages, whose cells stand
+at the same places in two arrays. Factors of one shape, and variables with equally many factors and
+states, form blocks.
 """
 
 from __future__ import annotations
@@ -118,11 +117,16 @@ def _propagate(
     deadline: Deadline,
     first: FloatArray | None,
 ) -> Expectation:
+    """Sweep until the messages to variables stay as they are; then read off what they give.
+
+    ``first`` are the messages to begin with; uniform ones if it is None.
+    """
     tables = [cells[block.cells] for block in graph.factors]
     to_variables = 1 / np.repeat(graph.states, graph.states).astype(np.float64)
     if first is not None:  # zeros are forgotten: around a loop they would never go away
         to_variables = np.where(first > 0, first, to_variables)
     to_factors = to_variables.copy()
+
     for _ in range(LOOPY_SWEEPS):
         deadline.check()
         before = to_variables.copy()
@@ -132,6 +136,8 @@ def _propagate(
         if np.abs(to_variables - before).max(initial=0) < LOOPY_TOLERANCE:
             break
     _send_to_factors(graph, to_variables, to_factors)
+
+    # Beliefs at the factors: expected counts, and the first sum of Bethe's approximation.
     counts = np.zeros_like(cells)
     logs = np.zeros(len(parts))
     for block, table in zip(graph.factors, tables, strict=True):
@@ -145,6 +151,8 @@ def _propagate(
         logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
         weighted = belief * _along(block.weights @ parts, belief.ndim)
         counts += added_up(block.cells.ravel(), weighted.ravel(), len(counts))
+
+    # Beliefs at the variables: the second sum.
     for alike in graph.variables:
         with np.errstate(divide="ignore"):
             belief = _distribution(np.log(to_variables.take(alike.edges)).sum(axis=1))
@@ -207,6 +215,7 @@ def _product(
 
 
 def _refuse_zeros(problems: Problems, block: AlikeFactors, sums: FloatArray) -> None:
+    """Refuse a problem of which nothing is possible: what a factor sends sums to zero."""
     if not sums.all():
         raise impossible(problems, int(block.problem[np.argmin(sums)]))
 
@@ -244,6 +253,7 @@ class FactorGraph:
 
 def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     """The factor graphs of the chosen problems."""
+    # The factors of the problems, one problem after the other, and the edges of each.
     layout = problems.factors.layout
     kinds, component = np.unique(problems.component[chosen], return_inverse=True)
     members = problems.members.take(kinds)
@@ -255,6 +265,8 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     states = layout.cardinalities[members.items[edges.items]]
     strides = slices.missing_stride[slices.missing.places(kind)]
     begins = np.cumsum(states) - states  # where the messages of each edge begin
+
+    # Factors of one shape form a block.
     factors = []
     alike, shape = group_equal_rows(Ragged(edges.starts, states))
     for block in range(len(alike)):
@@ -265,6 +277,8 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
         messages = [begins[along[:, a], None] + np.arange(size) for a, size in enumerate(sizes)]
         cells = cells.reshape(len(here), *sizes)
         factors.append(AlikeFactors(cells, tuple(messages), weights[here], chosen[problem[here]]))
+
+    # So do variables with equally many factors and states.
     numbers = members.lengths_of(component)  # of the variables of each problem
     shift = (np.cumsum(numbers) - numbers - members.starts[component])[problem]
     variable = edges.items + shift[edges.owners]  # at each edge, numbered over all problems

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import Codes, EncodedTable, code_type
 from lacunet.errors import LacunetError
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network
 
 
 class SimulationError(LacunetError):

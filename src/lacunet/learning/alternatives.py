@@ -201,7 +201,7 @@ class Memberships:
     def relative_entropy(self) -> float:
         """One if all rows are in one state for certain; NaN where there is but one."""
         most = sum(float(np.log(len(shares))) for shares in self.shares_of.values())
-        return 1 - self.uncertainty / (self.weight * most) if most else nan
+        return max(1 - self.uncertainty / (self.weight * most), 0.0) if most else nan
 
     @property
     def smallest(self) -> float:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lacunet.counts.counts import Counts, summed
 from lacunet.counts.gather import Statistics
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.family_reports import (
     MOSTLY_PRIOR,
     NO_ROWS_IN_GROUPS,
@@ -50,7 +51,7 @@ def posterior_mode(
     joint: FloatArray,
     total: float,
     pseudo_counts: PerCell,
-    possible: Mask | np.bool_ = np.True_,
+    possible: Mask | None = None,
     shaped: Shaped | None = None,
 ) -> tuple[FloatArray, int]:
     r"""Turn the estimate of a family's joint into a CPT, and count its unseen rows.
@@ -71,7 +72,7 @@ def posterior_mode(
     pseudo_counts
         What is added to each cell, :math:`A`: one number, or one for each.
     possible
-        Which cells are not structural zeros. It may have fewer axes in front.
+        Which cells are not structural zeros; None for all. It may have fewer axes in front.
     shaped
         The shape of the CPT; None for a full table.
 
@@ -80,17 +81,12 @@ def posterior_mode(
     >>> posterior_mode(np.array([[0.5, 0.3], [0.2, 0.0]]), 10, 1)[0].tolist()
     [[0.6, 0.4], [0.75, 0.25]]
     """
-    weights = np.where(possible, total * joint, 0.0)  # N P(u, x)
+    allowed = np.True_ if possible is None else possible
+    weights = np.where(allowed, total * joint, 0.0)  # N P(u, x)
     unseen = int(np.count_nonzero(weights.sum(axis=-1) == 0))
-    weights += np.where(possible, pseudo_counts, 0.0)  # A(u, x)
-    if shaped is not None:
-        return shaped.fit(weights), unseen
-    sums = weights.sum(axis=-1, keepdims=True)
-    is_empty = sums == 0
-    if unseen and is_empty.any():
-        weights = np.where(is_empty, possible, weights)
-        sums = weights.sum(axis=-1, keepdims=True)
-    return weights / sums, unseen
+    weights += np.where(allowed, pseudo_counts, 0.0)  # A(u, x)
+    rows = CptRows.of_family(weights.shape, possible, shaped)
+    return rows.likeliest(np.ravel(weights)).reshape(weights.shape), unseen
 
 
 def estimated_cpt(
@@ -106,7 +102,10 @@ def estimated_cpt(
         added = pseudo_table(pseudo_counts, network, variable)
         return posterior_mode(joint, total, added, shaped=shaped)
     added_to_each = per_cell(pseudo_counts, variable)
-    return posterior_mode(joint, total, added_to_each, network.possible(variable))
+    possible = None
+    if variable in network.not_asked_of:
+        possible = network.possible(variable)
+    return posterior_mode(joint, total, added_to_each, possible)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -262,6 +261,13 @@ def _about_support(
     pseudo_counts: UsedPseudoCounts,
 ) -> Iterator[str]:
     """Name the CPT rows that no row of the data backs, and those that are mostly prior."""
+    yield from _about_rows_without_data(family, hidden, backing, network)
+    yield from _about_weak_rows(family, backing, network, pseudo_counts)
+
+
+def _about_rows_without_data(
+    family: FamilyPlan, hidden: Scope, backing: FloatArray, network: Network
+) -> Iterator[str]:
     name = family.variable
     parents = family.parents
     rows = backing.size
@@ -285,18 +291,25 @@ def _about_support(
         words = f"no row {shows} {where}: {rest}"
         yield Warned(words, ROWS_WITHOUT_DATA, f"{number:,} of {rows:,}", number / rows)
 
-    pseudo = pseudo_table(pseudo_counts, network, name).sum(axis=-1)
-    weak = int(np.count_nonzero(~is_without & (backing < pseudo)))
-    if weak:
-        prior = f"the {float(pseudo.max()):g} pseudo-counts"
-        if isinstance(pseudo_counts, PseudoCounts):
-            prior = f"the {pseudo_counts.origin} pseudo-counts"
-        part = f"{weak:,} of {counted(rows, 'CPT row')}"
-        if weak == 1:
-            words = f"{part} rests on fewer rows than {prior}, and mostly reflects the prior"
-        else:
-            words = f"{part} rest on fewer rows than {prior}, and mostly reflect the prior"
-        yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
+
+def _about_weak_rows(
+    family: FamilyPlan, backing: FloatArray, network: Network, pseudo_counts: UsedPseudoCounts
+) -> Iterator[str]:
+    """Of CPT rows with data, those that have fewer than pseudo-counts."""
+    rows = backing.size
+    pseudo = pseudo_table(pseudo_counts, network, family.variable).sum(axis=-1)
+    weak = int(np.count_nonzero((backing != 0) & (backing < pseudo)))
+    if not weak:
+        return
+    prior = f"the {float(pseudo.max()):g} pseudo-counts"
+    if isinstance(pseudo_counts, PseudoCounts):
+        prior = f"the {pseudo_counts.origin} pseudo-counts"
+    part = f"{weak:,} of {counted(rows, 'CPT row')}"
+    if weak == 1:
+        words = f"{part} rests on fewer rows than {prior}, and mostly reflects the prior"
+    else:
+        words = f"{part} rest on fewer rows than {prior}, and mostly reflect the prior"
+    yield Warned(words, MOSTLY_PRIOR, f"{weak:,} of {rows:,}", weak / rows)
 
 
 def configurations(chosen: NDArray[np.bool_], parents: Scope, network: Network) -> list[str]:

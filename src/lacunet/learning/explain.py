@@ -116,7 +116,9 @@ class Explanation(Displayed):
     @property
     def stages(self) -> tuple[str, ...]:
         """The names of the stages, in the order in which they run."""
-        return () if self.plan.refusal else tuple(stage.name for stage in self.plan.stages)
+        if self.plan.refusal:
+            return ()
+        return tuple(stage.name for stage in self.plan.stages)
 
     @property
     def refusal(self) -> str | None:
@@ -374,6 +376,7 @@ def _explained(
     deadline: Deadline,
     most: Most,
 ) -> Explanation:
+    """What the plan will do, with what a first pass over the rows tells if there are any."""
     network = plan.network
     needs = plan.needs()
     radix_of = {v: network.cardinality(v) + (v in plan.partially) for v in network.variables}
@@ -381,6 +384,8 @@ def _explained(
     families = plan.families
     notes = plan.notes
     shown = {}
+
+    # With rows, all is counted but the groups, which take longest.
     if rows is not None:
         asked = Needs(needs.families, needs.complete, problems=needs.problems, rows=needs.rows)
         gathering = Gathering(asked, network, deadline, budget / 4, scale=plan.scale)
@@ -395,6 +400,7 @@ def _explained(
                     name: chosen[name] if stage.families.get(name) is family else family
                     for name, family in families.items()
                 }
+
     problems = None if statistics is None else statistics.problems
     cost = None
     try:
@@ -403,22 +409,30 @@ def _explained(
             notes = (*notes, TOO_LONG.format(time_in_words(100 * cost.seconds)))
     except OutOfTimeError:
         notes = (*notes, "planning one step of EM takes longer than the time limit")
+
+    row_count = None
+    complete_rows = None
+    missing = plan.partially
+    if statistics is not None:
+        row_count = statistics.rows
+        missing = tuple(filter(statistics.missing_of.get, network.variables))
+        if needs.complete:
+            complete_rows = statistics.complete_rows
+    largest = max(cells_of(network, name) for name in network.variables)
     return Explanation(
-        plan,
-        families,
-        None if statistics is None else statistics.rows,
-        shown,
-        tuple(union for union, _ in superfamilies(needs.families, radix_of)),
-        tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
-        max(cells_of(network, name) for name in network.variables) * plan.bytes_per_cell,
-        cost,
-        work_of(plan, budget, cost),
-        None if rows is None else rows.scratch_bytes(needs),
-        notes,
-        statistics.complete_rows if statistics is not None and needs.complete else None,
-        plan.partially
-        if statistics is None
-        else tuple(filter(statistics.missing_of.get, network.variables)),
+        plan=plan,
+        families=families,
+        rows=row_count,
+        shown=shown,
+        tables=tuple(union for union, _ in superfamilies(needs.families, radix_of)),
+        groupings=tuple(dict.fromkeys(asked.given for asked in needs.groupings if asked.given)),
+        bytes_needed=largest * plan.bytes_per_cell,
+        expectation=cost,
+        intervals=work_of(plan, budget, cost),
+        scratch=None if rows is None else rows.scratch_bytes(needs),
+        notes=notes,
+        complete_rows=complete_rows,
+        missing=missing,
     )
 
 

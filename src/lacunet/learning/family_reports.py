@@ -220,18 +220,22 @@ class FamilyReport(ByFormula):
         size, rows = self.effective_size, self.weakest_rows
         if size is None:
             return "-"
-        return f"{size:,.0f}" if rows is None or rows <= round(size) else f"{size:,.0f} of {rows:,}"
+        if rows is None or rows <= round(size):
+            return f"{size:,.0f}"
+        return f"{size:,.0f} of {rows:,}"
 
     @property
     def effective_size(self) -> float | None:
         """The effective size of the weakest CPT row that has data; None where it is not known.
 
         Where no row shows the family, other rows may tell of it: of a latent variable by EM.
-        CPT rows that a rule decides have no size.
+        CPT rows that a rule decides, or that are given, have no size.
         """
         if self.effective_sizes is None:
             return None
         is_open = np.isfinite(self.effective_sizes)
+        if not is_open.any():
+            return None
         sizes = self.effective_sizes[is_open]
         has_data = self.support[is_open] > 0
         with_data = sizes[has_data if has_data.any() else sizes > 0]

@@ -33,7 +33,8 @@ from lacunet.learning.plan import Learned, Setting, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL
 from lacunet.missingness.augmented_network import Augmented, augment
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.text import listed
 
@@ -53,7 +54,9 @@ def mechanism_stages_alone(graph: MissingnessGraph, partially: Scope) -> tuple[S
         augmentation = augment(graph, partially)
     except LacunetError:  # hidden causes that no network with mechanisms has
         return ()
-    return () if augmentation.name_of else mechanism_stages(graph, partially, augmentation)
+    if augmentation.name_of:
+        return ()
+    return mechanism_stages(graph, partially, augmentation)
 
 
 def mechanism_stages(
@@ -112,21 +115,25 @@ def _solved(
     added = float(asked) if isinstance(asked, float | int) else ONE_PER_CELL
     cpt_of = dict(learned.mechanisms)
     for name, causes in counted.items():
-        if name not in left:
-            family = network.family(whole.name_of[name])
-            variables, mechanisms = _split(causes)
-            rows = statistics.distinct[_columns(name, causes)]
-            shape = network.shape(family)
-            shown = rows.is_shown(variables)
-            cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
-            counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
-            table, _ = posterior_mode(np.asarray(counts), 1.0, added)
-            *parents, node = family
-            for later, earlier in graph.monotone:
-                if later == name:  # never shown where the earlier one is missing
-                    axis = parents.index(whole.name_of[earlier])
-                    np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
-            cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+        if name in left:
+            continue
+        # Its frequencies among the rows that show its causes; every row tells mechanisms.
+        family = network.family(whole.name_of[name])
+        variables, mechanisms = _split(causes)
+        rows = statistics.distinct[_columns(name, causes)]
+        shape = network.shape(family)
+        shown = rows.is_shown(variables)
+        cells = rows.cells(variables, shown, (*mechanisms, Mechanism(name)))
+        counts = added_up(cells, rows.weights[shown], prod(shape)).reshape(shape)
+        table, _ = posterior_mode(np.asarray(counts), 1.0, added)
+
+        *parents, node = family
+        for later, earlier in graph.monotone:
+            if later == name:  # never shown where the earlier one is missing
+                axis = parents.index(whole.name_of[earlier])
+                np.moveaxis(table, axis, 0)[MISSING_INDEX] = CERTAINLY_MISSING
+        cpt_of[name] = Cpt(node, tuple(parents), table, tuple(map(network.states, family)))
+
     notes = learned.notes
     if left:
         notes += (

@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import sqrt
 from typing import TYPE_CHECKING
@@ -83,6 +83,8 @@ class Uncertainty:
     # Combinations of EM's parameters about which the prior tells more than the rows.
     weak_directions: tuple[Direction, ...] = ()
     doubts: tuple[str, ...] = ()  # what else to know of the intervals
+    # For CPTs that have a shape, by how much the BIC would be higher with a full table.
+    bic_gains: Mapping[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         return f"<Uncertainty: {self.words(DEFAULT_LEVEL)}>"
@@ -191,20 +193,34 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
     if plan.units is not None:
         return CLUSTERS if plan.units.products is None else REPLICATE_WEIGHTS
     is_tied = bool(plan.network.tied) and not (by_model and plan.recipe == RATE_MATRIX)
-    is_shaped = bool(plan.network.shapes_of) and plan.recipe != RATE_MATRIX
-    if is_tied or is_shaped:
+    is_known = plan.recipe == RATE_MATRIX or (
+        plan.recipe == COUNTS and not plan.is_unequal and _is_worth(plan.network, memory)
+    )
+    if is_tied or (plan.network.shapes_of and not is_known):
         return JACKKNIFE
-    if plan.recipe == INFLUENCE:
-        kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
-        return INFLUENCE if kept <= max(memory / KEPT_SHARE, FEWEST_KEPT) else JACKKNIFE
-    if plan.recipe != RATE_MATRIX:
-        return plan.recipe
-    return RATE_MATRIX if _matrix_fits(plan, memory) and not plan.is_unequal else JACKKNIFE
+    if plan.recipe == INFLUENCE and not _influence_fits(plan, memory):
+        return JACKKNIFE
+    if plan.recipe == RATE_MATRIX and (plan.is_unequal or not _matrix_fits(plan, memory)):
+        return JACKKNIFE
+    return plan.recipe
+
+
+def _influence_fits(plan: Plan, memory: float) -> bool:
+    """Whether the distinct rows, with what they move, may be kept."""
+    kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
+    return kept <= max(memory / KEPT_SHARE, FEWEST_KEPT)
 
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
     """Whether the rate matrix of EM is worth inverting, and memory holds it."""
-    free = _free(plan)
+    problems = plan.needs().problems
+    assert problems is not None
+    return _is_worth(problems.network, memory)
+
+
+def _is_worth(network: Network, memory: float) -> bool:
+    """Whether the information on all parameters is worth inverting, and memory holds it."""
+    free = network.free_parameters
     return free <= MOST_FREE and MATRICES * 8 * free**2 <= memory
 
 
@@ -380,7 +396,27 @@ class Fitted:
             others=others,
             weak_directions=weak,
             doubts=doubts,
+            bic_gains=self._bic_gains(),
         )
+
+    def _bic_gains(self) -> dict[str, float]:
+        """What shapes are worth by the BIC, where the rows are of equal weight."""
+        network, whole = self.network, self.whole
+        if not network.shapes_of or self.plan.units is not None or self.plan.is_unequal:
+            return {}
+        from lacunet.learning.em.full_table_bic import (
+            bic_gains_by_counts,
+            bic_gains_by_em,
+        )
+
+        if self.learned.engine is None:
+            counts_of = whole.complete or whole.counts
+            dense_of = {v: counts_of[network.family(v)].dense() for v in network.shaped_of}
+            return bic_gains_by_counts(network, dense_of, whole.total)
+        engine, cells, _ = _em_cells(self.learned, self.setting)
+        if engine.loopy_families:
+            return {}
+        return bic_gains_by_em(engine, cells, whole.total)
 
     @cached_property
     def network(self) -> Network:
@@ -404,7 +440,22 @@ class Fitted:
             v: counted_spread(counts, network.cpt(v).table) for v, counts in counts_of.items()
         }
         pseudo_of = pseudo_tables(self.setting.used_pseudo_counts, network)
-        return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        if not network.shapes_of:
+            return spread_of, Uncorrelated(counts_of, pseudo_of), ()
+        # The rows of a CPT that has a shape tell of one another: EM's information, all counted.
+        from lacunet.counts.em_problems.compile import counted_problems
+        from lacunet.inference.engine import engine_of
+        from lacunet.learning.em.em_uncertainty import em_uncertainty
+
+        dense_of = {name: counts.dense() for name, counts in counts_of.items()}
+        engine = engine_of(
+            counted_problems(network, dense_of, self.whole.rows), self.setting.memory
+        )
+        layout = engine.problems.layout
+        cells = layout.flat(dict(network.tables_of or {}))
+        em = em_uncertainty(engine, cells, layout.flat(pseudo_of))
+        shaped_of = {name: em.spread_of[name] for name in network.shaped_of}
+        return spread_of | shaped_of, em, em.weak_directions
 
     def _by_influence(self) -> Spreads:
         """By what each row moves every entry by."""

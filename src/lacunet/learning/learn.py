@@ -24,7 +24,6 @@ from lacunet.data.read import ReadReport, sets_as_missing
 from lacunet.errors import warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
-from lacunet.inference.row_posteriors import NetworkCells, solve_rows
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
 from lacunet.learning.closed_forms.forms import UNGROUPED, refuse_large_tables
 from lacunet.learning.family_reports import NOT_IDENTIFIED, OUTWEIGHED, FamilyReport, Warned
@@ -377,6 +376,8 @@ def _memberships(
     network: Network, rows: Observations, hidden: Sequence[str], memory: int
 ) -> Memberships:
     """What all rows say of the states of variables that none shows."""
+    from lacunet.inference.row_posteriors import NetworkCells, solve_rows
+
     cells = NetworkCells.of(network)
     parts = []
     for table in rows.tables(ReadReport()):
@@ -450,7 +451,9 @@ def carry_out(
 
     With notes on what the rows miss where it is said which variables are ``latent``.
     """
-    recipe = recipe_of(plan, setting.memory, intervals == "model") if intervals else None
+    recipe = None
+    if intervals:
+        recipe = recipe_of(plan, setting.memory, intervals == "model")
     seed = int(setting.rng.integers(2**62))  # drawn in any case: intervals move no estimate
     statistics = rows.gather(gathering(plan, setting, recipe, seed), setting.progress)
     learned = run(plan, statistics, setting)
@@ -550,15 +553,15 @@ def _result(plan: Plan, statistics: Statistics, learned: Learned, setting: Setti
     }
     network = plan.network.with_tables(learned.tables).with_support(backing_of)
     result = Result(
-        network.with_mechanisms(mechanisms),
-        families,
-        plan.method,
-        statistics.rows,
-        statistics.total,
-        setting.used_pseudo_counts,
-        {name: statistics.missing_of[name] for name in plan.network.variables},
-        (*notes_on_rows(plan, statistics), *learned.notes),
-        learned.ended,
+        network=network.with_mechanisms(mechanisms),
+        families=families,
+        method=plan.method,
+        rows=statistics.rows,
+        total=statistics.total,
+        pseudo_counts=setting.used_pseudo_counts,
+        missing={name: statistics.missing_of[name] for name in plan.network.variables},
+        notes=(*notes_on_rows(plan, statistics), *learned.notes),
+        ended=learned.ended,
         mechanisms=learned.mechanisms,
     )
     return replace(result, why=_why(plan, learned, result.assumption))
@@ -574,7 +577,9 @@ def _why(plan: Plan, learned: Learned, assumption: str) -> str:
         return f"{why} The estimate is design-based, with {pseudo_counts}.".lstrip()
     if plan.pseudo_counts != LEARN:
         return why
-    was = "learned" if pseudo_counts is None or pseudo_counts.is_learned else "not learned"
+    was = "not learned"
+    if pseudo_counts is None or pseudo_counts.is_learned:
+        was = "learned"
     return f"{why} The pseudo-counts were {was}: {pseudo_counts}.".lstrip()
 
 

@@ -90,7 +90,9 @@ class MGraph:
         lost = [name for name, verdict in verdicts.items() if not verdict.is_recoverable]
         is_refused = self.otherwise == "refuse" and bool(lost)
         is_stood_in = self.otherwise in STAND_INS
-        plan = self._stand_in(graph).plan(network, look, pseudo_counts) if is_stood_in else None
+        plan = None
+        if is_stood_in:
+            plan = self._stand_in(graph).plan(network, look, pseudo_counts)
         stand_ins = {} if plan is None else plan.families
         otherwise = "refused" if is_refused else "the prior"
         recovery = Recovery(network, verdicts, otherwise, stand_ins)

@@ -31,7 +31,8 @@ from lacunet.learning.pseudo_counts import (
     with_replaced_prior,
 )
 from lacunet.limits import NEVER, Deadline, memory_budget
-from lacunet.network.network import Cpt, FloatArray, Network, Scope, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Scope, Tables
 from lacunet.progress import Progress, silent
 
 if TYPE_CHECKING:

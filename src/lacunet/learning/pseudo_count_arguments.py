@@ -11,7 +11,8 @@ import numpy as np
 
 from lacunet.learning.plan import MethodError
 from lacunet.learning.pseudo_counts import LEARN, AskedPseudoCounts, PseudoCounts
-from lacunet.network.network import Cpt, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Network
 from lacunet.text import did_you_mean, first_of
 
 MOST = 1e15  # more pseudo-counts leave nothing of the rows

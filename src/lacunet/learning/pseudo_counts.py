@@ -261,18 +261,18 @@ def per_cell(pseudo_counts: UsedPseudoCounts, variable: str) -> float | FloatArr
 
 def is_given(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether it is a number or pseudo-counts that were given, and nothing learned from rows."""
-    return (
-        pseudo_counts.is_given
-        if isinstance(pseudo_counts, PseudoCounts)
-        else not isinstance(pseudo_counts, str)
-    )
+    if isinstance(pseudo_counts, PseudoCounts):
+        return pseudo_counts.is_given
+    return not isinstance(pseudo_counts, str)
 
 
 def has_pseudo_counts(pseudo_counts: AskedPseudoCounts) -> bool:
     """Whether there are any where rows show something."""
     if isinstance(pseudo_counts, PseudoCounts):
         return not pseudo_counts.is_design_based
-    return pseudo_counts == LEARN if isinstance(pseudo_counts, str) else pseudo_counts > 0
+    if isinstance(pseudo_counts, str):
+        return pseudo_counts == LEARN
+    return pseudo_counts > 0
 
 
 def smooths_every_cell(pseudo_counts: AskedPseudoCounts) -> bool:
@@ -300,7 +300,9 @@ def pseudo_counts_from(
     kept = [family[-1] for family in network.families if not hidden.isdisjoint(family)]
     learned = learn_from_tables(network, shown, kept)
     pseudo_counts = for_closed_form(learned, shown, statistics.total) if weighs_up else learned
-    return pseudo_counts.without_shown_rows(shown) if asked == DESIGN_BASED else pseudo_counts
+    if asked == DESIGN_BASED:
+        return pseudo_counts.without_shown_rows(shown)
+    return pseudo_counts
 
 
 def with_replaced_prior(
@@ -309,7 +311,9 @@ def with_replaced_prior(
     """What was learned of the prior, once a stage has estimated some CPTs under its own."""
     if not isinstance(pseudo_counts, PseudoCounts):
         return None
-    return pseudo_counts if before is None else before.replaced(pseudo_counts, variables)
+    if before is None:
+        return pseudo_counts
+    return before.replaced(pseudo_counts, variables)
 
 
 def learn_from_tables(

@@ -43,7 +43,9 @@ class ByVerdict:
     def written(self, notation: Notation) -> str:
         """The formula in some notation."""
         term = self.verdict.term if self.chosen is None else self.chosen.term
-        return notation.words(self.otherwise) if term is None else term.equation(notation)
+        if term is None:
+            return notation.words(self.otherwise)
+        return term.equation(notation)
 
 
 RECOVERED = "mgraph: each CPT by the estimand that the missingness graph gives"
@@ -98,12 +100,14 @@ class Recovery:
         pseudo_counts = pseudo_counts_from(
             setting.pseudo_counts, network, statistics, weighs_up=False
         )
+
         for done, (name, family) in enumerate(families.items()):
             setting.progress("families", done, len(families), name)
             estimation, why = self._estimated(name, statistics)
             if estimation is None:
                 left[name] = why
                 continue
+            # The estimate is of P(X | parents); times the share of each row of parents, a joint.
             shares = estimation.given_share[..., None]
             joint = np.where(np.isnan(estimation.table), 0.0, estimation.table) * shares
             row_weights[name] = estimation.weighted_size * shares
@@ -115,8 +119,11 @@ class Recovery:
             )
             chosen_of[name] = replace(family, formula=ByVerdict(self.verdicts[name], estimation))
         setting.progress("families", len(families), len(families))
+
         cpts = make_cpts({**families, **chosen_of}, estimate_of, statistics, network, pseudo_counts)
-        left = {name: why for name, why in left.items() if name not in cpts}
+        left = {
+            name: why for name, why in left.items() if name not in cpts
+        }  # tied to one that was not
         for group in network.tied:
             weights = [row_weights[name] for name in group if name in estimate_of]
             if weights:
@@ -148,7 +155,9 @@ class Recovery:
             return None, error.message
         except NotRecoverableError:
             return None, f"{verdict.standing}: {verdict.why}"
-        return (estimation, "") if estimation.is_founded else (None, estimation.warnings[0])
+        if estimation.is_founded:
+            return (estimation, "")
+        return (None, estimation.warnings[0])
 
     def at_prior(self, statistics: Statistics, learned: Learned, setting: Setting) -> Learned:
         """What no other stage has estimated holds the prior alone, marked as such."""

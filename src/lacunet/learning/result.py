@@ -23,6 +23,7 @@ from lacunet.learning.plan import Ended, MethodError
 from lacunet.learning.pseudo_counts import UsedPseudoCounts
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.files import (
     read_network,
@@ -30,7 +31,7 @@ from lacunet.network.formats.files import (
     write_network,
     write_with_learned,
 )
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.text import counted
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ if TYPE_CHECKING:
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
-INNER_ATTRIBUTES = frozenset(["beside", "donors", "search_falls_short", "total", "warnings_by_kind"])
+INNER_ATTRIBUTES = frozenset(
+    ["beside", "donors", "search_falls_short", "total", "warnings_by_kind"]
+)
 
 
 @clear_arguments
@@ -178,7 +181,8 @@ class Result(Askable):
         variable
             One with a shape, as `learn`'s ``shapes=`` names it.
         level
-            That of the intervals, which are there if the result has any.
+            That of the intervals, which are there if the result has any, and with them how the BIC
+            of a full table compares.
 
         Examples
         --------
@@ -191,13 +195,15 @@ class Result(Askable):
         """
         from lacunet.learning.uncertainty.shape_parameters import shape_parameters
 
-        if self.network.known(variable) not in self.network.shapes_of:
+        if self.network.known(variable) not in self.network.shaped_of:
             raise MethodError(
                 f"the CPT of {variable!r} is a full table, whose parameters are its entries.",
                 "result.cpt(variable) has them; learn(..., shapes={...}) gives a CPT a shape.",
             )
-        covariance = None if self.uncertainty is None else self.uncertainty.covariance
-        return shape_parameters(self.network, variable, covariance, level)
+        if self.uncertainty is None:
+            return shape_parameters(self.network, variable, None, level)
+        gain = self.uncertainty.bic_gains.get(variable)
+        return shape_parameters(self.network, variable, self.uncertainty.covariance, level, gain)
 
     def unroll(self, waves: int) -> Network:
         """The network of a panel over so many waves, to forecast: `Network.unroll`.
@@ -441,7 +447,7 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     learned = read_completing(path)
     if isinstance(learned, ImputationModel):
         raise FormatError(
-            f"{os.fspath(path)}: the file holds a network for imputation, which answers no queries.",
+            f"{os.fspath(path)}: a network for imputation answers no queries.",
             "it completes rows: lacunet impute; learn a network for its structure to ask it.",
         )
     return learned

@@ -39,10 +39,11 @@ from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior, PosteriorSpread
 from lacunet.learning.uncertainty.rate_matrix import Direction, EmSpreads, Free, FreeShape
 from lacunet.missingness.formulas.notation import LATEX, MATHML, PLAIN_TEXT, Notation
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.lacunet_json import parse, render
 from lacunet.network.formats.source import Source
-from lacunet.network.network import Cpt, Network, Scope
+from lacunet.network.network import Network, Scope
 
 RESULT_VERSION = 1
 NOTATIONS: Mapping[str, Notation] = {"text": PLAIN_TEXT, "latex": LATEX, "mathml": MATHML}

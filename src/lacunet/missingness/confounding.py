@@ -25,7 +25,8 @@ from itertools import pairwise
 
 from lacunet.missingness.graph import MissingnessGraph, graph_of
 from lacunet.missingness.separation.mixed import MixedGraph, Nodes, cut, districts, reachable
-from lacunet.network.network import Network, topological_order
+from lacunet.network.checks import topological_order
+from lacunet.network.network import Network
 from lacunet.network.nodes import BOTH, Mechanism, Node, node_text
 
 NOT_DESCRIBED = (

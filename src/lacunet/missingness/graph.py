@@ -251,7 +251,9 @@ class MissingnessGraph(Drawing):
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not a text file"
+            reason = "it is not a text file"
+            if isinstance(error, OSError):
+                reason = error.strerror or str(error)
             raise MissingnessGraphError(
                 f"{path}: the missingness graph cannot be read: {reason}."
             ) from None

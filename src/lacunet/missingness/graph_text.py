@@ -137,6 +137,7 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
                     f"{name}[t] in {write_statements([statement])!r} is no variable of the panel.",
                     f"its variables are {listed(varying) or 'none: it has no waves'}.",
                 )
+        _refuse_back_in_time(statement)
         before = len(unrolled)
         for wave in waves:
             left = _in_wave(statement.left, wave, variables)
@@ -156,6 +157,28 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
                 "a lag is shorter than the panel.",
             )
     return unrolled
+
+
+def _refuse_back_in_time(statement: Statement) -> None:
+    """Refuse a wave after t, and causes that come after what they cause."""
+    lags = [
+        [(node, in_time(variable_of(node)).lag) for node in side]
+        for side in (statement.left, statement.right)
+    ]
+    for node, lag in (*lags[0], *lags[1]):
+        if lag is not None and lag < 0:
+            name = in_time(variable_of(node)).name
+            raise MissingnessGraphError(
+                f"{write_statements([statement])!r} names {str(node)!r}, a wave after t.",
+                f"write the later of the two with {name}[t], the other with t-1.",
+            )
+    causes = [lag for _, lag in lags[0] if lag is not None]
+    effects = [lag for _, lag in lags[1] if lag is not None]
+    if statement.arrow == "->" and causes and effects and min(causes) < max(effects):
+        raise MissingnessGraphError(
+            f"{write_statements([statement])!r} goes back in time.",
+            "write the later of the two with t, and the other with t-1.",
+        )
 
 
 def _in_wave(nodes: Sequence[Node], wave: int, variables: Collection[str]) -> tuple[Node, ...]:

@@ -418,14 +418,17 @@ def estimate(
 
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
     """Refuse an estimate; ``question`` is what to ask EM's result, where the states identify it."""
+    if verdict.generic and not verdict.population:
+        hint = f"{WAY_OUT}, then {question}."
+    elif {*verdict.asked.variables} & {*verdict.graph.latent}:
+        hint = "ask about variables that rows show."
+    else:
+        hint = (
+            "verdict.identified_set(data) gives the lowest and highest values that fit the data "
+            "(lacunet recover --query ... --data ROWS)."
+        )
     return NotRecoverableError(
-        f"{verdict.query} is {verdict.standing} under this missingness graph ({verdict.why}).",
-        f"{WAY_OUT}, then {question}."
-        if verdict.generic and not verdict.population
-        else "ask about variables that rows show."
-        if {*verdict.asked.variables} & {*verdict.graph.latent}
-        else "verdict.identified_set(data) gives the lowest and highest values that fit the data "
-        "(lacunet recover --query ... --data ROWS).",
+        f"{verdict.query} is {verdict.standing} under this missingness graph ({verdict.why}).", hint
     )
 
 

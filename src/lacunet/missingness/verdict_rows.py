@@ -77,6 +77,8 @@ def gather_rows(
     with observations(data, graph.network, memory_budget(memory)) as rows:
         look = rows.look()
         graph.check_partially([n for n in look.hidden(graph.network) if n in columns], columns)
+
+        # Replicates: of a survey's weights, or of folds of the rows.
         units = None if groups is None else look.units
         factors = () if units is None or units.factors is None else units.factors
         folds = None if len(factors) else folds_of(groups or 0, 0, units)
@@ -87,6 +89,7 @@ def gather_rows(
         replicates = [
             rows.gather(replace(gathering, replicate=index)) for index in range(len(factors))
         ]
+
     check_orders(orders, statistics.distinct)
     distinct = statistics.distinct[columns]
     if (division := statistics.folds) is not None:

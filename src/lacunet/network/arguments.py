@@ -122,7 +122,9 @@ def unknown_arguments(name: str, unknown: Sequence[str], known: Collection[str])
 
 def _parameters(name: str, known: Iterable[str]) -> str:
     names = first_of([*known], MOST_PARAMETERS)
-    return f"{name} has the parameters {names}." if names else f"{name} has no parameters."
+    if names:
+        return f"{name} has the parameters {names}."
+    return f"{name} has no parameters."
 
 
 def _distance(keyword: str, parameter: str) -> float:

@@ -120,9 +120,13 @@ def with_arrows(text: str) -> str:
     >>> with_arrows("Age>Ill"), with_arrows("Age - Ill"), with_arrows("net")
     ("edges are written 'Age -> Ill'.", "edges are written 'Age -> Ill'.", '')
     """
-    arrows = "," if re.fullmatch(r"[^,.>]+,[^,.>]+", text) else r"-\s+>|>|~>|\|>|(?<=\s)-(?=\s)"
+    arrows = r"-\s+>|>|~>|\|>|(?<=\s)-(?=\s)"
+    if re.fullmatch(r"[^,.>]+,[^,.>]+", text):
+        arrows = ","
     edges = re.sub(rf"\s*({arrows})\s*", " -> ", text)
-    return "" if edges == text or _EDGES.search(text) else f"edges are written {edges!r}."
+    if edges == text or _EDGES.search(text):
+        return ""
+    return f"edges are written {edges!r}."
 
 
 def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:

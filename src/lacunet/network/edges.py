@@ -132,7 +132,9 @@ def edges_text(edges: Edges, without: Collection[str] = ()) -> str:
 
 
 def _typed(name: str) -> str:
-    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
+    if name.replace("_", "a").replace(".", "a").isalnum():
+        return name
+    return in_quotes(name)
 
 
 def _steps_of(edges: Any) -> Iterable[TailsAndHeads]:
@@ -334,7 +336,9 @@ def _statements(
     for kind, sign, position in tokens:
         if kind in _REFUSED:
             edges, graph = mechanisms_apart("" if in_block else written.text)
-            apart = f"or write it apart: {_calls(edges, graph)}." if edges and graph else ""
+            apart = ""
+            if edges and graph:
+                apart = f"or write it apart: {_calls(edges, graph)}."
             raise written.wrong(_REFUSED[kind].format(sign), position, apart)
     for statement in _split(tokens):
         if in_block and any(token.kind == "equals" for token in statement):

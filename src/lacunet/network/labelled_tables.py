@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lacunet.errors import LacunetError
 from lacunet.text import counted, interval_in_words
-from lacunet.text_tables import READABLE_WIDTH, TextTable, html_table, terminal_width
+from lacunet.text_tables import READABLE_WIDTH, TextTable, fitting, html_table, terminal_width
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -42,7 +42,9 @@ def probability(value: float) -> str:
     if value in (0, 1):
         return f"{value:.0f}"
     shown = f"{value:.4f}"
-    return shown if 0 < float(shown) < 1 else f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
+    if 0 < float(shown) < 1:
+        return shown
+    return f"{value:.1e}" if value < 0.5 else f"{value:.8g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,9 +67,11 @@ class Labelled:
     def text(self) -> str:
         """The table for people: the title, then aligned columns."""
         if not self.scope:
-            return "\n".join([self.title, probability(float(self.table)), *self.legend])
+            return "\n".join(
+                [fitting(self.title), probability(float(self.table)), *map(fitting, self.legend)]
+            )
         table, most = self._printed(terminal_width() or READABLE_WIDTH)
-        return "\n".join([self.title, str(table), *self._notes(most)])
+        return "\n".join([fitting(self.title), str(table), *map(fitting, self._notes(most))])
 
     def cells(self, most: int | None = None) -> tuple[list[str], list[list[str]]]:
         """Header and rows: a row for each cell; those without data are marked.

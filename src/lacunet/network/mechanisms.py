@@ -11,7 +11,9 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from lacunet.network.network import Cpt, FloatArray, Network, NetworkError, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.nodes import SELECTION
 
 MISSING = "missing"

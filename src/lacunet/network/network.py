@@ -7,11 +7,10 @@ A CPT has one axis for each parent, in the order of the parents, and the child's
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain
 from math import prod
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -19,29 +18,27 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import warn
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
-from lacunet.network.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
-from lacunet.network.labelled_tables import (
-    Labelled,
-    Library,
-    columns_beside,
-    interval_columns,
-    interval_legend,
+from lacunet.network.checks import (
+    check_ties,
+    checked_cuts,
+    checked_parents,
+    checked_states,
+    checked_support,
+    checked_tables,
+    refuse_unknown_variables,
+    topological_order,
 )
+from lacunet.network.cpt import Cpt
+from lacunet.network.dictionary import CodesOf, NotAsked, StatesOf, checked_codes, checked_rules
+from lacunet.network.errors import NetworkError
 from lacunet.text import (
-    apart_from,
-    assigned,
-    beginning_with,
-    beginnings_of,
-    close_to,
-    conditional,
     counted,
     did_you_mean,
     first_of,
     in_quotes,
-    meaning_question,
 )
 from lacunet.text_tables import TextTable, fitting, terminal_width
 
@@ -57,145 +54,10 @@ FloatArray = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Tables = Mapping[str, FloatArray]  # of each variable one like its CPT
 
-# Rows that sum to one within this are kept to the bit; the sum of a few hundred
-# correctly rounded probabilities stays well below it.
-ROW_SUM_TOLERANCE = 1e-12
-# in the listing of a network: states, columns
-MOST_LISTED = 12
-STATES_PER_LINE = 60
+# In the listing of a network.
+MOST_LISTED = 12  # states
+STATES_PER_LINE = 60  # columns that they take
 _HEADER = ("variable", "parents", "states")
-
-
-class NetworkError(LacunetError):
-    """The variables, edges or CPTs given do not make a Bayesian network."""
-
-    @classmethod
-    def no_such_state(
-        cls, variable: str, state: object, states: Iterable[str], otherwise: str = ""
-    ) -> NetworkError:
-        """A variable does not have a state; ``otherwise`` ends the hint."""
-        known = list(states)
-        return cls(
-            f"variable {variable!r} has no state {state!r}, only {known}.",
-            meaning_question(
-                close_to(str(state), known)
-                or beginning_with(str(state), known)
-                or beginnings_of(str(state), known)
-            )
-            or f"use one of these, spelled as here{otherwise}.",
-        )
-
-
-@clear_arguments
-@dataclass(frozen=True, repr=False)
-class Cpt:
-    """The conditional distribution of ``child`` given ``parents``.
-
-    ``table`` has one axis for each parent, then the child's; every row sums to one. ``states``
-    names the states along each axis. ``supported`` says of each row, an axis for each parent,
-    whether data support it; None where that is not known. The CPT of a result with intervals has
-    them too: ``interval`` has the axes of the table, then low and high.
-
-    Examples
-    --------
-    >>> wet = Cpt("Wet", ("Rain",), np.array([[0.9, 0.1], [0, 1]]), (("no", "yes"),) * 2)
-    >>> print(wet)
-    P(Wet | Rain)
-    Rain      no     yes
-    no    0.9000  0.1000
-    yes        0       1
-    """
-
-    child: str
-    parents: Scope
-    table: FloatArray
-    states: tuple[tuple[str, ...], ...] = ()
-    supported: Mask | None = None
-    level: float | None = None
-    spread: Callable[[float], FloatArray] | None = None  # computes the intervals of a level
-    is_credible: bool = False  # whether these are of a posterior
-
-    def __post_init__(self) -> None:
-        if not self.states:
-            numbered = tuple(tuple(map(str, range(size))) for size in self.table.shape)
-            object.__setattr__(self, "states", numbered)
-
-    @property
-    def title(self) -> str:
-        """The distribution as it is written: ``P(child | parents)``."""
-        return conditional(self.child, self.parents)
-
-    @property
-    def interval(self) -> FloatArray | None:
-        """The interval of every entry: the axes of the table, then low and high; None without."""
-        return None if self.spread is None or self.level is None else self.spread(self.level)
-
-    def to_frame(self, library: Library | None = None, *, tidy: bool | None = None) -> Any:
-        """The table as a dataframe, with the ends of intervals (low, high) where there are any.
-
-        Parameters
-        ----------
-        library
-            ``"pandas"``, ``"polars"`` or ``"pyarrow"``; by default pandas where it is installed,
-            otherwise PyArrow.
-        tidy
-            True for a row for each cell (columns: parents, child, ``probability``, and ``low`` and
-            ``high`` where there are intervals), False for a row for each configuration of the
-            parents and a column for each state, which has no intervals. By default True where
-            there are intervals. Where some row of the CPT has no data, a column ``supported`` says
-            which have.
-
-        Examples
-        --------
-        >>> coin = Cpt("Coin", (), np.array([0.25, 0.75]), (("head", "tail"),))
-        >>> coin.to_frame("pyarrow", tidy=True).to_pylist()
-        [{'Coin': 'head', 'probability': 0.25}, {'Coin': 'tail', 'probability': 0.75}]
-        """
-        has_intervals = self.interval is not None
-        return self._labelled.frame(library, tidy=has_intervals if tidy is None else tidy)
-
-    @property
-    def _labelled(self) -> Labelled:
-        return Labelled(
-            title=self.title,
-            scope=self.family,
-            states=self.states,
-            table=self.table,
-            supported=self.supported,
-            columns=columns_beside(self.family, interval_columns(self.interval)),
-            legend=()
-            if self.level is None
-            else (interval_legend(self.level, is_credible=self.is_credible),),
-        )
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """The table, for NumPy: ``np.asarray(cpt)``."""
-        return np.array(self.table, dtype=dtype, copy=copy)
-
-    if not TYPE_CHECKING:  # type checkers know that there is none
-
-        def __getitem__(self, key: object) -> object:
-            is_state = isinstance(key, str) and key in self.states[-1]
-            wide = "" if self.interval is None else "tidy=False"
-            shown = f"cpt.to_frame({wide})[{key!r}]" if is_state else f"cpt.to_frame({wide})"
-            raise TypeError(
-                f"'Cpt' object is not subscriptable\nHint: write {shown} for states by name, or "
-                "cpt.table for the array, whose axes are cpt.family."
-            )
-
-    def __repr__(self) -> str:
-        return f"<Cpt: {self.title}, {' x '.join(map(str, self.table.shape))}>"
-
-    def __str__(self) -> str:
-        return self._labelled.text()
-
-    def _repr_html_(self) -> str:
-        return self._labelled.html()
-
-    @property
-    def family(self) -> Scope:
-        """The parents, then the child: the axes of the table."""
-        return (*self.parents, self.child)
 
 
 # Attributes of a network that only the package uses.
@@ -454,7 +316,10 @@ class Network(Askable):
         """The variable itself, if the network has it."""
         if variable not in self.states_of:
             names = f"its variables are {first_of(self.variables, 10)}."
-            hint = did_you_mean(variable, self.variables) or names
+            from lacunet.network.waves import waves_in_words
+
+            waves = waves_in_words(variable, self)
+            hint = waves or did_you_mean(variable, self.variables) or names
             raise NetworkError(f"the network has no variable {variable!r}.", hint)
         return variable
 
@@ -727,7 +592,7 @@ class Network(Askable):
         >>> classes.with_states({"Class": ["1", "2", "3"]}).free_parameters
         5
         """
-        _refuse_strangers("states", states, self.variables)
+        refuse_unknown_variables("states", states, self.variables)
         network = self._with(
             states_of=checked_states({**self.states_of, **states}),
             tables_of=None,
@@ -793,6 +658,7 @@ class Network(Askable):
         """
         if not shapes:
             return self._with(shapes_of={})
+        from lacunet.network.shapes.absent import check_absent_variables
         from lacunet.network.shapes.fixed import Fixed
         from lacunet.network.shapes.shape_names import shape_named
 
@@ -812,6 +678,11 @@ class Network(Askable):
             raise NetworkError(
                 f"the CPT of {name!r} is to be {asked[name].name!r}, but a rule has a say in it.",
                 "leave the rule or the shape out.",
+            )
+        for name, shape in asked.items():
+            families = map(self.family, self.tied_with(name))
+            check_absent_variables(
+                name, getattr(shape, "absent", {}), list(dict.fromkeys(chain(*families)))
             )
         network = self._with(shapes_of={v: s for v, s in asked.items() if s.name != "table"})
         _ = network.shaped_of  # refuses what a CPT cannot have
@@ -846,7 +717,9 @@ class Network(Askable):
     def tied_with(self, variable: str) -> Scope:
         """The variables that share a CPT with one, itself among them, in the network's order."""
         group = next((group for group in self.tied if variable in group), (variable,))
-        return tuple(name for name in self.variables if name in group) if self.tied else group
+        if self.tied:
+            return tuple(name for name in self.variables if name in group)
+        return group
 
     def intervened(self, states: Mapping[str, int]) -> Network:
         r"""The network after :math:`\mathrm{do}(X = x)`: edges into X are cut, and X is x.
@@ -1061,209 +934,10 @@ class Network(Askable):
         return hash((self.variables, *map(self.states, self.variables), self.edges, self.tied))
 
 
-def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
-    """The states of each variable, if they are proper and distinct texts."""
-    if not isinstance(states, Mapping):
-        raise NetworkError(
-            f"the states of a network are a dict, not {type(states).__name__}.",
-            "lacunet.read_network('alarm.bif') reads a file, Network.from_data(data, edges) makes "
-            "one of edges and data; by hand: "
-            "Network({'A': ['no', 'yes'], 'B': ['no', 'yes']}, {'B': ['A']}).",
-        )
-    if not states:
-        raise NetworkError("a network needs at least one variable.")
-    checked = {}
-    for name, given in states.items():
-        labels = tuple(given)  # of an array, too
-        named = [("the name of a variable", name), *((f"a state of {name!r}", t) for t in labels)]
-        for what, text in named:
-            if not isinstance(text, str) or not text:
-                raise NetworkError(
-                    f"{what} must be a non-empty string, not {text!r}.",
-                    f"write {str(text)!r}." if str(text) else "give it a name.",
-                )
-        if not labels:
-            raise NetworkError(f"variable {name!r} has no states.")
-        if twice := _twice(labels):
-            raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
-        checked[str(name)] = tuple(map(str, labels))  # numpy's strings show their type
-    return checked
-
-
-def checked_parents(
-    states_of: StatesOf, parents: Mapping[str, Sequence[str]] | str
-) -> dict[str, Scope]:
-    """The parents of each variable, if they are distinct variables."""
-    if isinstance(parents, str):
-        from lacunet.network.edges import edges_of
-
-        edges = edges_of(parents)
-        _refuse_strangers("edges are", edges.variables, states_of)
-        parents = edges.parents_of
-    _refuse_strangers("parents are", parents, states_of)
-    for name, listed in parents.items():
-        if unknown := {parent for parent in listed if parent not in states_of}:
-            raise NetworkError(
-                f"variable {name!r} has parents that are not variables: {sorted(unknown)}.",
-                _as_variable(min(unknown), states_of),
-            )
-        if twice := _twice(listed):
-            raise NetworkError(f"variable {name!r} names a parent more than once: {sorted(twice)}.")
-    return {name: tuple(map(str, parents.get(name, ()))) for name in states_of}
-
-
-def _refuse_strangers(what: str, given: Iterable[str], variables: Iterable[str]) -> None:
-    if nobody := set(given) - set(variables):
-        raise NetworkError(
-            f"{what} given for {sorted(nobody)}, which are not variables.",
-            _as_variable(min(nobody), variables),
-        )
-
-
-def _as_variable(name: str, variables: Iterable[str]) -> str:
-    """The way to what is meant by a name that is not a variable."""
-    added = f"add its states: Network({{{name!r}: ['no', 'yes'], ...}}, ...)."
-    return did_you_mean(name, variables) or added
-
-
-def _twice(names: Sequence[str]) -> set[str]:
-    return {name for name, times in Counter(names).items() if times > 1}
-
-
-def check_ties(network: Network, groups: Sequence[Scope]) -> None:
-    """Refuse groups whose families do not correspond, and variables of several groups."""
-    seen: dict[str, Scope] = {}
-    for group in groups:
-        for name in map(network.known, group):
-            if name in seen:
-                raise NetworkError(
-                    f"{name!r} is tied twice.", "a variable is in one group, and there once."
-                )
-            seen[name] = group
-        for name in group[1:]:
-            _check_tie(network, group[0], name)
-
-
-def _check_tie(network: Network, first: str, other: str) -> None:
-    """Refuse two variables that cannot share a CPT."""
-    families = network.family(first), network.family(other)
-    what = f"the CPTs of {first!r} and {other!r} cannot be one"
-    if len(families[0]) != len(families[1]):
-        parents = " and ".join(
-            f"{name!r} has {list(network.parents(name))}" for name in (first, other)
-        )
-        raise NetworkError(
-            f"{what}: of parents, {parents}.",
-            "parents of tied variables correspond, in the order in which the edges name them.",
-        )
-    for here, there in zip(*families, strict=True):
-        if network.states(here) != network.states(there):
-            states = list(network.states(here)), list(network.states(there))
-            raise NetworkError(
-                f"{what}: {here!r} has the states {states[0]}, {there!r} has {states[1]}.",
-                "tied variables and their parents have the same states in the same order "
-                "(Data(states=...)).",
-            )
-    if not np.array_equal(network.possible(first), network.possible(other)):
-        raise NetworkError(f"{what}: a rule excludes cells of one of them only.")
-    tables = network.tables_of
-    if tables is not None and not np.array_equal(tables[first], tables[other]):
-        raise NetworkError(f"{what}: the network has a CPT of its own for each of them.")
-
-
 def _without(groups: Sequence[Scope], names: Collection[str]) -> tuple[Scope, ...]:
     """Groups without some variables; a group of one is none."""
     left = [tuple(name for name in group if name not in names) for group in groups]
     return tuple(group for group in left if len(group) > 1)
-
-
-def checked_cuts(
-    states_of: StatesOf, cuts: Mapping[str, Sequence[float]], rules: Mapping[str, NotAsked]
-) -> dict[str, tuple[float, ...]]:
-    """The cut points of each variable that has any: ascending, one more than it has intervals.
-
-    All states are intervals, but for a last one for those who were not asked.
-    """
-    _refuse_strangers("cut points are", cuts, states_of)
-    checked = {name: tuple(map(float, points)) for name, points in cuts.items()}
-    for name, points in checked.items():
-        is_last_no_interval = name in rules and rules[name].state == states_of[name][-1]
-        intervals = len(states_of[name]) - is_last_no_interval
-        if len(points) != intervals + 1 or not all(low < high for low, high in pairwise(points)):
-            raise NetworkError(
-                f"variable {name!r} has {intervals} intervals and the cut points {list(points)}.",
-                "give one cut point more than there are intervals, in ascending order.",
-            )
-    return checked
-
-
-def topological_order(parents_of: Mapping[str, Scope]) -> Scope:
-    """The variables, parents before children."""
-    from graphlib import CycleError, TopologicalSorter
-
-    try:
-        return tuple(TopologicalSorter(parents_of).static_order())
-    except CycleError as error:
-        path = " -> ".join(map(repr, error.args[1]))
-        raise NetworkError(
-            f"the edges form a cycle: {path}.", "reverse or drop one of them."
-        ) from None
-
-
-def checked_tables(
-    states_of: StatesOf, parents_of: Mapping[str, Scope], tables: Mapping[str, ArrayLike]
-) -> dict[str, FloatArray]:
-    """Read-only copies of the CPTs, if each has the right shape and its rows are distributions."""
-    _refuse_strangers("CPTs are", tables, states_of)
-    if missing := set(states_of) - set(tables):
-        raise NetworkError(
-            f"CPTs are missing for {sorted(missing)}.",
-            "give a CPT for every variable, or none at all.",
-        )
-    checked = {}
-    for name in states_of:
-        family = (*parents_of[name], name)
-        table = np.array(tables[name], dtype=np.float64)  # a copy: the caller's array stays theirs
-        expected = tuple(len(states_of[axis]) for axis in family)
-        if table.shape != expected:
-            raise NetworkError(
-                f"the CPT of {name!r} has the shape {table.shape}, but its parents and states "
-                f"need {expected}.",
-                "one axis for each parent in their order, the variable's own states last.",
-            )
-        if problem := problem_of(table, ROW_SUM_TOLERANCE):
-            row = np.unravel_index(problem[0], table.shape[:-1])
-            states = [states_of[parent][index] for parent, index in zip(family, row, strict=False)]
-            given = ", ".join(map(assigned, family, states))
-            where = f" given {given}" if given else ""
-            raise NetworkError(
-                f"the CPT of {name!r}{where} {problem[1]}.",
-                "every row holds numbers from 0 to 1, and sums to 1: divide it by its sum.",
-            )
-        table.setflags(write=False)
-        checked[name] = table
-    return checked
-
-
-def checked_support(network: Network, support: Mapping[str, ArrayLike]) -> dict[str, Mask]:
-    """Of each CPT row whether it has weight, if there is one number for each."""
-    if not network.has_cpts:
-        raise NetworkError(
-            "support is given, but the network has no CPTs.", "give it to the learned network."
-        )
-    _refuse_strangers("support is", support, network.states_of)
-    checked = {}
-    for name in (v for v in network.variables if v in support):
-        weights = np.asarray(support[name], dtype=np.float64)
-        expected = network.shape(network.parents_of[name])
-        if weights.shape != expected or not (weights >= 0).all():
-            raise NetworkError(
-                f"the support of {name!r} must be weights of the shape {expected}, one for each "
-                f"parent configuration and none below zero; it has the shape {weights.shape}."
-            )
-        checked[name] = weights > 0
-        checked[name].setflags(write=False)
-    return checked
 
 
 def _masked(
@@ -1275,18 +949,3 @@ def _masked(
         for name, table in (tables or {}).items()
         if (supported := (support or {}).get(name)) is not None and not supported.all()
     }
-
-
-def problem_of(table: FloatArray, tolerance: float) -> tuple[int, str] | None:
-    """The first row of a CPT that is no distribution, by its number, and what is wrong with it."""
-    rows = table.reshape(-1, table.shape[-1])
-    wrong = ~((rows >= 0) & (rows <= 1 + tolerance))  # catches NaN as well
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0].tolist()
-        return row, f"holds {float(rows[row, column])!r}, which is not a probability"
-    sums = rows.sum(axis=-1)
-    off = np.abs(sums - 1) > tolerance
-    if not off.any():
-        return None
-    row = int(off.argmax())
-    return row, f"sums to {apart_from(float(sums[row]), 1)}, not to 1"

@@ -17,9 +17,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from lacunet.network.edges import Edges, EdgesError
-from lacunet.network.network import Network, NetworkError, Scope
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import Network, Scope
 from lacunet.text import counted, listed
 
+MOST_WAVES = 10_000
 INDEXED = re.compile(r"(.+)\[\s*(?:(t)\s*(?:([+-])\s*(\d+))?|(-?\d+))\s*\]", re.DOTALL)
 
 
@@ -195,6 +197,25 @@ def waves_of(network: Network) -> Mapping[str, Sequence[int]]:
     return {name: sorted(held) for name, held in waves.items()}
 
 
+def waves_in_words(name: str, network: Network) -> str:
+    """Where a variable of a panel is found, for a name that is none; empty for other names.
+
+    >>> panel = Network({"H[0]": ["a", "b"], "H[1]": ["a", "b"]})
+    >>> waves_in_words("H[4]", panel)
+    'H goes from H[0] to H[1]; unroll(5) goes on to wave 4.'
+    """
+    node = in_time(name)
+    waves = waves_of(network).get(node.name)
+    if waves is None:
+        return ""
+    words = f"{node.name} goes from {wave_name(node.name, waves[0])} to "
+    words += wave_name(node.name, waves[-1])
+    if node.wave is not None and node.wave > waves[-1]:
+        first = min(map(min, waves_of(network).values()))
+        words += f"; unroll({node.wave - first + 1}) goes on to wave {node.wave}"
+    return words + "."
+
+
 def in_all_waves(names: Iterable[str], variables: Collection[str]) -> list[str]:
     """Variables by their names; a name that is no variable stands for itself in all waves.
 
@@ -234,6 +255,8 @@ def unroll(network: Network, waves: int) -> Network:
         raise NetworkError(
             f"{waves!r} is no number of waves.", "unroll(12) gives twelve, from the first."
         )
+    if waves > MOST_WAVES:
+        raise NetworkError(f"{waves:,} waves are more than {MOST_WAVES:,}.")
     held = waves_of(network)
     if not held:
         raise NetworkError(

@@ -77,7 +77,7 @@ def _edges_in_table(learned: LearnedStructure) -> str:
         header += ["adjacent", "directed"]
     lines = [str(TextTable(header, rows, left=3))]
     if learned.cpdag.reversible:
-        lines.append(UNTOLD)
+        lines.append(fitting(UNTOLD))
     if learned.strengths:
         lines += [*map(fitting, _left_out(learned)), _of_strengths()]
     return "\n".join(lines)
@@ -86,7 +86,9 @@ def _edges_in_table(learned: LearnedStructure) -> str:
 def _of_strengths() -> str:
     """What the columns mean: as it stands, or broken anew where the terminal is narrower."""
     width = terminal_width() or READABLE_WIDTH
-    return STRENGTHS if width >= READABLE_WIDTH else fitting(STRENGTHS.replace("\n", " "), width)
+    if width >= READABLE_WIDTH:
+        return STRENGTHS
+    return fitting(STRENGTHS.replace("\n", " "), width)
 
 
 def _left_out(learned: LearnedStructure) -> list[str]:

@@ -22,10 +22,11 @@ from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.from_rows import LearnedGraph
 from lacunet.missingness.mechanism_cpts import MechanismCpt, Missingness, Parent, node_name
 from lacunet.network.arguments import clear_arguments
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import AnyNetwork, NetworkOrEdges, as_network
 from lacunet.network.labelled_tables import Library, frame_of
 from lacunet.network.mechanisms import Mechanisms
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.network.nodes import SELECTION, Mechanism, node_text
 from lacunet.randomness import generator
 from lacunet.simulation.at_random import Missing
@@ -333,7 +334,9 @@ def hide(
     missingness = _drawn(missing, network, for_mechanisms)
     complete = read_table(dataset, network)
     table = hide_cells(complete, missingness, for_hiding, network)
-    kept = table.numbers - 1 if SELECTION.variable in missingness.mechanisms else None
+    kept = None
+    if SELECTION.variable in missingness.mechanisms:
+        kept = table.numbers - 1
     complete = complete if kept is None else complete.take(kept)
     hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
     is_kept = {

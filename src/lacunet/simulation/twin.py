@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from lacunet.ask.impute.numbers import Numbers, numbers_to_draw
-from lacunet.ask.predict.completions import draw_completions
 from lacunet.counts.open_rows import open_rows
 from lacunet.data.data import Data, as_data
 from lacunet.data.donors import Donors, donor_sampler
@@ -31,6 +30,7 @@ from lacunet.data.table import Codes, EncodedTable
 from lacunet.data.write import to_arrow
 from lacunet.errors import LacunetWarning
 from lacunet.inference import sampling
+from lacunet.inference.completions import draw_completions
 from lacunet.inference.sampling import SimulationError, check_whole
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph
@@ -209,7 +209,7 @@ def _drawn(
     is_selection = missingness is not None and SELECTION.variable in missingness.mechanisms
     if observed.rows is not None or is_selection:
         candidates = max(CANDIDATES * number, LEAST_CANDIDATES)
-    whole = sampling.sample(network, candidates, streams[1])
+    whole = sampling.sample_codes(network, candidates, streams[1])
     shown = whole
     if missingness is not None:
         shown = hide_cells(whole, missingness, streams[2], network)

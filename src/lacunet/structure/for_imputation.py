@@ -12,7 +12,7 @@ import numpy as np
 from lacunet.counts.observations import rows_within
 from lacunet.counts.open_rows import open_rows
 from lacunet.data.data import Data, as_data
-from lacunet.data.donors import MOST_DONORS, donor_sampler
+from lacunet.data.donors import donor_sampler
 from lacunet.data.errors import DataWarning, refuse_strangers
 from lacunet.data.panels import refuse_panel
 from lacunet.data.read import ReadReport
@@ -50,11 +50,11 @@ def learn_imputation_model(
     known = replace(data, states=found.network, bins=None, aside=(*data.aside, *found.left_out))
     opened = open_rows(FUNCTION, found.network, known, memory, progress)
     report = ReadReport()
-    sampler = donor_sampler(opened.network, opened.data, MOST_DONORS, rng)
+    sampler = donor_sampler(opened.network, opened.data, rng)
     with opened.rows(sampler) as rows:
         table, number = rows_within(rows, opened.network, opened.budget, report)
         notes = [*found.remarks, *rows.notes(report)]
-        donors = rows.donors()
+        donors = sampler.donors() if sampler.is_complete else None
     if data.has_design:
         notes.append(ON_DESIGN)
     some = _some_rows(table.without_sets(), rng)

@@ -47,7 +47,9 @@ def constraints_of(
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
             is_forbidden = (x, y) in not_allowed
-            against = "it is forbidden" if is_forbidden else "it leads into an earlier tier"
+            against = "it leads into an earlier tier"
+            if is_forbidden:
+                against = "it is forbidden"
             raise LacunetError(
                 f"the edge {variables[x]} -> {variables[y]} is required, but {against}.",
                 "change required (or the rule of not_asked that requires it), or "

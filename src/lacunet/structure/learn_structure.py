@@ -43,8 +43,9 @@ from lacunet.limits import Deadline, Memory, OutOfTimeError, memory_budget
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
+from lacunet.network.cpt import Cpt
 from lacunet.network.edges import tiers_of
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.chained_completions import complete_in_turn

@@ -96,9 +96,13 @@ class Promises:
         others = [
             z for z in candidates if z != y and z not in dag[y] and not limits.forbidden[z, y]
         ]
+
+        # A parent less.
         for x in loose:
             lost = self._added(y, x, dag[y] - {x})
             yield self._move(-lost, y, dag[y], dag[y] - {x})
+
+        # A parent more.
         added: dict[int, float] = {}
         for tables in self._tables(y, parents, others, parents):
             gains = _information(tables)
@@ -107,6 +111,8 @@ class Promises:
                 by_all = self._by_all_rows(gains, tables).tolist()
                 for z, gain in zip(tables.others, by_all, strict=True):
                     yield self._move(gain, y, dag[y], dag[y] | {z})
+
+        # One for another: those that promise most.
         exchanges = [
             (gain - self.penalty(y, dag[y] - {x} | {z}), x, z)
             for x in loose

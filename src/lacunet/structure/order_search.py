@@ -150,6 +150,8 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
     behind = sum([places[other] > here for other in others])
     requiring = scores.requiring[node]
+
+    # What each place is worth: the score of the variable there, and what others gain by it.
     left = len(requiring)  # a place behind one of them is not open
     before = sum(bit)
     gain = 0.0
@@ -168,6 +170,8 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     now = totals[behind]
     if not top > now + IMPROVEMENT:
         return ()
+
+    # A number between the places of its new neighbours; all are numbered anew if there is no room.
     to = totals.index(top)
     high = places[others[to - 1]] if to else places[others[0]] + 2
     low = places[others[to]] if to < len(others) else places[others[-1]] - 2
@@ -175,6 +179,8 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
         places[:] = _places(_order(places))
         return (node,)
     places[node] = low + (high - low) * scores.share[node]
+
+    # Of each variable that was passed, it is now on the other side.
     passed = others[behind:to] if to > behind else others[to:behind]
     changed = set(scores.near[node])
     for other in passed:

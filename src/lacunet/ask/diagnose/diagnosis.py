@@ -217,6 +217,7 @@ def diagnose_table(
     """
     cells = table.cells_of_sets
     table = table.without_sets()
+
     described = patterns(network, summary)
     completely = mcar_tests(network, table, random)
     parents_of = observed_parents(network, table)
@@ -232,6 +233,8 @@ def diagnose_table(
         never=never,
         rows=table.row_count,
     )
+
+    # Notes, before the last sentence or around all of them.
     by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
     words = (*words[:-1], *by_rules, words[-1])
     trial = None
@@ -250,12 +253,21 @@ def diagnose_table(
     copies = None if table.copies is None else table.copies.rows
     proposed = proposals(network, table.columns, copies=copies)
     words = (*words, *map(sentence, (*proposed, *left_out)))
-    return Diagnosis(described, completely, always, never, grounds, words, trial)
+    return Diagnosis(
+        patterns=described,
+        mcar=completely,
+        mar=always,
+        positivity=never,
+        grounds=grounds,
+        conclusions=words,
+        trial=trial,
+    )
 
 
 def _grounds(
     network: Network, table: EncodedTable, described: Patterns, parents_of: Mapping[str, Scope]
 ) -> MethodSupport:
+    """The rows that each method would rest on, and the share that would fall back."""
     graph = MissingnessGraph.without_rules(network, parents_of)
     separator_of = separators(graph, table.fully_observed)
     with warnings.catch_warnings():
@@ -305,6 +317,7 @@ def _conclusions(
     never: Sequence[NeverShown],
     rows: int,
 ) -> tuple[str, ...]:
+    """What the tests say, in sentences; the last says what no test can tell."""
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]

@@ -113,7 +113,14 @@ def _is_monotone(counts: PatternCounts) -> bool:
 
 
 def _flux(summary: MissingSummary) -> tuple[FloatArray, FloatArray]:
-    missing, together = summary.missing_rows, summary.missing_together
+    """The influx and the outflux of each variable (S. van Buuren, 2018, section 4.1.3).
+
+    Of all cells that are shown, the share beside a missing cell of the variable: how well others
+    tell of it. Of all cells that are missing, the share beside a shown one: how well it tells of
+    others.
+    """
+    missing = summary.missing_rows
+    together = summary.missing_together
     missing_cells = float(missing.sum())
     shown_cells = summary.rows * len(missing) - missing_cells
     influx = (missing[:, None] - together).sum(axis=1)  # cells shown where the variable is missing

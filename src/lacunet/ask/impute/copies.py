@@ -39,7 +39,9 @@ class CountedRows:
         named = [*getattr(learned, "beside", {}).get("counts", ())]
         if data.counts is not None:
             return cls(data.counts, data.decimal)
-        return cls(named[0], data.decimal) if named and named[0] in source.columns else None
+        if named and named[0] in source.columns:
+            return cls(named[0], data.decimal)
+        return None
 
     @property
     def column(self) -> str:
@@ -61,7 +63,8 @@ class CountedRows:
         """How many rows each of some rows stands for, of which the ``first`` has that number."""
         if isinstance(self.counts, str):
             column = columns[self.counts]
-            column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+            if hasattr(column, "combine_chunks"):
+                column = column.combine_chunks()
             numbers = number_column(column, self.decimal)
         else:
             numbers = self.counts[first : first + rows]

@@ -36,7 +36,8 @@ from lacunet.learning.uncertainty.delta import JEFFREYS_PSEUDO_COUNT
 from lacunet.learning.uncertainty.jackknife import Replicates
 from lacunet.learning.uncertainty.posterior import DirichletPosterior, EmPosterior
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
-from lacunet.network.network import Cpt, FloatArray, Network, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Tables
 
 FEW_BEHIND = 5.0  # rows of an entry; fewer, and those left out of a replicate differ too much
 

@@ -190,4 +190,10 @@ def by_rubins_rules(values: FloatArray, within: FloatArray, df: object) -> Poole
     both = few_tables + few_rows
     degrees = np.divide(1, both, out=np.full_like(share, np.inf), where=both > LEAST_VARIANCE)
     missing = share + (1 - share) * 2 / (degrees + 3)  # (r + 2 / (df + 3)) / (r + 1)
-    return Pooled(values.mean(axis=0), np.sqrt(total), degrees, share, missing)
+    return Pooled(
+        estimate=values.mean(axis=0),
+        standard_error=np.sqrt(total),
+        df=degrees,
+        lambda_=share,
+        fmi=missing,
+    )

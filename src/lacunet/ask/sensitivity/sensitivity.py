@@ -51,8 +51,8 @@ from lacunet.inference.query import (
     after_doing,
     check_confounding,
 )
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.em import EM
-from lacunet.learning.em.start import CptRows
 from lacunet.learning.em.with_learned_pseudo_counts import flat_pseudo_counts
 from lacunet.learning.learn import carry_out
 from lacunet.learning.methods import default_pseudo_counts
@@ -122,7 +122,9 @@ class Sensitivity(Displayed):
                 self.deltas, self.answers, self.intervals, strict=True
             )
         ]
-        compared = f"within groups by {', '.join(self.within)}" if self.within else "among all rows"
+        compared = "among all rows"
+        if self.within:
+            compared = f"within groups by {', '.join(self.within)}"
         if self.method == "em":
             compared += " and by what else a row shows"
         yield (

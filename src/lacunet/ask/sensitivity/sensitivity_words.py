@@ -21,7 +21,9 @@ AS_GOOD = 1.92  # nats below the best: not refuted at 5%
 
 def on_no_tilt(result: Sensitivity, graph: MissingnessGraph | None) -> str:
     """The answer without a tilt."""
-    assumption = "values are missing at random" if graph is None else "the missingness graph holds"
+    assumption = "the missingness graph holds"
+    if graph is None:
+        assumption = "values are missing at random"
     answer = f"{result.question} is {result.answers[result.deltas.index(0.0)]:.3g}"
     return f"If {assumption}, {answer}."
 

@@ -147,6 +147,7 @@ def tilted_shares(
     given
         The fully observed variables that make the groups; those of the question are added.
     """
+    # The groups, and the cells of what some rows hide, within each.
     scope = question.variables
     always = [name for name in scope if not table.missing_of[name]]
     grouped_by = tuple(name for name in table.fully_observed if name in always or name in given)
@@ -157,7 +158,9 @@ def tilted_shares(
     is_gone = ~table.is_shown((question.mechanism,))
     weights = table.row_weights
     gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
+
     # Groups in which no row shows all: pooled with those that agree on the question's variables.
+    # A pool is one more group, numbered behind the others.
     pool, pool_of = distinct(groups.in_table(always), int(np.prod(network.shape(always))))
     fell = known == 0
     pooled_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
@@ -167,6 +170,8 @@ def tilted_shares(
     total = np.concatenate([known, pooled_known])
     mass = np.concatenate([groups.weights * ~fell, pooled[0]])
     lacking = np.concatenate([gone * ~fell, pooled[1]])
+
+    # What each entry, a group and a cell, is to the question.
     columns: dict[str, NDArray[np.integer]] = {}
     columns |= zip(hidden_scope, cells.columns(), strict=True)
     columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
@@ -179,6 +184,8 @@ def tilted_shares(
     for name, likelihood in seen.items():
         evidence *= np.tile(_likelihood(likelihood, columns[name]), 2)
     is_tilted = is_state(question.mechanism, question.tilted_state)
+
+    # Of the groups that fit the evidence: what no tilt moves, and what nothing is known about.
     share = np.tile(cells.tally.weights, 2) / total[both]
     fits = np.ones(number, dtype=bool)
     for name in seen.keys() & always:
@@ -187,6 +194,10 @@ def tilted_shares(
     tilted = added_up(both, share * is_tilted, len(total))
     is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
     lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
+    in_pools = mass[number:][fits[number:] & (pooled_known > 0)].sum()
+    less = None
+    if question.less is not None:
+        less = tilted_shares(network, table, question.less, given)
     return TiltedShares(
         group=both,
         share=share,
@@ -196,11 +207,9 @@ def tilted_shares(
         evidence=evidence,
         is_target=is_state(question.target, question.state),
         lost=lost,
-        pooled=float(
-            quotient(mass[number:][fits[number:] & (pooled_known > 0)].sum(), mass[fits].sum())
-        ),
+        pooled=float(quotient(in_pools, mass[fits].sum())),
         unmoved=float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
-        less=None if question.less is None else tilted_shares(network, table, question.less, given),
+        less=less,
     )
 
 

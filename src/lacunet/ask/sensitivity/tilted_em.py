@@ -50,12 +50,14 @@ from lacunet.ask.sensitivity.tilt import Question, difference
 from lacunet.counts.gather import Compiling
 from lacunet.inference.engine import Engine
 from lacunet.inference.query import after_doing, query
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import Climb, Climbing, Limits
-from lacunet.learning.em.start import CptRows, maximise
+from lacunet.learning.em.start import maximise
 from lacunet.learning.plan import PerCell
 from lacunet.missingness.augmented_network import augment, looks_at_hidden
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, FloatArray, Network, Scope
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Network, Scope
 
 TILTED_EM_TOLERANCE = 1e-6
 MOST_STEPS = 2_000

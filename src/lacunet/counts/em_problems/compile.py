@@ -27,7 +27,7 @@ few rows have may be thousands: all of them are handled at once, their values en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -183,6 +183,21 @@ def compile_problems(
     if len(parts) == 1:
         return parts[0]
     return merge_problems(parts)
+
+
+def counted_problems(network: Network, table_of: Mapping[str, FloatArray], rows: int) -> Problems:
+    """What EM needs where every family is counted among the rows that show it: no problems.
+
+    Parameters
+    ----------
+    table_of
+        For each variable the counts of its family, child last.
+    """
+    layout = layout_of(network.with_tables(None))
+    columns = {name: np.zeros(0, np.uint8) for name in network.variables}
+    none = compile_problems(network, EncodedTable(network.cardinality_of, columns))
+    fixed = layout.added(table_of)[:, None]
+    return replace(none, fixed=fixed, rows=rows, totals=np.array([float(rows)]))
 
 
 @dataclass(frozen=True)

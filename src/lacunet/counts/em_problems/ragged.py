@@ -222,7 +222,9 @@ def runs(numbers: Integers) -> list[tuple[int, int]]:
     [(0, 2), (2, 3)]
     """
     begins = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    return list(zip(begins, [*begins[1:], len(numbers)], strict=True)) if begins else []
+    if begins:
+        return list(zip(begins, [*begins[1:], len(numbers)], strict=True))
+    return []
 
 
 def in_runs(items: Integers, numbers: Integers | NDArray[np.float64]) -> list[Integers]:
@@ -233,7 +235,9 @@ def in_runs(items: Integers, numbers: Integers | NDArray[np.float64]) -> list[In
     >>> [run.tolist() for run in in_runs(np.array([7, 3, 5]), np.array([0, 0, 1]))]
     [[7, 3], [5]]
     """
-    return np.split(items, np.flatnonzero(np.diff(numbers)) + 1) if len(items) else []
+    if len(items):
+        return np.split(items, np.flatnonzero(np.diff(numbers)) + 1)
+    return []
 
 
 def hash64(numbers: Integers | NDArray[np.uint64], salt: int = 0) -> NDArray[np.uint64]:

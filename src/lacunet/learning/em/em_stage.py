@@ -39,13 +39,13 @@ from lacunet.counts.gather import Compiling, Needs, Statistics
 from lacunet.data.table import EncodedTable, code_type
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.learning.closed_forms.forms import rows_showing_any
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.cpts import CptBasis, HighestPosterior, family_report
 from lacunet.learning.em.iterations import COST_LIMIT, Climb
 from lacunet.learning.em.latent_state_order import with_ordered_states
 from lacunet.learning.em.restarts import HARDLY_WORSE, SAME_OPTIMUM, Fit, Fitting, Seeds
 from lacunet.learning.em.start import (
     START_PSEUDO_COUNTS,
-    CptRows,
     alike_states,
     cells_about,
     random_cells,
@@ -477,5 +477,7 @@ def _notes(em: EM, fit: Fit, loopy: Collection[str]) -> Iterator[str]:
             words += f"; the first start alone would have ended {fit.gain:.1f} lower"
         yield words
     elif em.restarts is None and fit.climb.iterations:
-        reason = "loopy belief propagation is used" if loopy else "an iteration is expensive"
+        reason = "an iteration is expensive"
+        if loopy:
+            reason = "loopy belief propagation is used"
         yield f"only one start was made, since {reason}: restarts= makes more"

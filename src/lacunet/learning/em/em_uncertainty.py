@@ -10,8 +10,9 @@ import numpy as np
 from lacunet.counts.counts import quotient
 from lacunet.inference.engine import Engine
 from lacunet.inference.expectation.draw import batches_of, solve
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import Limits, climb
-from lacunet.learning.em.start import CptRows, maximise
+from lacunet.learning.em.start import maximise
 from lacunet.learning.uncertainty.rate_matrix import (
     ARRIVED,
     Curvature,

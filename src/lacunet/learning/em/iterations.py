@@ -39,7 +39,8 @@ from numpy.typing import NDArray
 
 from lacunet.inference.engine import Engine
 from lacunet.inference.errors import ImpossibleDataError
-from lacunet.learning.em.start import CptRows, log_prior, maximise
+from lacunet.learning.cpt_rows import CptRows
+from lacunet.learning.em.start import log_prior, maximise
 from lacunet.learning.plan import PerCell
 from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.network.network import FloatArray

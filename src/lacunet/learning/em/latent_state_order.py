@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.cell_layout import Layout
 from lacunet.counts.em_problems.ragged import Integers
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import Climb
-from lacunet.learning.em.start import CptRows
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.network.shapes.logistic import Logistic
 from lacunet.network.shapes.ordinal import Ordinal

@@ -34,8 +34,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.inference.engine import Engine
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.em.iterations import CUT_SHORT, Climb, Limits, climb
-from lacunet.learning.em.start import CptRows, perturbed_cells, random_cells
+from lacunet.learning.em.start import perturbed_cells, random_cells
 from lacunet.learning.plan import AGREEMENT, PerCell, count_agreeing_starts
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray

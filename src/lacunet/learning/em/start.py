@@ -9,100 +9,21 @@ and only they are drawn anew at a restart.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.counts.em_problems.cell_layout import Layout
-from lacunet.counts.em_problems.ragged import Integers
 from lacunet.learning.closed_forms.forms import DELETIONS, Deletion
+from lacunet.learning.cpt_rows import CptRows
 from lacunet.learning.plan import MethodError, PerCell
 from lacunet.network.alignment import ComparisonError, match_network
 from lacunet.network.network import FloatArray, Network, Scope, Tables
-from lacunet.network.shapes.shape import Shaped
 
 START_PSEUDO_COUNTS = 1.0  # smooth a start where those asked for do not: EM never leaves a zero
 SPREAD_OF_START = 1.0  # standard deviation of the logarithm of a cell of a perturbed start
-
-
-@dataclass(frozen=True)
-class CptRows:
-    """The rows of all CPTs, laid end to end."""
-
-    begins: Integers  # where each begins
-    lengths: Integers  # how long it is
-    possible: NDArray[np.bool_] | None = None  # cells that are not structural zeros; None: all
-    shaped: tuple[tuple[slice, Shaped], ...] = ()  # the cells of CPTs that are no full tables
-
-    @classmethod
-    def of(cls, layout: Layout) -> CptRows:
-        """The rows of a layout's CPTs."""
-        heads = layout.heads
-        states = layout.cardinalities[heads]
-        lengths = np.repeat(states, layout.sizes[heads] // states)
-        possible = None
-        possible_of = layout.network.possible_of
-        if possible_of:
-            possible = np.ones(layout.cells, dtype=bool)
-            tables = layout.tables(possible)  # views: what is written there is written here
-            for name in possible_of:
-                tables[name][...] = possible_of[name]
-        shaped = []
-        for head in heads.tolist():
-            name = layout.network.variables[head]
-            if name in layout.network.shaped_of:
-                begin = int(layout.offsets[head])
-                cells = slice(begin, begin + int(layout.sizes[head]))
-                shaped.append((cells, layout.network.shaped_of[name]))
-        return cls(np.cumsum(lengths) - lengths, lengths, possible, tuple(shaped))
-
-    def likeliest(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
-        """The CPTs under which counts are likeliest: each row divided by its sum, or by its shape.
-
-        Parameters
-        ----------
-        near
-            Cells that cannot be far: where the shapes begin to look.
-        """
-        cells = self.normalised(counts)
-        for where, shaped in self.shaped:
-            begin = None if near is None else near[where].reshape(shaped.shape)
-            table = shaped.fit(counts[where].reshape(shaped.shape), begin)
-            cells[where] = np.ravel(table)
-        return cells
-
-    def shaped_near(self, cells: FloatArray, weights: FloatArray) -> FloatArray:
-        """Cells with each CPT that is no full table moved to the nearest one of its shape.
-
-        The nearest is the likeliest, where each CPT row has the weight that is expected there.
-        """
-        if not self.shaped:
-            return cells
-        in_rows = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
-        moved = cells.copy()
-        for where, shaped in self.shaped:
-            counts = (cells[where] * in_rows[where]).reshape(shaped.shape)
-            table = shaped.fit(counts, cells[where].reshape(shaped.shape))
-            moved[where] = np.ravel(table)
-        return moved
-
-    def normalised(self, weights: FloatArray) -> FloatArray:
-        """Each row divided by its sum; a row of zeros becomes uniform.
-
-        What is in cells that are structural zeros is left out.
-        """
-        if self.possible is not None:
-            weights = np.where(self.possible, weights, 0.0)
-        sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
-        is_empty = sums == 0
-        if is_empty.any():
-            uniform = 1.0 if self.possible is None else self.possible
-            weights = np.where(is_empty, uniform, weights)
-            sums = np.repeat(np.add.reduceat(weights, self.begins), self.lengths)
-        rows: FloatArray = weights / sums
-        return rows
 
 
 def maximise(
@@ -152,7 +73,8 @@ def random_cells(rows: CptRows, rng: np.random.Generator) -> FloatArray:
 
 def perturbed_cells(cells: FloatArray, rows: CptRows, rng: np.random.Generator) -> FloatArray:
     """CPTs around others: every cell multiplied by a factor of lognormal distribution."""
-    return rows.likeliest(rows.normalised(cells * rng.lognormal(0.0, SPREAD_OF_START, len(cells))))
+    moved = cells * rng.lognormal(0.0, SPREAD_OF_START, len(cells))
+    return rows.likeliest(rows.normalised(moved), cells)
 
 
 def alike_states(network: Network, tables: Tables, variables: Iterable[str]) -> Scope:

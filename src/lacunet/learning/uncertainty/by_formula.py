@@ -229,20 +229,11 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
         number = len(rows.weights)
         cells = number * largest_table(verdict.term, verdict.graph.network)
         if number <= MOST_DISTINCT and cells <= MAX_REFILLED_CELLS:
-            worth = quotient(rows.weights**2, rows.tally.squares)
-            weighty = np.flatnonzero(worth)
-            samples = np.ones((len(weighty), number))
-            samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / worth[weighty], 1.0)
-            total = float(worth.sum())
-            return LeftOut(
-                rows.sampled(np.ones(number)),
-                partial(map, rows.sampled, samples),
-                worth[weighty] * (total - 1) / total,
-                total - 1,
-                by_design=False,
-                words="leaving out each row in turn",
-            )
-    what = "groups of rows" if units is None or units.clusters != len(scales) else "clusters"
+            return _each_row_left_out(rows)
+
+    what = "clusters"
+    if units is None or units.clusters != len(scales):
+        what = "groups of rows"
     words = f"leaving out each of {len(scales)} {what} in turn"
     if units is not None and units.factors is not None:
         words = f"{len(scales)} replicate weights"
@@ -255,4 +246,22 @@ def _left_out(verdict: Verdict, gathered: GatheredRows) -> LeftOut:
         degrees=degrees,
         by_design=by_design,
         words=words,
+    )
+
+
+def _each_row_left_out(rows: Rows) -> LeftOut:
+    """Of each distinct row one copy less; alike copies count once, as often as they are."""
+    number = len(rows.weights)
+    worth = quotient(rows.weights**2, rows.tally.squares)  # in effective rows
+    weighty = np.flatnonzero(worth)
+    samples = np.ones((len(weighty), number))
+    samples[np.arange(len(weighty)), weighty] -= np.minimum(1 / worth[weighty], 1.0)
+    total = float(worth.sum())
+    return LeftOut(
+        rows=rows.sampled(np.ones(number)),
+        parts=partial(map, rows.sampled, samples),
+        scales=worth[weighty] * (total - 1) / total,
+        degrees=total - 1,
+        by_design=False,
+        words="leaving out each row in turn",
     )

@@ -42,7 +42,8 @@ from lacunet.inference.joint import NO_EVIDENCE, joint_marginals, pose_question,
 from lacunet.inference.query import NOTED_SHARE, after_doing
 from lacunet.inference.unsupported import extreme_rows, masks_of
 from lacunet.learning.uncertainty.cpt_intervals import BoundedSpread, Spread
-from lacunet.network.network import Cpt, FloatArray, Mask, Network, Scope, Tables
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import FloatArray, Mask, Network, Scope, Tables
 
 JEFFREYS_PSEUDO_COUNT = 0.5
 A_HAIR = 1e-12  # what stands for a probability of zero in derivatives
@@ -193,12 +194,13 @@ def _entry(asked: AnsweredQuery, index: int) -> tuple[str, tuple[int, ...]] | No
     """
     entries = []
     for name, gradient in asked.gradients[index].items():
-        cpt = asked.network.cpt(name).table
+        cpt, possible = asked.network.cpt(name).table, asked.network.possible(name)
         rounding = np.where(cpt > DERIVATIVE_ROUNDING, DERIVATIVE_ROUNDING, ROUNDING_BY_A_HAIR)
         apart = centred(gradient, cpt)
         for row in map(tuple, np.argwhere((np.abs(apart) > rounding).any(axis=-1)).tolist()):
             by_state = np.eye(cpt.shape[-1]) - cpt[row][:, None]
-            is_entry = (np.abs(by_state - apart[row]) <= rounding[row]).all(axis=-1)
+            is_like = np.abs(by_state - apart[row]) <= rounding[row]
+            is_entry = (is_like | ~possible[row]).all(axis=-1)  # nothing moves structural zeros
             is_entry &= np.abs(cpt[row] - np.ravel(asked.answer)[index]) <= DERIVATIVE_ROUNDING
             entries.append((name, (*row, int(is_entry.argmax()))) if is_entry.any() else None)
             if len(entries) > 1:
@@ -453,4 +455,6 @@ def _off_zero(network: Network, names: Sequence[str], known: Mapping[str, Mask])
         if is_zero.any():
             cells = np.where(is_zero, A_HAIR, table)
             tables[name] = cells / cells.sum(axis=-1, keepdims=True)
-    return network.with_tables({**(network.tables_of or {}), **tables}) if tables else network
+    if tables:
+        return network.with_tables({**(network.tables_of or {}), **tables})
+    return network

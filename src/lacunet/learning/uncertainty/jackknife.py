@@ -15,7 +15,7 @@ independent values, so intervals use the t distribution.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Replicates:
         rates = np.clip(table * held - pseudo / np.maximum(weight, 1e-9), 0, 1)
         rates = round_to_ends(rates, PRIOR_ROUNDING)
         if variable in self.network.shaped_of:  # its CPT rows tell of one another
-            return Spread.of_variance(table, table, variance)
+            return replace(Spread.of_variance(table, table, variance), degrees=self.degrees)
         most = expected * self.worth_of.get(variable, np.ones(table.shape))
         rows = most.min(axis=-1, keepdims=True)
         whole = Spread.of_variance(table, rates, variance * held**2, rows)
@@ -121,6 +121,16 @@ class Replicates:
         the prior knows is taken off by effective sizes everywhere.
         """
         variance = self.variance(asked.of_network)
+        weight_of, rows_of, known_of = self.rows_and_known(spread_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
+        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
+        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
+        return without_prior(asked, variance, known_of, pseudo_of)
+
+    def rows_and_known(
+        self, spread_of: Mapping[str, Spread]
+    ) -> tuple[dict[str, FloatArray], dict[str, FloatArray], dict[str, FloatArray]]:
+        """The weight of each CPT row, its effective rows, and how many of them its spread knows."""
         weight_of = {}
         rows_of = {}
         known_of = {}
@@ -133,7 +143,4 @@ class Replicates:
             weight_of[name] = weight
             known_of[name] = known
             rows_of[name] = np.where(spread.agree_in(spread.sizes), known, rows)
-        pseudo_of = in_rows(asked.network, self.pseudo_of, rows_of, weight_of)
-        variance = np.ravel(variance) + pseudo_variances(asked, rows_of, pseudo_of)
-        pseudo_of = in_rows(asked.network, self.pseudo_of, known_of, weight_of)
-        return without_prior(asked, variance, known_of, pseudo_of)
+        return weight_of, rows_of, known_of

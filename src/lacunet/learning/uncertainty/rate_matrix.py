@@ -475,32 +475,49 @@ def _spreads(
     return {name: Spread(tables[name], rates_of[name], sizes_of[name]) for name in tables}
 
 
+def _prior_information(curvature: Curvature) -> FloatArray:
+    r"""What pseudo-counts tell of the free parameters: :math:`\sum a / \theta^2` over the cells.
+
+    A free entry of a CPT row moves the row's reference entry by as much the other way.
+    """
+    free = curvature.free
+    pseudo = curvature.pseudo
+    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
+    information = np.zeros((free.number, free.number))
+    of_tables = slice(len(free.cell))
+    information[of_tables, of_tables] = np.diag(pseudo[free.cell] / squares[free.cell])
+    same_row = free.row[:, None] == free.row
+    in_reference = pseudo[free.reference] / squares[free.reference]
+    information[of_tables, of_tables] += same_row * in_reference[:, None]
+    for shape, part in zip(free.shapes, free.parts, strict=True):
+        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
+        information[part, part] = terms @ shape.jacobian.T
+    return information
+
+
 def _weak_directions(
     curvature: Curvature, observed: FloatArray, row_information: RowInformation | None
 ) -> tuple[Direction, ...]:
-    """The directions about which the prior knows more than the rows, the weakest first."""
+    r"""The directions about which the prior knows more than the rows, the weakest first.
+
+    What rows and prior know is compared in the metric of complete rows: with
+    :math:`I_\mathrm{com} = L L'`, the directions are the eigenvectors of
+    :math:`L^{-1} (I_\mathrm{obs} - I_\mathrm{prior}) L'^{-1}`, and their eigenvalues the share of
+    the information that the rows bring.
+    """
     free = curvature.free
-    pseudo = curvature.pseudo
     layout = curvature.layout
-    number = free.number
-    if not number:
+    if not free.number:
         return ()
-    complete = curvature.complete_of_each(np.eye(number))
-    squares = np.maximum(curvature.cells**2, np.finfo(float).tiny)
-    prior_part = np.zeros((number, number))
-    of_tables = slice(len(free.cell))
-    prior_part[of_tables, of_tables] = np.diag(pseudo[free.cell] / squares[free.cell])
-    same_row = free.row[:, None] == free.row
-    in_reference = pseudo[free.reference] / squares[free.reference]
-    prior_part[of_tables, of_tables] += same_row * in_reference[:, None]
-    for shape, part in zip(free.shapes, free.parts, strict=True):
-        terms = shape.jacobian * (pseudo[shape.cells] / squares[shape.cells])
-        prior_part[part, part] = terms @ shape.jacobian.T
+    complete = curvature.complete_of_each(np.eye(free.number))
+    for part in free.parts:
         complete[part, part] += SINGULAR * np.diag(np.diag(complete[part, part]))
+    prior_part = _prior_information(curvature)
     root = np.linalg.cholesky(complete)
     inverse = np.linalg.inv(root)
     values, vectors = np.linalg.eigh(inverse @ (observed - prior_part) @ inverse.T)
     by_prior = np.einsum("ij,ij->j", vectors, inverse @ prior_part @ inverse.T @ vectors)
+
     # Where the prior holds half of all information there are few rows, which is another matter.
     weak = np.flatnonzero((values < np.maximum(by_prior, SINGULAR)) & (by_prior < 0.5))
     is_identified = values[weak] > SINGULAR
@@ -508,6 +525,7 @@ def _weak_directions(
         moves = (inverse.T @ vectors[:, weak[:MOST_DIRECTIONS]]).T
         cells = [free.spread_out(move, len(curvature.cells)) for move in moves]
         is_identified[:MOST_DIRECTIONS] = row_information(np.array(cells)) > RANK
+
     directions = []
     for index, known in zip(weak, is_identified, strict=True):
         weight = np.bincount(

@@ -22,6 +22,8 @@ from lacunet.learning.uncertainty.posterior import EmPosterior
 from lacunet.learning.uncertainty.rate_matrix import EmSpreads
 from lacunet.network.labelled_tables import Library, frame_of, interval_legend
 from lacunet.network.network import FloatArray, Network
+from lacunet.network.shapes.shape import Shaped
+from lacunet.text import counted
 from lacunet.text_tables import Displayed, TextTable
 
 A_STEP = 1e-6  # of a parameter, for the derivative of what a report gives
@@ -36,6 +38,8 @@ class ShapeParameters(Displayed):
     parameters: tuple[ShapeParameter, ...]
     are_probabilities: bool  # else odds, and odds ratios
     legend: str = ""  # what the intervals are
+    bic_gain: float | None = None  # by how much the BIC would be higher with a full table
+    full_parameters: int = 0  # how many that would have
 
     def to_frame(self, library: Library | None = None) -> Any:
         """A row for each parameter: its name, its value, and the ends of its interval."""
@@ -58,7 +62,12 @@ class ShapeParameters(Displayed):
         """The shape's name, and each parameter's value and interval."""
         values = {parameter.name: parameter.value for parameter in self.parameters}
         intervals = {p.name: p.interval for p in self.parameters if p.interval is not None}
-        return {"shape": self.shape, "values": values, "intervals": intervals}
+        return {
+            "shape": self.shape,
+            "values": values,
+            "intervals": intervals,
+            "full_table": {"bic_higher_by": self.bic_gain, "parameters": self.full_parameters},
+        }
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.title}, {self.shape}>"
@@ -76,6 +85,20 @@ class ShapeParameters(Displayed):
         yield TextTable(header, rows)
         if self.legend:
             yield self.legend
+        if self.beside_table:
+            yield self.beside_table
+
+    @property
+    def beside_table(self) -> str:
+        """The BIC of the full table, in words; empty if it is not known, or nothing else."""
+        if self.bic_gain is None or self.full_parameters == len(self.parameters):
+            return ""
+        way = "higher" if self.bic_gain >= 0 else "lower"
+        return (
+            f"a full table would have {counted(self.full_parameters, 'parameter')} in place of "
+            f"{len(self.parameters)}, and a BIC {way} by {abs(self.bic_gain):,.1f} (lower is "
+            "better)"
+        )
 
 
 @dataclass(frozen=True)
@@ -88,7 +111,11 @@ class ShapeParameter:
 
 
 def shape_parameters(
-    network: Network, variable: str, covariance: Covariance | None, level: float = 0.95
+    network: Network,
+    variable: str,
+    covariance: Covariance | None,
+    level: float = 0.95,
+    bic_gain: float | None = None,
 ) -> ShapeParameters:
     """The parameters of a CPT, in the order of its shape.
 
@@ -100,6 +127,8 @@ def shape_parameters(
         One whose CPT has a shape.
     covariance
         How its entries vary; None if that was not asked for.
+    bic_gain
+        By how much the BIC would be higher with a full table; None if that is not known.
     """
     shaped = network.shaped_of[variable]
     parameters = shaped.parameters(network.cpt(variable).table)
@@ -111,12 +140,19 @@ def shape_parameters(
         intervals = _intervals(network, variable, variances, covariance.degrees, level)
         ends = [(low, high) for low, high in intervals.tolist()]
     return ShapeParameters(
-        network.cpt(variable).title,
-        network.shapes_of[variable].name,
-        tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends)),
-        shaped.reports_probabilities,
-        interval_legend(level) if ends and ends[0] is not None else "",
+        title=network.cpt(variable).title,
+        shape=network.shapes_of[variable].name,
+        parameters=tuple(map(ShapeParameter, shaped.parameter_names, values.tolist(), ends)),
+        are_probabilities=shaped.reports_probabilities,
+        legend=interval_legend(level) if ends and ends[0] is not None else "",
+        bic_gain=bic_gain,
+        full_parameters=full_parameters(shaped),
     )
+
+
+def full_parameters(shaped: Shaped) -> int:
+    """How many parameters a full table would have."""
+    return int(np.prod(shaped.shape[:-1])) * (shaped.shape[-1] - 1)
 
 
 def _variances(network: Network, variable: str, covariance: Covariance) -> FloatArray | None:

@@ -88,7 +88,9 @@ class Notation:
         """A quotient by a product."""
         if not below:
             return above
-        return f"{above} / ({' '.join(below)})" if len(below) > 1 else f"{above} / {below[0]}"
+        if len(below) > 1:
+            return f"{above} / ({' '.join(below)})"
+        return f"{above} / {below[0]}"
 
     def for_any(self, written: str, names: Sequence[str]) -> str:
         """A formula that holds for any value of some variables."""
@@ -121,7 +123,9 @@ class Notation:
 
     def block(self, lines: Sequence[str]) -> str:
         """A formula and, below it, the lines that define its parts."""
-        return "\n  ".join([f"{lines[0]}, where", *lines[1:]]) if len(lines) > 1 else lines[0]
+        if len(lines) > 1:
+            return "\n  ".join([f"{lines[0]}, where", *lines[1:]])
+        return lines[0]
 
 
 class _Latex(Notation):

@@ -73,7 +73,9 @@ class PatternOdds:
         """The odds of one pattern T, or of a smaller one, named."""
         notation = writer.notation
         label = writer.named(self, partial(notation.labelled, "theta", notation.pattern))
-        return label.replace(notation.pattern, notation.smaller_pattern) if smaller else label
+        if smaller:
+            return label.replace(notation.pattern, notation.smaller_pattern)
+        return label
 
     def hidden(self, writer: Writer) -> str:
         """The variables that may be missing, listed."""

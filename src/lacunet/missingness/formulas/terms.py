@@ -416,7 +416,9 @@ class OtherConditions(Term):
         """The term, for any value of what has no effect."""
         written = self.term.written(writer)
         idle = [name for name in self.term.conditions if name not in self.conditions]
-        return writer.notation.for_any(written, writer.names(idle)) if idle else written
+        if idle:
+            return writer.notation.for_any(written, writer.names(idle))
+        return written
 
     def compute(self, run: Run) -> Conditional:
         """The same for every value that was left out.

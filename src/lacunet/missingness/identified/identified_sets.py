@@ -257,7 +257,15 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
             ends[end, cell] = value
             ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     low, high, low_error, high_error = ends.reshape(4, *shape)
-    return IdentifiedSet(asked, low, high, low_error, high_error, model.is_outer, fit.scope)
+    return IdentifiedSet(
+        asked=asked,
+        low=low,
+        high=high,
+        low_error=low_error,
+        high_error=high_error,
+        is_outer=model.is_outer,
+        used=fit.scope,
+    )
 
 
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
@@ -407,7 +415,8 @@ def _end(
         if trial is not None and is_moved:
             now = trial
             value = value_of(trial)
-            trusted = min(2 * trusted, LARGEST_REGION) if gained > 0.7 * promised else trusted
+            if gained > 0.7 * promised:
+                trusted = min(2 * trusted, LARGEST_REGION)
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4
     return value, slope

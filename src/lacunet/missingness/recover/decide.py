@@ -182,7 +182,15 @@ def _decide(
             more = None
             if not mixed.monotone:
                 more = partial(_terms, graph, term, known, effort)
-            return Verdict(graph, asked, RECOVERABLE, why, term, find_terms=more, population=laws)
+            return Verdict(
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=term,
+                find_terms=more,
+                population=laws,
+            )
         witness = first_witness(submodels, asked, refuting * stage.refuting)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
@@ -194,7 +202,13 @@ def _decide(
         if large is not None:
             why = _why_recoverable(large) + too_large_in_words(large.odds)
             return Verdict(
-                graph, asked, RECOVERABLE, why, large, is_computable=False, population=laws
+                graph=graph,
+                asked=asked,
+                status=RECOVERABLE,
+                why=why,
+                term=large,
+                is_computable=False,
+                population=laws,
             )
     return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
 

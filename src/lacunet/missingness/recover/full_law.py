@@ -75,8 +75,10 @@ def recover_full_law(graph: Drawing) -> Verdict:
     )
     if is_too_large(odds):
         why += too_large_in_words(odds)
-        return Verdict(graph, asked, RECOVERABLE, why, term, is_computable=False)
-    return Verdict(graph, asked, RECOVERABLE, why, term)
+        return Verdict(
+            graph=graph, asked=asked, status=RECOVERABLE, why=why, term=term, is_computable=False
+        )
+    return Verdict(graph=graph, asked=asked, status=RECOVERABLE, why=why, term=term)
 
 
 def _scope(graph: MixedGraph) -> Scope:

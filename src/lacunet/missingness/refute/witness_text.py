@@ -57,7 +57,9 @@ def _state(witness: Witness, network: Network, node: AnyNode, index: int) -> str
     if not isinstance(node, str):
         return str(index)
     states = network.states(node)
-    return states[index] if witness.submodel.states(node) == len(states) else f"#{index + 1}"
+    if witness.submodel.states(node) == len(states):
+        return states[index]
+    return f"#{index + 1}"
 
 
 def _both(left: float, right: float) -> list[str]:

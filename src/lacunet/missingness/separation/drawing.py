@@ -82,6 +82,7 @@ class Drawing:
                 "R[*] is whether a row was recorded, not the mechanism of a variable.",
                 "give its causes as selection=[...]; rename a variable that is called '*'.",
             )
+
         network = as_network(network)
         nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
         rank_of = {node: rank for rank, node in enumerate(nodes)}
@@ -92,11 +93,14 @@ class Drawing:
             for name, nodes in causes.items()
         }
         ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
+
         for later, earlier in ordered:  # R[later] <= R[earlier] is an edge with zeros
             above.setdefault(later, []).append(earlier)
         if selection is not None:
             above[SELECTION] = [*selection]
         causes_of = _checked_causes(network, above, pairs, rank_of)
+
+        # The graph that searches work on; what no row shows is projected out.
         parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
         unseen = {checked_node(network, name) for name in latent}
         mixed = MixedGraph.of(parents | causes_of, pairs, monotone=ordered)

@@ -169,7 +169,9 @@ def _members(variables: Variables, head: str, location: str) -> Family:
 def _names(text: str, variables: Variables, location: str) -> list[str]:
     """The variables of a list; a bare name may hold blanks where the file declares it so."""
     bare_name = text.strip()
-    return [bare_name] if bare_name in variables.positions_of else listed_names(text, location)
+    if bare_name in variables.positions_of:
+        return [bare_name]
+    return listed_names(text, location)
 
 
 def render(network: Network) -> str:

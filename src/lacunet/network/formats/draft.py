@@ -20,17 +20,11 @@ import numpy as np
 
 from lacunet.errors import warn
 from lacunet.limits import gibibytes
+from lacunet.network.checks import ROW_SUM_TOLERANCE, problem_of
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Source, numerals, read_numbers
-from lacunet.network.network import (
-    ROW_SUM_TOLERANCE,
-    FloatArray,
-    Mask,
-    Network,
-    NetworkError,
-    Scope,
-    problem_of,
-)
+from lacunet.network.network import FloatArray, Mask, Network, Scope
 from lacunet.text import counted, listed
 
 # Rows further than this from 1 are rescaled with a warning, or refused.

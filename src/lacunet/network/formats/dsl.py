@@ -48,7 +48,9 @@ def _definition(node: BracedBlock) -> BracedBlock:
     definitions = [*node.inside("DEFINITION")]
     if len(definitions) > 1:
         raise FormatError.syntax(definitions[1].location, "a second DEFINITION", "another block")
-    return definitions[0] if definitions else BracedBlock("DEFINITION", "", node.location)
+    if definitions:
+        return definitions[0]
+    return BracedBlock("DEFINITION", "", node.location)
 
 
 def _variable(node: BracedBlock) -> Declared:

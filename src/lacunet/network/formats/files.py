@@ -24,12 +24,13 @@ from lacunet.network.edge_texts import (
     refuse_edges,
     with_arrows,
 )
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import refuse_size
 from lacunet.network.formats.endings import FORMATS, OF_DATA, READABLE_FORMATS
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.names import rename_portably
 from lacunet.network.formats.source import MAX_FILE_BYTES, Source
-from lacunet.network.network import Network, NetworkError
+from lacunet.network.network import Network
 from lacunet.text import did_you_mean, first_of, listed, near_files
 
 _CARRIES_ALL = "lacunet_json"

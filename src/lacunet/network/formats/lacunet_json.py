@@ -25,7 +25,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lacunet.network.cpt import Cpt
 from lacunet.network.dictionary import DictionaryError
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import (
     Declared,
     Family,
@@ -40,7 +42,7 @@ from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import Cursor, Source
 from lacunet.network.interval_names import cuts_from_json, cuts_to_json
 from lacunet.network.mechanisms import MISSING, SHOWN, Mechanisms
-from lacunet.network.network import Cpt, Network, NetworkError
+from lacunet.network.network import Network
 
 FORMAT = "lacunet network"
 NETWORK_VERSION = 1
@@ -131,6 +133,8 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
     variables = declare(
         source, [Declared(v, network.states(v), location) for v in network.variables]
     )
+    # Rules are the network's alone, so a state for those who were not asked is no interval here.
+    cuts = {v: points for v, points in network.cuts_of.items() if v not in network.not_asked_of}
     for content in _of_kind(contents, list, location, "a list of networks"):
         families = []
         for member in _of_kind(content, list, location, "a list of variables"):
@@ -142,7 +146,7 @@ def _bootstrap(contents: object, network: Network, source: Source) -> Iterator[N
             network.states_of,
             replicate.parents_of,
             replicate.tables_of,
-            cuts=network.cuts_of,
+            cuts=cuts,
             codes=network.codes_of,
         )
 

@@ -24,11 +24,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lacunet.errors import warn
+from lacunet.network.errors import NetworkError
 from lacunet.network.formats.draft import REFUSED_DEVIATION, Family
 from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.source import numerals, read_numbers
 from lacunet.network.formats.xml_tree import Element, tagged
-from lacunet.network.network import FloatArray, Network, NetworkError
+from lacunet.network.network import FloatArray, Network
 from lacunet.network.shapes.absent import absent_index
 from lacunet.network.shapes.noisy_max import INCREMENT_OF_CERTAINTY, IndependentCauses, NoisyMax
 from lacunet.network.shapes.noisy_or import NoisyOr

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.waves import in_time
+from lacunet.text import did_you_mean, listed
 
 WORDS_FOR_ABSENT = ("no", "false", "absent", "0", "none", "normal", "negative", "off")
 
@@ -17,6 +19,18 @@ def check_absent(name: str, absent: object) -> None:
         raise NetworkError(
             f"absent={absent!r} does not say which state of which variable means 'absent'.",
             f'give a mapping, such as lc.{name}(absent={{"Flu": "low"}}).',
+        )
+
+
+def check_absent_variables(variable: str, absent: Absent, family: Collection[str]) -> None:
+    """Refuse a variable that is not of the family, or of those whose CPT is the same."""
+    known = {*family, *(in_time(name).name for name in family)}
+    strange = [name for name in absent if name not in known]
+    if strange:
+        raise NetworkError(
+            f"the shape of the CPT of {variable!r} says which state of {strange[0]!r} means "
+            f"'absent', and {strange[0]!r} is neither the child nor a cause.",
+            did_you_mean(strange[0], known) or f"these are {listed(family)}.",
         )
 
 
@@ -39,13 +53,14 @@ def absent_index(
     >>> absent_index("NoisyOr", "Flu", ("yes", "no"), {}, "Fever")
     1
     """
-    if variable in absent:
-        if absent[variable] not in states:
+    state = absent.get(variable, absent.get(in_time(variable).name))
+    if state is not None:
+        if state not in states:
             raise NetworkError(
-                f"the CPT of {of_child!r}: {variable!r} has no state {absent[variable]!r} that "
+                f"the CPT of {of_child!r}: {variable!r} has no state {state!r} that "
                 f"could mean 'absent'; it has {list(states)}."
             )
-        return states.index(absent[variable])
+        return states.index(state)
     places = [
         index for index, state in enumerate(states) if state.strip().lower() in WORDS_FOR_ABSENT
     ]

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import FloatArray, Mask, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Mask
+from lacunet.network.shapes.newton import LAST_GAIN
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 ROUNDING_OF_SUM = 1e-6  # of the sum of a CPT row
@@ -67,7 +69,7 @@ class Fixed:
         return KnownTable(np.asarray(self.table / sums[..., None]))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Fixed) and np.array_equal(self.table, other.table)
+        return isinstance(other, Fixed) and np.array_equal(self.table, other.table, equal_nan=True)
 
     def __hash__(self) -> int:
         return hash(self.table.tobytes())
@@ -89,7 +91,12 @@ class KnownTable:
         self.shape: tuple[int, ...] = known.shape
         self.pseudo_counts: FloatArray = np.zeros(known.shape)
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:  # noqa: ARG002
+    def fit(
+        self,
+        counts: FloatArray,  # noqa: ARG002
+        near: FloatArray | None = None,  # noqa: ARG002
+        last_gain: float = LAST_GAIN,  # noqa: ARG002
+    ) -> FloatArray:
         """The table."""
         return self.known.copy()
 

@@ -5,7 +5,7 @@ r"""The full table: a distribution for each parent configuration.
 
 A row about which nothing is counted is uniform. As parameters it has the log odds of each state but
 the first. Nothing learns by this file: tables that are not said to be of another shape are learned
-in the same breath, all at once (`lacunet.learning.cpts`, `lacunet.learning.em.start`).
+in the same breath, all at once (`lacunet.learning.cpt_rows`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from lacunet.network.network import FloatArray, Mask
+from lacunet.network.shapes.newton import LAST_GAIN
 from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
 
@@ -51,7 +52,12 @@ class FullTable:
         """One for each cell."""
         return np.ones(self.shape)
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:  # noqa: ARG002
+    def fit(
+        self,
+        counts: FloatArray,
+        near: FloatArray | None = None,  # noqa: ARG002
+        last_gain: float = LAST_GAIN,  # noqa: ARG002
+    ) -> FloatArray:
         """Each row divided by its sum."""
         sums = counts.sum(axis=-1, keepdims=True)
         even = np.full(self.shape, 1 / self.shape[-1])

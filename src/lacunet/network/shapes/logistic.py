@@ -24,7 +24,7 @@ from lacunet.network.shapes.main_effects import (
     check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
 from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
 
@@ -62,7 +62,9 @@ class MultinomialLogit:
     pseudo_counts: FloatArray
     effects: MainEffects
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         total = counts.sum()
         if not total > 0:
@@ -95,6 +97,7 @@ class MultinomialLogit:
                 start,
                 np.full(number, -LARGEST_LOG_ODDS),
                 np.full(number, LARGEST_LOG_ODDS),
+                last_gain,
             )
         )
 

@@ -18,7 +18,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.network.network import FloatArray, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray
 from lacunet.network.shapes.shape import StatesOfAxes
 
 Integers = NDArray[np.integer]

@@ -25,8 +25,9 @@ HALVINGS = 60
 CLIMB = 1e-4  # of what the slope promises: a step that climbs less is halved
 # What a step promises near the maximum: less is not to be told from rounding.
 SMALL_STEP_GAIN = 1e-9
-# The same of the last step: what is left behind it is the square of that.
-SMALLEST_STEP_GAIN = 1e-13
+# The same of the last step: what is left behind it is about the square of that.
+LAST_GAIN = 1e-13
+LAST_GAIN_OF_MANY = 1e-4  # where the next step of EM comes anyway
 RIDGE = 1e-11  # of its curvature, added to that of each parameter: ridges have a way up
 PIVOTS = 30
 
@@ -43,7 +44,13 @@ class Slope:
 Function = Callable[[FloatArray], Slope]
 
 
-def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+def maximum(
+    function: Function,
+    start: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    last_gain: float = LAST_GAIN,
+) -> FloatArray:
     """The point within bounds where a concave function is highest.
 
     Values are of the order of one: what a function of counts is for each row.
@@ -52,6 +59,8 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     ----------
     start
         Within the bounds; the function is finite there.
+    last_gain
+        What the last step promises at most.
 
     Examples
     --------
@@ -65,7 +74,7 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
     for _ in range(MAX_NEWTON_STEPS):
         step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
-        if not promise > SMALLEST_STEP_GAIN:
+        if not promise > last_gain:
             return np.asarray(np.clip(point + step, low, high))
         for _ in range(HALVINGS):
             aim = np.clip(point + step, low, high)
@@ -86,6 +95,14 @@ def maximum(function: Function, start: FloatArray, low: FloatArray, high: FloatA
 
 def newton_step(slope: Slope, point: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """The step to the maximum of the parabola within bounds."""
+    diagonal = slope.curvature.diagonal()
+    if diagonal.min(initial=1.0) > 0:  # mostly no bound is in the way
+        raised = slope.curvature.copy()
+        raised.flat[:: len(raised) + 1] += RIDGE * diagonal
+        step = np.linalg.solve(raised, slope.gradient)
+        aim = point + step
+        if ((aim >= low) & (aim <= high)).all() and slope.gradient @ step >= 0:
+            return np.asarray(step)
     scale = np.sqrt(np.diag(slope.curvature))
     scale = np.where(scale > 0, scale, 1.0)
     gradient = slope.gradient / scale
@@ -93,9 +110,9 @@ def newton_step(slope: Slope, point: FloatArray, low: FloatArray, high: FloatArr
     curvature[np.diag_indices(len(scale))] += RIDGE
     lowest, highest = (low - point) * scale, (high - point) * scale
 
+    step = np.zeros(len(scale))
     at_low = (lowest == 0) & (gradient < 0)
     at_high = (highest == 0) & (gradient > 0)
-    step = np.zeros(len(scale))
     for _ in range(PIVOTS):
         step = np.where(at_low, lowest, np.where(at_high, highest, 0.0))
         free = ~(at_low | at_high)

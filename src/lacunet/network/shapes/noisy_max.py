@@ -33,7 +33,8 @@ from typing import Any
 import numpy as np
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import FloatArray, Mask, Network, NetworkError
+from lacunet.network.errors import NetworkError
+from lacunet.network.network import FloatArray, Mask, Network
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import (
     MainEffects,
@@ -41,7 +42,7 @@ from lacunet.network.shapes.main_effects import (
     check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
 from lacunet.network.shapes.shape import Shaped, StatesOfAxes
 
 INCREMENT_OF_CERTAINTY = 30.0  # an increment: what is more is a probability of one
@@ -157,7 +158,9 @@ class IndependentCauses:
     effects: MainEffects
     is_reversed: bool
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         if not counts.any():
             counts = self.pseudo_counts
@@ -168,7 +171,7 @@ class IndependentCauses:
         for level in range(len(increments)):
             start = None if begin is None else begin[level]
             increments[level] = fitted_level(
-                not_above[:, level], rows[:, level + 1], self.effects, start
+                not_above[:, level], rows[:, level + 1], self.effects, start, last_gain
             )
         return self.table(increments.ravel())
 
@@ -242,7 +245,11 @@ class IndependentCauses:
 
 
 def fitted_level(
-    no: FloatArray, yes: FloatArray, effects: MainEffects, start: FloatArray | None
+    no: FloatArray,
+    yes: FloatArray,
+    effects: MainEffects,
+    start: FloatArray | None,
+    last_gain: float,
 ) -> FloatArray:
     """The increments of one level that make counts likeliest.
 
@@ -252,6 +259,8 @@ def fitted_level(
         For each parent configuration the rows below the level, and those at it.
     start
         Increments that cannot be far.
+    last_gain
+        What the last step of Newton's method promises at most.
     """
     total = no.sum() + yes.sum()
     number = effects.columns
@@ -263,12 +272,12 @@ def fitted_level(
 
     def likelihood(increments: FloatArray) -> Slope:
         size = effects.values(increments)  # D(u)
-        with np.errstate(divide="ignore", invalid="ignore"):  # where there is no increment
-            odds = np.where(seen, yes / np.expm1(size), 0.0)
-            value = float(yes[seen] @ np.log(-np.expm1(-size[seen])) - no @ size)
-            bend = np.where(seen, odds / -np.expm1(-size), 0.0)
-        if not np.isfinite(value):
+        reached = np.where(seen, -np.expm1(-size), 1.0)  # P(at the level), where it was seen
+        if not reached.all():  # what was seen would be impossible
             return Slope(-np.inf, np.zeros(number), np.zeros((number, number)))
+        value = float(yes @ np.log(reached) - no @ size)
+        odds = yes * np.exp(-size) / reached
+        bend = odds / reached
         return Slope(value, effects.sums(odds - no), effects.products(bend))
 
     mean = -np.log1p(-min(float(yes.sum()), 1 - 1e-6)) / number
@@ -276,7 +285,7 @@ def fitted_level(
     begin = even if start is None else np.clip(start, *bounds)
     if not (effects.values(begin)[seen] > 0).all():  # what was seen would be impossible
         begin = even
-    return maximum(likelihood, begin, *bounds)
+    return maximum(likelihood, begin, *bounds, last_gain)
 
 
 def _sums_from(by_level: FloatArray) -> FloatArray:

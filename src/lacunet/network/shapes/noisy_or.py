@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from lacunet.network.shapes.absent import absent_index, check_absent
 from lacunet.network.shapes.main_effects import check_table_rows
 from lacunet.network.shapes.noisy_max import independent_causes

@@ -31,7 +31,7 @@ from lacunet.network.shapes.main_effects import (
     check_table_rows,
     effect_names,
 )
-from lacunet.network.shapes.newton import Slope, maximum
+from lacunet.network.shapes.newton import LAST_GAIN, Slope, maximum
 from lacunet.network.shapes.shape import LARGEST_LOG_ODDS, Shaped, StatesOfAxes
 
 SMALLEST_GAP = 1e-12  # between two thresholds: a state between them is never reached
@@ -72,7 +72,9 @@ class CumulativeLogit:
         """How many thresholds there are: the first parameters."""
         return self.shape[-1] - 1
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         """The table that makes counts likeliest."""
         total = counts.sum()
         if not total > 0:
@@ -120,7 +122,7 @@ class CumulativeLogit:
         low[1:steps] = SMALLEST_GAP
         begin = self._even_start(shares) if near is None else self.parameters(near)
         start = np.concatenate([begin[:1], np.diff(begin[:steps]), begin[steps:]])
-        gaps = maximum(likelihood, np.clip(start, low, high), low, high)
+        gaps = maximum(likelihood, np.clip(start, low, high), low, high, last_gain)
         return self.table(np.concatenate([to_thresholds @ gaps[:steps], gaps[steps:]]))
 
     def parameters(self, table: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from lacunet.network.network import FloatArray, Mask
+from lacunet.network.shapes.newton import LAST_GAIN
 
 StatesOfAxes = tuple[tuple[str, ...], ...]  # of the parents, then of the child
 # Of a log odds, or a log odds ratio: e^-30 is below what any rows can tell from zero.
@@ -53,10 +54,13 @@ class Shaped(Protocol):
         """How one pseudo-count of the prior is spread over cells; like the table."""
         ...
 
-    def fit(self, counts: FloatArray, near: FloatArray | None = None) -> FloatArray:
+    def fit(
+        self, counts: FloatArray, near: FloatArray | None = None, last_gain: float = LAST_GAIN
+    ) -> FloatArray:
         r"""The table that makes counts likeliest: the maximum of sum(counts * log(table)).
 
-        ``near`` is a table to start from.
+        ``near`` is a table to start from, ``last_gain`` how much likelier per row the last step of
+        Newton's method may promise to make them.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lacunet.network.network import NetworkError
+from lacunet.network.errors import NetworkError
 from lacunet.network.shapes.fixed import Fixed
 from lacunet.network.shapes.full_table import TableShape
 from lacunet.network.shapes.logistic import Logistic

@@ -224,7 +224,9 @@ def _rank(layers: list[list[_Box]]) -> None:
 
 def _mean_rank(box: _Box, beside: Sequence[_Box]) -> float:
     """That of its neighbours; a box without any keeps its place."""
-    return sum(other.rank for other in beside) / len(beside) if beside else box.rank
+    if beside:
+        return sum(other.rank for other in beside) / len(beside)
+    return box.rank
 
 
 def _cost(left: _Box, right: _Box) -> int:
@@ -267,7 +269,9 @@ def _spread(layers: list[list[_Box]], room: float) -> None:
 
 def _wish(box: _Box, downwards: bool, both: bool) -> tuple[float, float]:
     """Where a box would best be, and how much it matters: bends most, long edges are straight."""
-    beside = [*box.above, *box.below] if both else box.above if downwards else box.below
+    beside = box.above if downwards else box.below
+    if both:
+        beside = [*box.above, *box.below]
     if not beside:
         return box.x, 0.1
     weights = [STRAIGHT[(box.node is None) + (other.node is None)] for other in beside]

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 from html import escape
 
 from lacunet.missingness.graph import MissingnessGraph
-from lacunet.network.network import Cpt, Network
+from lacunet.network.cpt import Cpt
+from lacunet.network.network import Network
 from lacunet.show.figures.network_figure import network_picture
 from lacunet.text import counted
 from lacunet.text_tables import as_html, details

@@ -8,7 +8,8 @@ in a file of its own has the light ones. SVG needs nothing; PDF and PNG are draw
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lacunet.atomic_files import writing_to
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, warn
 from lacunet.text_tables import Displayed
 
 if TYPE_CHECKING:
@@ -205,6 +206,24 @@ class Picture(Displayed):
             _draw(axes, shape, order)
         return figure
 
+    def _by_matplotlib(self, kind: str) -> bytes:
+        stream = BytesIO()
+        metadata = {"CreationDate": None} if kind == ".pdf" else {}
+        figure = self.figure()
+        # One warning for all characters that no font has.
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            figure.savefig(stream, format=kind[1:], dpi=300, metadata=metadata)
+        for other in caught:
+            if not str(other.message).startswith("Glyph "):
+                warnings.warn(other.message, other.category, stacklevel=3)
+        if characters := _characters(caught):
+            warn(
+                f"no font that matplotlib knows has {characters[:20]!r}: boxes stand in their "
+                "place. Install one that has them, or write SVG."
+            )
+        return stream.getvalue()
+
     def write(self, path: str | Path) -> None:
         """Keep the picture in a file: ``.svg``, ``.pdf`` or ``.png``."""
         kind = Path(path).suffix.lower()
@@ -215,12 +234,15 @@ class Picture(Displayed):
         if kind == ".svg":
             content = self.svg().encode()
         else:
-            stream = BytesIO()
-            metadata = {"CreationDate": None} if kind == ".pdf" else {}
-            self.figure().savefig(stream, format=kind[1:], dpi=300, metadata=metadata)
-            content = stream.getvalue()
+            content = self._by_matplotlib(kind)
         with writing_to(path, LacunetError) as file:
             file.write(content)
+
+
+def _characters(lacking: Iterable[Any]) -> str:
+    """The characters that matplotlib warned of: each by its code."""
+    codes = [re.match(r"Glyph (\d+)", str(caught.message)) for caught in lacking]
+    return "".join(sorted({chr(int(code[1])) for code in codes if code}))
 
 
 def on_paper(svg: str) -> str:

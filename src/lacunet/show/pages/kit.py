@@ -64,6 +64,9 @@ def document(
     allowed
         What the page may do beside running its own scripts: directives of its policy.
     """
+    carried = []
+    if data is not None:
+        carried.append(_data_block(data))
     sheets = [asset(name) for name in ("page.css", *styles)]
     style = "\n".join([*sheets, page_style("".join(body))])
     programs = [asset(name) for name in scripts]
@@ -86,7 +89,7 @@ def document(
             '<link rel="icon" href="data:,">',
             f"<title>{escape(title)}</title>\n<style>{style}</style></head><body>",
             *body,
-            *([] if data is None else [_data_block(data)]),
+            *carried,
             *(f"<script>{program}</script>" for program in programs),
             "</body></html>\n",
         ]
@@ -178,7 +181,9 @@ def section(identifier: str, title: str, *parts: str) -> str:
 
 def paragraph(text: str, kind: str = "") -> str:
     """Plain text, or markup, as a paragraph, if there is any."""
-    return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>" if text else ""
+    if text:
+        return f"<p{f' class={kind}' if kind else ''}>{_escaped(text)}</p>"
+    return ""
 
 
 def bullets(items: Iterable[str]) -> str:

@@ -21,14 +21,14 @@ from lacunet.inference.elimination.elimination_order import (
     join_scopes,
     number_nodes,
 )
-from lacunet.learning.uncertainty.shape_parameters import shape_parameters
+from lacunet.learning.uncertainty.shape_parameters import ShapeParameters, shape_parameters
 from lacunet.missingness.graph import MissingnessGraph, graph_of_network
 from lacunet.network.network import Network, Scope
 from lacunet.network.nodes import SELECTION, Mechanism, Node, variable_of
 from lacunet.show.figures.node_layout import bow, lay_out_layers
 from lacunet.show.figures.text_width import text_width
 from lacunet.show.pages.kit import bullets, disclosure, section
-from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, pack_numbers
+from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, fixed_rows, pack_numbers
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
 NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
@@ -105,6 +105,7 @@ def page_content(
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
             "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
+            "uncertainty": behind.uncertainty,
         }
     return data
 
@@ -346,7 +347,8 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
             "now, grey: less.",
         ]
         if live["intervals"]:
-            lines.append('<span class="swatch whisker"></span> interval, without evidence.')
+            when = "" if live["uncertainty"] else ", without evidence"
+            lines.append(f'<span class="swatch whisker"></span> interval{when}.')
     if data.get("has_support"):
         lines.append(
             '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
@@ -400,11 +402,24 @@ def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str,
 
 
 def _shaped(network: Network, name: str) -> dict[str, Any]:
-    if name not in network.shapes_of or not network.has_cpts:
+    if name not in network.shaped_of or not network.has_cpts:
         return {}
-    shaped = shape_parameters(network, name, None)
-    parameters = [[each.name, f"{each.value:.3g}"] for each in shaped.parameters]
-    return {"shape": {"name": shaped.shape, "scale": shaped.kind, "parameters": parameters}}
+    return {"shape": shape_as_data(shape_parameters(network, name, None))}
+
+
+def shape_as_data(shaped: ShapeParameters) -> dict[str, Any]:
+    """The shape of a CPT, its parameters in words, and what a full table would be beside it."""
+    parameters = []
+    for each in shaped.parameters:
+        ends = "" if each.interval is None else " ({:.3g} to {:.3g})".format(*each.interval)
+        parameters.append([each.name, f"{each.value:.3g}{ends}"])
+    return {
+        "name": shaped.shape,
+        "scale": shaped.kind if parameters else "",
+        "parameters": parameters,
+        "legend": shaped.legend,
+        "beside": shaped.beside_table,
+    }
 
 
 def _ruled(network: Network, name: str) -> dict[str, Any]:
@@ -412,10 +427,8 @@ def _ruled(network: Network, name: str) -> dict[str, Any]:
     rule = network.not_asked_of.get(name)
     if rule is None:
         return {}
-    fixed = np.flatnonzero(network.possible(name).sum(axis=-1).ravel() == 1)
-    starts = np.flatnonzero(np.diff(fixed, prepend=-2) > 1)
-    runs = [[int(run[0]), int(run[-1])] for run in np.split(fixed, starts[1:]) if len(run)]
-    return {"rule": rule.when, "ruled": runs, "by_rule": len(fixed)}
+    runs, number = fixed_rows(network, name)
+    return {"rule": rule.when, "ruled": runs, "by_rule": number}
 
 
 def network_section(

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from lacunet.counts.counts import quotient
 from lacunet.counts.missing_values import MissingSummary
+from lacunet.inference.query import NOTED_SHARE
 from lacunet.learning.family_reports import FamilyReport
+from lacunet.learning.portable_intervals import Portable
 from lacunet.network.network import FloatArray, Network, Scope
 
 ROWS_TO_COMPARE = 10  # that entries are compared from
@@ -32,12 +34,14 @@ class Behind:
 
     ``rows`` has the number of rows behind each parent configuration of each variable.
     ``intervals`` are those of the CPTs (their axes, then low and high), ``marginals`` those of
-    each variable alone (state, low and high).
+    each variable alone (state, low and high). ``uncertainty`` is what intervals need where
+    something is seen (`pack_portable`).
     """
 
     rows: Mapping[str, FloatArray] | None = None
     intervals: Mapping[str, FloatArray] | None = None
     marginals: Mapping[str, FloatArray] | None = None
+    uncertainty: Mapping[str, Any] | None = None
 
 
 NOTHING_BEHIND = Behind()
@@ -75,14 +79,86 @@ def pack_numbers(network: Network, behind: Behind, digits: int | None, names: Sc
     if intervals is not None:
         parts.append([_outwards(intervals[name]).astype("<u2") for name in names])
     raw = [b"".join(table.tobytes() for table in part) for part in parts]
-    padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
-    return b64encode(zlib.compress(padded, 9)).decode()
+    return _packed(raw)
 
 
 def _outwards(ends: FloatArray) -> FloatArray:
     """The ends of intervals in ten thousandths, rounded outwards."""
     low, high = 10_000 * ends[..., 0], 10_000 * ends[..., 1]
     return np.stack([np.floor(low + 1e-6), np.ceil(high - 1e-6)], -1)
+
+
+def pack_portable(carried: Portable, network: Network, level: float) -> dict[str, Any]:
+    """What intervals of answers at a level need, beside the CPTs and their intervals."""
+    from scipy.special import ndtri, stdtrit
+
+    names, together = network.variables, carried.together
+    weights = [
+        np.concatenate([np.ravel(tables[name]) for name in names])
+        for tables in (carried.brought, carried.known)
+    ]
+    spreads = [carried.spread_of[name] for name in names]
+    rates = np.concatenate([np.ravel(spread.rates) for spread in spreads])
+    sizes = np.concatenate([np.ravel(spread.sizes) for spread in spreads])
+    ends = np.concatenate([spread.ends.reshape(-1, 2) for spread in spreads])
+    parts: list[NDArray[Any]] = [_short(part) for part in (*weights, rates, sizes)]
+    parts.append((ends @ [1, 2]).astype("u1"))
+    if together is not None:
+        error = np.sqrt(np.diag(together.covariance))
+        row, column = np.tril_indices(len(error))
+        scale = error[row] * error[column]
+        correlation = quotient(together.covariance[row, column], scale)
+        parts += [together.cell.astype("<i4"), together.reference.astype("<i4")]
+        parts += [_short(error), np.round(32767 * correlation).astype("<i2")]
+    if (replicates := carried.replicates) is not None:
+        parts.append(replicates.scales.astype("<f8"))
+        for replicate in replicates.networks:
+            cells = [np.ravel(replicate.cpt(name).table) for name in names]
+            parts.append(np.concatenate(cells).astype("<f4"))
+    side = (1 + level) / 2
+    z = float(ndtri(side))
+
+    def shrink(degrees: float) -> float:
+        quantile = z if np.isinf(degrees) else float(stdtrit(degrees, side))
+        return (z / quantile) ** 2
+
+    index_of = {name: index for index, name in enumerate(names)}
+    rules = [
+        [index_of[name], network.state_index(name, rule.state), fixed_rows(network, name)[0]]
+        for name, rule in network.not_asked_of.items()
+    ]
+    return {
+        "packed": _packed([part.tobytes() for part in parts]),
+        "free": 0 if together is None else len(together.cell),
+        "replicates": 0 if replicates is None else len(replicates.networks),
+        "by_design": replicates is not None and replicates.by_design,
+        "total": carried.total,
+        "level": level,
+        "z": z,
+        "shrink": shrink(carried.degrees),
+        "shrink_of": [shrink(float(np.min(spread.degrees))) for spread in spreads],
+        "noted": NOTED_SHARE,
+        "rules": rules,
+    }
+
+
+def _short(values: FloatArray) -> NDArray[np.float32]:
+    """Numbers to five digits, in which the other bits are zero and take no room when packed."""
+    bits = values.astype("<f4").view("<u4")
+    return np.asarray((bits + 0x40) & 0xFFFFFF80, "<u4").view("<f4")
+
+
+def fixed_rows(network: Network, name: str) -> tuple[list[list[int]], int]:
+    """The rows of a CPT that a rule fixes, as runs from the first to the last, and their number."""
+    fixed = np.flatnonzero(network.possible(name).sum(axis=-1).ravel() == 1)
+    starts = np.flatnonzero(np.diff(fixed, prepend=-2) > 1)
+    runs = [[int(run[0]), int(run[-1])] for run in np.split(fixed, starts[1:]) if len(run)]
+    return runs, len(fixed)
+
+
+def _packed(raw: Sequence[bytes]) -> str:
+    padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
+    return b64encode(zlib.compress(padded, 9)).decode()
 
 
 def pack_texts(texts: Sequence[str]) -> str:

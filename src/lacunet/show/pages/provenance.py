@@ -21,6 +21,7 @@ MAX_FILES_IN_TITLE = 3
 SCRIPTS = ("sorting.js", "page.js")
 DRAWN = ("network.js", "picture.js", "drawing.js")  # of a network without CPTs
 LIVE = ("beliefs.js", "network.js", "picture.js", "cpts.js")
+SURE = ("intervals.js",)  # where the page carries what intervals given evidence need
 SAVE = (
     '<div class="bar scripted" hidden><button type="button" data-save="report.json">save this '
     "report (JSON)</button></div>"
@@ -142,7 +143,9 @@ def report_page(
     """
     about = source.subject if about is None else about
     before = f"{about}: " if about else ""
-    skip = '<a class="skip" href="#panel">to the chosen variable</a>' if "packed" in data else ""
+    skip = ""
+    if "packed" in data:
+        skip = '<a class="skip" href="#panel">to the chosen variable</a>'
     body = [
         f"{skip}<header>",
         f"<h1>{isolated(before) if before else ''}{isolated(title)}</h1>",
@@ -155,5 +158,11 @@ def report_page(
         "</main>",
     ]
     carried = {"format": "lacunet page", "kind": kind, **data, "provenance": asdict(source)}
-    scripts = [*SCRIPTS, *(LIVE if "packed" in data else DRAWN if "drawn" in data else ())]
+    scripts = [*SCRIPTS]
+    if "packed" in data:
+        scripts += LIVE
+    elif "drawn" in data:
+        scripts += DRAWN
+    if (data.get("live") or {}).get("uncertainty"):
+        scripts[len(SCRIPTS) : len(SCRIPTS)] = SURE
     return document(before + title, body, carried, scripts)

@@ -117,7 +117,9 @@ def _text(cell: Any, column: str, digits: int) -> str:
         return str(cell)
     if not isfinite(cell):
         return "–"
-    return f"{cell:,.0f}" if column in ("rows", "effective size") else f"{cell:.{digits}f}"
+    if column in ("rows", "effective size"):
+        return f"{cell:,.0f}"
+    return f"{cell:.{digits}f}"
 
 
 def _escaped(text: str, signs: Mapping[str, str]) -> str:

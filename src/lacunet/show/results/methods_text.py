@@ -167,7 +167,9 @@ def _and(words: Sequence[str]) -> str:
 
 def _method(result: Result) -> str:
     if not result.assumption:
-        added = ", with pseudo-counts added" if has_pseudo_counts(result.pseudo_counts) else ""
+        added = ""
+        if has_pseudo_counts(result.pseudo_counts):
+            added = ", with pseudo-counts added"
         return f"The CPTs are the relative frequencies in the data{added}."
     if result.method == "mgraph":
         return (
@@ -201,7 +203,9 @@ def _stood_in(result: Result) -> str:
 def _graph(result: Result) -> str:
     """The missingness graph on one line; empty for results of files that do not have it."""
     mechanisms = result.network.mechanisms
-    return "" if mechanisms is None else f" ({'; '.join(mechanisms.graph.splitlines())})"
+    if mechanisms is None:
+        return ""
+    return f" ({'; '.join(mechanisms.graph.splitlines())})"
 
 
 def _em(result: Result, ended: Ended) -> str:
@@ -216,9 +220,13 @@ def _em(result: Result, ended: Ended) -> str:
         "are a selection",
     }.get(result.assumption)
     assumed = f"{assumed}{_graph(result)}" if assumed else f"assuming that {result.assumption}"
-    starts = f" ({counted(len(ended.starts), 'start')})" if len(ended.starts) > 1 else ""
+    starts = ""
+    if len(ended.starts) > 1:
+        starts = f" ({counted(len(ended.starts), 'start')})"
     does = "maximise" if ended.reason == "converged" else "approach the maximum of"
-    goal = "posterior given" if has_pseudo_counts(result.pseudo_counts) else "likelihood of"
+    goal = "likelihood of"
+    if has_pseudo_counts(result.pseudo_counts):
+        goal = "posterior given"
     loopy = sum(NOTE_ON_LOOPY in report.warnings for report in result.families.values())
     about = (
         f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
@@ -234,7 +242,9 @@ def _em(result: Result, ended: Ended) -> str:
 def _pseudo_counts(result: Result) -> str:
     pseudo_counts = result.pseudo_counts
     is_closed = (result.ended is None or result.method == "mgraph") and any(result.missing.values())
-    cell = "each cell of the estimate, scaled to all rows" if is_closed else "each cell"
+    cell = "each cell"
+    if is_closed:
+        cell = "each cell of the estimate, scaled to all rows"
     if isinstance(pseudo_counts, PseudoCounts):
         if not pseudo_counts.is_learned:
             return f"A symmetric Dirichlet prior added one pseudo-count to {cell}."
@@ -242,7 +252,9 @@ def _pseudo_counts(result: Result) -> str:
             return f"The estimate is design-based, with {pseudo_counts}."
         if pseudo_counts.experts is not None:
             return f"What experts know was the Dirichlet prior: {pseudo_counts}."
-        source = "given" if pseudo_counts.is_given else "learned from the counts of all CPTs"
+        source = "learned from the counts of all CPTs"
+        if pseudo_counts.is_given:
+            source = "given"
         return f"The pseudo-counts of the Dirichlet prior were {source}: {pseudo_counts}."
     if pseudo_counts == 0:
         return "No pseudo-counts were added (maximum likelihood)."

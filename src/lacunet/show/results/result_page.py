@@ -9,6 +9,7 @@ from typing import Any
 
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.learning.family_reports import FamilyReport
+from lacunet.learning.portable_intervals import portable
 from lacunet.learning.pseudo_counts import PseudoCounts
 from lacunet.learning.result import Result
 from lacunet.missingness.graph import MissingnessGraph
@@ -31,10 +32,11 @@ from lacunet.show.pages.live_network import (
     cliques_size,
     network_section,
     page_content,
+    shape_as_data,
     variables_as_data,
     why_not_live,
 )
-from lacunet.show.pages.numbers import Behind, pack_texts, rows_behind
+from lacunet.show.pages.numbers import Behind, pack_portable, pack_texts, rows_behind
 from lacunet.show.pages.provenance import UNKNOWN, Provenance, report_page
 from lacunet.show.plain_values import plain_attributes
 from lacunet.show.results.page_sections import (
@@ -77,7 +79,7 @@ def page(
     """
     network = result.network
     order = _trouble(result)
-    facts = _facts(result)
+    facts = _facts(result, level)
     data = {
         **plain_attributes(result, "method why rows notes"),
         "weight": result.total,
@@ -127,14 +129,16 @@ def _behind(result: Result, level: float | None) -> Behind:
     """What is behind the CPTs: rows, and intervals where the result has any."""
     names = result.network.variables
     rows = {name: rows_behind(result.families[name]) for name in names}
-    intervals = marginals = None
+    intervals = marginals = uncertainty = None
     if level is not None and result.uncertainty is not None:
         intervals = {v: result.interval(v, level) for v in names}
         if cliques_size(result.network) <= MAX_CELLS_FOR_MARGINALS:
             known = result.network.support, result.network.bootstrap
             spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
             marginals = {v: spread.interval(level) for v, spread in spreads.items()}
-    return Behind(rows, intervals, marginals)
+            if (needed := portable(result.uncertainty, result.network)) is not None:
+                uncertainty = pack_portable(needed, result.network, level)
+    return Behind(rows, intervals, marginals, uncertainty)
 
 
 def _pseudo_counts(result: Result) -> float | None:
@@ -161,7 +165,7 @@ def _trouble(result: Result) -> list[int]:
     return sorted((k for k, name in enumerate(names) if name in heads), key=trouble)
 
 
-def _facts(result: Result) -> list[dict[str, Any]]:
+def _facts(result: Result, level: float | None) -> list[dict[str, Any]]:
     """What the page says of each variable, in the network's order."""
     facts = variables_as_data(result.network)
     for fact in facts:
@@ -173,6 +177,8 @@ def _facts(result: Result) -> list[dict[str, Any]]:
         }
         known = plain_attributes(report, "rows_shown fallback_mass fallback warnings")
         fact.update(known, effective=report.effective_size)
+        if level and fact["name"] in result.network.shaped_of:
+            fact["shape"] = shape_as_data(result.parameters(fact["name"], level))
     return facts
 
 
@@ -230,7 +236,9 @@ def _weakness(report: FamilyReport) -> str:
     if report.fallback_mass > 0:
         return f"{report.fallback_mass:.0%} of the rows fell back"
     shown = report.effective_size or report.rows_shown
-    kind = "an effective size of" if report.effective_size else "rows that show its family:"
+    kind = "rows that show its family:"
+    if report.effective_size:
+        kind = "an effective size of"
     return f"{kind} {shown:,.0f}"
 
 

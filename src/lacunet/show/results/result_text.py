@@ -15,8 +15,9 @@ from lacunet.learning.family_reports import FamilyReport
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
+from lacunet.network.cpt import Cpt
 from lacunet.network.mechanisms import MECHANISM_STATES
-from lacunet.network.network import Cpt, Network
+from lacunet.network.network import Network
 from lacunet.show.plain_values import plain_attributes
 from lacunet.text import assigned, conditional, counted, finite, first_of
 from lacunet.text_tables import TextTable, fitting
@@ -143,21 +144,32 @@ def _cpts(result: Result, shown_by: Callable[[str], str]) -> list[str]:
     """The small CPTs of a small network, and how to see the others."""
     network = result.network
     heads = [cpt for cpt in network.cpts if network.head_of[cpt.child] == cpt.child]
-    cpts = [cpt for cpt in heads if cpt.child not in network.shapes_of]
+    shaped_of = network.shaped_of
+    with_parameters = [cpt.child for cpt in heads if _has_parameters(network, cpt.child)]
+    cpts = [cpt for cpt in heads if cpt.child not in with_parameters]
     small = [cpt for cpt in cpts if cpt.table.size // cpt.table.shape[-1] <= ROWS_SHOWN_WHOLE]
     shown = small if len(cpts) <= FEW_VARIABLES_SHOWN else []
     lines: list[str] = []
     for cpt in shown:
-        lines += ["", str(cpt)]
-        others = network.tied_with(cpt.child)[1:]
-        if others:
-            lines.append(f"the same: {first_of(others, 5)}")
-    for name in [name for name in network.heads if name in network.shapes_of][:FEW_VARIABLES_SHOWN]:
-        lines += ["", str(result.parameters(name))]
-    are_shown = {cpt.child for cpt in shown}
-    if large := [cpt.child for cpt in cpts if cpt.child not in are_shown]:
+        lines += ["", str(cpt), *(["it was given"] if cpt.child in shaped_of else [])]
+        lines += _the_same(network, cpt.child)
+    for name in with_parameters[:FEW_VARIABLES_SHOWN]:
+        lines += ["", str(result.parameters(name)), *_the_same(network, name)]
+    are_shown = {cpt.child for cpt in shown} | {*with_parameters[:FEW_VARIABLES_SHOWN]}
+    if large := [cpt.child for cpt in heads if cpt.child not in are_shown]:
         lines += ["", f"CPTs not shown here: {first_of(large, 5)}; {shown_by(large[-1])}"]
     return lines
+
+
+def _has_parameters(network: Network, name: str) -> bool:
+    """Whether a CPT has a shape that is learned."""
+    return name in network.shaped_of and bool(network.shaped_of[name].parameter_names)
+
+
+def _the_same(network: Network, name: str) -> list[str]:
+    """Which CPTs are the same, on a line, where there are any."""
+    others = network.tied_with(name)[1:]
+    return [f"the same: {first_of(others, 5)}"] if others else []
 
 
 def _widest_intervals(result: Result, level: float) -> list[str]:
@@ -279,7 +291,7 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
         "states": {name: list(states) for name, states in result.network.states_of.items()},
         "parameters": {
             name: result.parameters(name, level or DEFAULT_LEVEL).as_data()
-            for name in result.network.shapes_of
+            for name in result.network.shaped_of
         },
         "cpts": {cpt.child: plain_attributes(cpt, "parents table") for cpt in result.network.cpts},
         "mechanisms": {

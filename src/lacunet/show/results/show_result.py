@@ -63,7 +63,9 @@ def _level(result: Result) -> float | None:
 def _labels(first: Result, second: Any) -> tuple[str, str]:
     """The methods, if they tell the two apart."""
     methods = [str(getattr(model, "method", "network")) for model in (first, second)]
-    return (methods[0], methods[1]) if methods[0] != methods[1] else ("first", "second")
+    if methods[0] != methods[1]:
+        return (methods[0], methods[1])
+    return ("first", "second")
 
 
 def _side(label: str, model: Any) -> ShownNetwork:

@@ -21,7 +21,7 @@ from lacunet.show.studio.file_proposals import USUAL_TEXT
 from lacunet.show.studio.folder import PROJECT
 from lacunet.show.studio.project import ANYWHERE, Project
 from lacunet.show.studio.sketch import Sketch, checked_sketch
-from lacunet.text import assigned, finite_number, intervals_in_words, keyed
+from lacunet.text import assigned, counted, finite_number, intervals_in_words, keyed
 
 Words = list[str]
 # What is known of a variable: its state, some of which it has one, or how likely each is.
@@ -154,10 +154,12 @@ def beside_words(first: str, second: str, folder: str) -> Words:
 def learning_text(project: Project) -> str:
     """What learning will do, in words that tell one result from another."""
     sketch = checked_sketch(project.graph)
-    size = f"{len(sketch.variables)} variables, {len(sketch.edges)} arrows"
+    size = f"{counted(len(sketch.variables), 'variable')}, {counted(len(sketch.edges), 'arrow')}"
     level = f", {intervals_in_words(project.level)}" if project.level else ""
     method = project.method or (MGraph.name if missingness_of(project) else Auto.name)
-    added = "learned pseudo-counts" if project.pseudo_counts else "usual pseudo-counts"
+    added = "usual pseudo-counts"
+    if project.pseudo_counts:
+        added = "learned pseudo-counts"
     if isinstance(project.pseudo_counts, int | float):
         added = f"pseudo-counts {project.pseudo_counts:g}"
     settings = f"{method}, {added}{level}, seed {project.seed}"

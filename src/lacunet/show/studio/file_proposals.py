@@ -74,4 +74,6 @@ def decimal_of(lines: Sequence[str], delimiter: str) -> str:
     """
     cells = [cell.strip() for row in csv.reader(lines, delimiter=delimiter) for cell in row]
     commas = sum(COMMA.fullmatch(cell) is not None for cell in cells)
-    return "," if commas > sum(POINT.fullmatch(cell) is not None for cell in cells) else "."
+    if commas > sum(POINT.fullmatch(cell) is not None for cell in cells):
+        return ","
+    return "."

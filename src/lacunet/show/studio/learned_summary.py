@@ -8,9 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.learning.result import Result
+from lacunet.learning.uncertainty.shape_parameters import ShapeParameters, shape_parameters
+from lacunet.network.cpt import Cpt
 from lacunet.network.formats.files import as_network
-from lacunet.network.network import Cpt, FloatArray, Network
+from lacunet.network.network import FloatArray, Network
+from lacunet.show.pages.live_network import shape_as_data
 from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import assigned, conditional, counted
 
@@ -52,7 +56,7 @@ def _facts(result: Result) -> list[list[str]]:
 def _cpt(learned: Result | Network, name: str, level: float) -> dict[str, Any]:
     network = as_network(learned)
     cpt = network.cpt(name)
-    shape = network.shapes_of.get(name)
+    shape = network.shaped_of.get(name)
     ends = _intervals(learned, name, level)
     report = learned.families[name] if isinstance(learned, Result) else None
     number = cpt.table[..., 0].size
@@ -60,7 +64,8 @@ def _cpt(learned: Result | Network, name: str, level: float) -> dict[str, Any]:
         "variable": name,
         "title": cpt.title,
         "tied": list(network.tied_with(name)[1:]),
-        "shape": "" if shape is None else shape.name,
+        "shape": "" if shape is None else network.shapes_of[name].name,
+        "parameters": None if shape is None else shape_as_data(_parameters(learned, name, level)),
         "parents": list(cpt.parents),
         "states": list(cpt.states[-1]),
         "rows": [
@@ -72,6 +77,12 @@ def _cpt(learned: Result | Network, name: str, level: float) -> dict[str, Any]:
         "effective": "" if report is None else report.effective,
         "unsupported": 0 if report is None else report.unsupported,
     }
+
+
+def _parameters(learned: Result | Network, name: str, level: float) -> ShapeParameters:
+    if isinstance(learned, Result):
+        return learned.parameters(name, level or DEFAULT_LEVEL)
+    return shape_parameters(learned, name, None)
 
 
 def _intervals(learned: Result | Network, name: str, level: float) -> FloatArray | None:

@@ -110,7 +110,9 @@ class Sketch:
 
 
 def _for_edges(name: str) -> str:
-    return name if name.replace("_", "a").replace(".", "a").isalnum() else in_quotes(name)
+    if name.replace("_", "a").replace(".", "a").isalnum():
+        return name
+    return in_quotes(name)
 
 
 def sketch_of(text: str) -> Sketch:

@@ -89,7 +89,9 @@ def _implications(implied: Implied) -> str:
     listed, tested, silent = implied
     rows = [[str(implication)] for implication in listed] if tested is None else tested_rows(tested)
     header = ["implication"] if tested is None else TEST_HEADER
-    never = f"<h3>Never testable by any data</h3>{bullets(map(isolated, silent))}" if silent else ""
+    never = ""
+    if silent:
+        never = f"<h3>Never testable by any data</h3>{bullets(map(isolated, silent))}"
     tests = table(header, rows, identifier="tests")
     return section("implications", "What the graph implies about data", tests, never)
 

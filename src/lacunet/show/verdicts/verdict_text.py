@@ -256,7 +256,9 @@ def caption_of(answer: Reported) -> str:
     words = f"Estimated from the data: the {FIT_BEST} all give this answer"
     if not _is_point(answer):
         words = f"Estimated from the data: the lowest and highest answer of the {FIT_BEST}"
-    return f"{words} ({ONLY_EXAMPLES})" if answer.verdict.witness is not None else words
+    if answer.verdict.witness is not None:
+        return f"{words} ({ONLY_EXAMPLES})"
+    return words
 
 
 def _is_point(answer: Reported) -> bool:

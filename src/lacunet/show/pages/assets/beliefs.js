@@ -49,6 +49,12 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     for (let i = 0, at = 0; i < found.length; i++) for (let k = 0, to = found[i]; k < n; k++, to += by) sums[to] += table[at++];
   }
 
+  // Where the cells of a table over `scope` lie in a CPT of which some variables were seen.
+  const liesIn = seen => (v, scope) => {
+    const step = steps(families[v]);
+    return places(scope, step, families[v].reduce((sum, u) => sum + Math.max(seen[u], 0) * step.get(u), 0));
+  };
+
   // An order for some families: always the variable whose clique is smallest, with few new edges.
   function greedy(scopes) {
     const around = new Map();
@@ -115,11 +121,7 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   // part of the network; null if that is zero. CPTs in `masked` lose the rows without data.
   function calibrate({ cliques, fixed }, { seen, among }, masked) {
     const cpt = v => masked.has(v) ? cpts[v].map((p, at) => bare[v][Math.floor(at / sizes[v])] ? 0 : p) : cpts[v];
-    const lie = (v, scope) => {
-      const step = steps(families[v]);
-      return places(scope, step, families[v].reduce((sum, u) => sum + Math.max(seen[u], 0) * step.get(u), 0));
-    };
-    const at = [];
+    const lie = liesIn(seen), at = [];
     for (const clique of cliques) {
       const of = among[clique.v];
       clique.table = new Float64Array(clique.across * sizes[clique.v]).map((_, i) => of ? of[Math.floor(i / clique.across)] : 1);
@@ -159,12 +161,8 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
   function explain(question, most) {
     const { seen, among } = question, whole = plan(question, all), planned = whole.cells <= most ? whole : plan(question, all, true);
     if (planned.cells > most) return null;
-    const at = [], states = all.map(v => seen[v]);
+    const at = [], states = all.map(v => seen[v]), lie = liesIn(seen);
     let log = 0;
-    const lie = (v, scope) => {
-      const step = steps(families[v]);
-      return places(scope, step, families[v].reduce((sum, u) => sum + Math.max(seen[u], 0) * step.get(u), 0));
-    };
     for (const v of planned.fixed) log += Math.log(cpts[v][lie(v, [v]).found[0]]);
     for (const clique of planned.cliques) {
       const of = among[clique.v];
@@ -188,6 +186,19 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     }
     return { states, log };
   }
+
+  // The beliefs in the configurations of every family that is not cut, as tables like the CPTs; null if
+  // what is seen cannot be.
+  function joints(question) {
+    const planned = plan(question, all), result = calibrate(planned, question, new Set()), lie = liesIn(question.seen);
+    if (!result) return null;
+    const tables = all.map(() => null), empty = v => tables[v] = new Float64Array(cpts[v].length);
+    for (const v of planned.fixed) empty(v)[lie(v, [v]).found[0]] = 1;
+    for (const { v, rest, table, cpts: own } of planned.cliques) for (const u of own) addUp(table, lie(u, [v, ...rest]), empty(u));
+    return { tables, found: result.found };
+  }
+  // Whose CPTs a belief depends on, given what is known.
+  const relevant = (question, v) => { const found = withAncestors([v, ...known(question)], question.cut); return all.filter(u => found[u] && !question.cut[u]); };
 
   // Beliefs given what is seen and set, and the logarithm of the probability of what is seen
   // (-Infinity: impossible; none if that alone takes too much). `cells` is what all variables
@@ -266,5 +277,5 @@ const beliefs = ({ sizes, parents, order, cpts, bare }) => {
     return parents[v].reduce((rows, u) => rows.flatMap(row =>
       Array.from({ length: sizes[u] }, (_, k) => (seen[u] < 0 || seen[u] === k) && (!among[u] || among[u][k] > 0) ? row * sizes[u] + k : -1).filter(next => next >= 0)), [0]);
   }
-  return { answer, others, explain, moves, unsupported };
+  return { answer, others, explain, moves, unsupported, joints, relevant, bareCpts };
 };

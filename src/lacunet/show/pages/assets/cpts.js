@@ -103,7 +103,7 @@
   function kind(v) {
     const parts = [];
     if (v.tied) parts.push(make("p", {}, `One CPT of ${whole(v.tied.count)} variables (tied): `, name(v.tied.first), v.tied.count > 2 ? " to " : " and ", name(v.tied.last)));
-    if (v.shape) parts.push(make("p", {}, `Its shape is ${v.shape.name}${v.shape.scale ? ` (${v.shape.scale})` : ""}: `, ...v.shape.parameters.flatMap(([text, value], a) => [a ? ", " : "", name(text), ` ${value}`])));
+    if (v.shape) parts.push(make("p", {}, `Its shape is ${v.shape.name}${v.shape.scale ? ` (${v.shape.scale})` : ""}: `, ...v.shape.parameters.flatMap(([text, value], a) => [a ? ", " : "", name(text), ` ${value}`]), ...[v.shape.legend, v.shape.beside].filter(Boolean).map(text => `; ${text}`)));
     return parts;
   }
   // What moves a state of the chosen variable most: for each other variable how far its states would take it.

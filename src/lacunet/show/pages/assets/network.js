@@ -88,11 +88,15 @@ page.network = (() => {
   }
   function arrowheads() {
     return draw("defs", {}, ...["plain", "cause", "hidden", "extra"].map(kind => draw("marker", { id: "head-" + kind, viewBox: "0 0 8 8", refX: 7, refY: 4,
-      markerWidth: 8, markerHeight: 8, orient: "auto-start-reverse" }, draw("path", { d: "M0,0L8,4L0,8z", class: "arrow " + kind }))));
+      markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, draw("path", { d: "M0,0L8,4L0,8z", class: "arrow " + kind }))));
   }
   const heightOf = i => drawn.card.head + (live && !(isLarge && state.whole) ? drawn.card.row * Math.min(vars[i].states.length, drawn.card.most) : 0);
   // From the lower side of one box to the upper side of another, or to the lower one of what is higher up.
   function link([x1, y1, w1, h1], [x2, y2, w2, h2]) {
+    if (y1 < y2 + h2 && y2 < y1 + h1) {  // beside one another
+      const isRight = x2 > x1, [ax, bx, ay, by] = [isRight ? x1 + w1 : x1, isRight ? x2 : x2 + w2, y1 + h1 / 2, y2 + h2 / 2];
+      return `M${ax},${ay}C${(ax + bx) / 2},${ay} ${(ax + bx) / 2},${by} ${bx},${by}`;
+    }
     const [ax, bx] = [x1 + w1 / 2, x2 + w2 / 2], isDown = y2 >= y1 + h1, [ay, by] = isDown ? [y1 + h1, y2] : [y1, y2 + h2];
     return `M${ax},${ay}C${ax},${(ay + by) / 2} ${bx},${(ay + by) / 2} ${bx},${by}`;
   }
@@ -243,7 +247,7 @@ page.network = (() => {
   }
 
   // ---- beliefs
-  let engines = [], priors = [], answers = [], pending = 0;
+  let engines = [], priors = [], answers = [], pending = 0, intervalsOf = null, known = new Map();
   const nothing = () => ({ seen: vars.map(() => -1), cut: vars.map(() => false), among: vars.map(() => null) });
   const ask = (engine, question) => engine.answer(question, live.most_cells);
   // What is looked at first: the chosen variable and those around it.
@@ -325,6 +329,8 @@ page.network = (() => {
     if (hasEvidence) for (const [at, answer] of answers.entries()) if (isLeft(answer)) work.push([answer, engines[at].others(question, answer, live.most_cells, looked())]);
     const isLarger = work.length > 0;
     answers.forEach((answer, at) => { if (answer.found && live.has_bare[at]) work.push([null, hatch(at, answer)]); });
+    known = new Map();  // the intervals given what is seen
+    if (hasEvidence && intervalsOf && answers[0].isWhole) work.push([null, whisk(question)]);
     tell(answers, hasEvidence, isLarger);
     document.documentElement.dataset.hatched = work.length ? "no" : "yes";
     const go = () => {  // some work at a time, so that clicks are heard
@@ -338,6 +344,7 @@ page.network = (() => {
         if (answer) answer.isDone = true;
         if (isLarger && !work.some(([left]) => left)) tell(answers, hasEvidence, false);
       }
+      if (intervalsOf) tellSure();
       document.documentElement.dataset.hatched = "yes";
       onBeliefs.forEach(act => act());
     };
@@ -359,6 +366,26 @@ page.network = (() => {
       yield;
     }
   }
+  function* whisk(question) {
+    const bare = i => rows[i].reduce((sum, row) => sum + Number(row.dataset.unsupported ?? 0), 0);
+    for (const made of intervalsOf(question, answers[0], live.most_cells, bare)) {
+      if (made) {
+        const [i, found] = made;
+        known.set(i, found);
+        rows[i].forEach((_, k) => whisker(i, k, found[k], true));
+      }
+      yield;
+    }
+  }
+  // Where an interval ends, as a mark on its bar and in words.
+  function whisker(i, k, ends, hasEvidence) {
+    const row = rows[i][k], mark = row.querySelector(".whisker");
+    mark.hidden = !ends;
+    if (!ends) { delete row.dataset.low; delete row.dataset.high; return; }
+    wide(mark, ...ends);
+    [row.dataset.low, row.dataset.high] = ends;
+    row.title += `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}`;
+  }
   const wide = (element, from, to) => Object.assign(element.style, { left: 100 * from + "%", width: 100 * Math.max(to - from, 0) + "%" });
   function fillBar(i, k, at, p, share) {
     const [fill, bare] = rows[i][k].querySelectorAll(".track")[at].children;
@@ -372,12 +399,9 @@ page.network = (() => {
     row.setAttribute("aria-pressed", isSeen && state.among[i] && !areSeveral(state.among[i]) ? "mixed" : isSeen);
     row.classList.toggle("ruled-out", (state.seen[i] >= 0 || state.among[i] !== null) && !isSeen);
     row.querySelectorAll(".track").forEach((track, at) => {
-      const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], whisker = track.children[2], tick = track.children[3];
+      const p = answers[at].found?.[i]?.[k], prior = priors[at].found?.[i]?.[k], tick = track.children[3];
       fillBar(i, k, at, p ?? 0, live.has_bare[at] && state.seen[i] < 0 ? undefined : 0);
       numbers.push(make("span", { class: p === undefined || prior === undefined || !hasEvidence ? "" : p > prior + 0.0005 ? "more" : p < prior - 0.0005 ? "less" : "" }, fixed(p)));
-      const ends = !at && !hasEvidence && live.intervals?.[i]?.[k];
-      whisker.hidden = !ends;
-      if (ends) wide(whisker, ...ends);
       tick.hidden = !hasEvidence || prior === undefined;
       if (!tick.hidden) tick.style.left = 100 * prior + "%";
       const attribute = at ? "data-other-belief" : "data-belief";
@@ -385,11 +409,11 @@ page.network = (() => {
     });
     row.querySelector(".number").replaceChildren(...numbers);
     const p = answers[0].found?.[i]?.[k], prior = priors[0].found?.[i]?.[k];
-    const ends = !hasEvidence && live.intervals?.[i]?.[k];
     row.title = `${vars[i].name} = ${vars[i].states[k]}: ${p === undefined ? "not known" : p.toPrecision(4)}${isSeen && state.cut[i] ? ", set" : ""}`
-      + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "")
-      + (ends ? `, ${Math.round(1000 * data.level) / 10}% interval ${ends[0].toPrecision(3)} to ${ends[1].toPrecision(3)}` : "");
+      + (hasEvidence && p !== undefined && prior !== undefined ? `, ${sign(p - prior)} against ${prior.toPrecision(4)} without evidence` : "");
+    whisker(i, k, !hasEvidence && live.intervals?.[i]?.[k], hasEvidence);
   }
+  let tellSure = () => {};
   // What is known, how probable that is, and what it moved most.
   function tell(answers, hasEvidence, isWorking) {
     const { log, found, cells } = answers[0], output = byId("evidence-probability");
@@ -410,10 +434,14 @@ page.network = (() => {
     const command = i => make("code", {}, `lacunet query ${live.file} "${vars[i].name}${given ? "|" + given : ""}"`);
     if (left) byId("beyond").replaceChildren(...(isWorking ? [`Working out ${left} of ${vars.length} variables, each exactly, for at most ${live.seconds} seconds.`]
       : [`${left} of ${vars.length} variables are not answered here: they take more than ${live.most_cells / 1e6} million cells each, or more than ${live.seconds} seconds in all. Every number that is shown is exact. Ask for one of the others with: `, command(unknown.includes(state.chosen) ? state.chosen : unknown[0])]));
-    const isOpen = i => state.seen[i] < 0, open = isOpen(state.chosen) ? state.chosen : vars.findIndex((_, i) => isOpen(i));
-    byId("sure").hidden = !(hasEvidence && live.intervals && open >= 0);
-    if (open >= 0)
-    byId("sure").textContent = `Intervals are those without evidence. With it: lacunet query ${live.file} "${vars[open].name}|${given}"`;
+    const open = [state.chosen, ...vars.keys()].filter(i => state.seen[i] < 0 && !state.among[i] && found?.[i]);
+    // Which variable has no interval here though others have, and how it is asked for.
+    tellSure = () => {
+      const lacks = open.find(i => !known.has(i));
+      byId("sure").hidden = !hasEvidence || !live.intervals || lacks === undefined;
+      if (lacks !== undefined) byId("sure").textContent = `${intervalsOf ? "Not all intervals are known here" : "Intervals given what is seen are not known here"}: lacunet query ${live.file} "${vars[lacks].name}|${given}"`;
+    };
+    if (intervalsOf) byId("sure").hidden = true; else tellSure();
     const moved = !hasEvidence || !found ? [] : vars.flatMap((v, i) => {
       if (state.seen[i] >= 0 || !found[i] || !priors[0].found?.[i]) return [];
       const gaps = Array.from(found[i], (p, k) => p - priors[0].found[i][k]);
@@ -541,6 +569,7 @@ page.network = (() => {
       engines = held.map(({ cpts, bare }, at) => beliefs({ sizes: vars.map(v => v.states.length), cpts, bare,
         parents: at ? data.other.parents : vars.map(v => v.parents), order: live.orders[at] }));
       live.has_bare = held.map(one => one.bare.some(rows => rows?.includes(1)));
+      if (live.uncertainty) intervalsOf = await page.intervals(live.uncertainty, { sizes: vars.map(v => v.states.length), parents: vars.map(v => v.parents), cpts: held[0].cpts, bare: held[0].bare, order: live.orders[0] });
       const begin = () => { priors = engines.map(engine => ask(engine, nothing())); update(); };
       if (isLarge) requestAnimationFrame(() => setTimeout(begin)); else begin();
     }
@@ -551,6 +580,7 @@ page.network = (() => {
     return !answers[0]?.found?.[i] ? [] : engines[0].moves(state, i, k, answers[0], live.most_cells, () => performance.now() > until);
   }
   const beliefOf = (i, k) => answers[0]?.found?.[i]?.[k];
-  const picture = () => ({ ...current, heightOf, widthOf, beliefOf });
+  const endsOf = (i, k) => rows[i][k].dataset.low === undefined ? null : [rows[i][k].dataset.low, rows[i][k].dataset.high].map(Number);
+  const picture = () => ({ ...current, heightOf, widthOf, beliefOf, endsOf });
   return { start, state, onChoice, onFind, onBeliefs, goTo, cards, isList, movesOf, beliefOf, picture };
 })();

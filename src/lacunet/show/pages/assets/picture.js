@@ -14,7 +14,7 @@
   }
   const words = (x, y, text, more = "") => `<text x="${x}" y="${y}" ${more}>${escaped(text)}</text>`;
   const box = (x, y, width, height, fill, more = "") => `<rect x="${x}" y="${y}" width="${Math.max(width, 0).toFixed(1)}" height="${height}" fill="${fill}" ${more}/>`;
-  function cardMarkup(i, [x, y], { widthOf, heightOf, beliefOf }) {
+  function cardMarkup(i, [x, y], { widthOf, heightOf, beliefOf, endsOf }) {
     const v = vars[i], width = widthOf(i), tall = heightOf(i), { seen, cut } = network.state;
     const parts = [box(x, y, width, tall, COLOUR.panel, `stroke="${COLOUR.soft}" rx="5"`),
       words(x + 8, y + 20, fitted(v.name, width - (v.missing ? 54 : 16), "bold"), 'font-weight="bold"')];
@@ -27,6 +27,8 @@
       if (isSeen) parts.push(box(x, top, width, 24, cut[i] ? COLOUR.cause : COLOUR.ink));
       parts.push(words(x + 8, top + 16, fitted(state, label, "normal"), `fill="${ink}"`), box(left, top + 6, across, 11, isSeen ? COLOUR.soft : COLOUR.track));
       if (p !== undefined) parts.push(box(left, top + 6, across * p, 11, isSeen ? "#fff" : COLOUR.fill));
+      const ends = endsOf(i, k);
+      if (ends) parts.push(box(left + across * ends[0], top + 10.5, across * (ends[1] - ends[0]), 1.5, COLOUR.ink), ...ends.map(end => box(left + across * end - 0.5, top + 8, 1, 7, COLOUR.ink)));
       parts.push(words(x + width - 8, top + 16, p === undefined ? "–" : p.toFixed(3), `text-anchor="end" fill="${ink}"`));
     });
     if (v.states.length > card.most) parts.push(words(x + width / 2, y + tall + 10, `+ ${v.states.length - card.most} states`, `text-anchor="middle" font-size="10" fill="${COLOUR.soft}"`));
@@ -34,7 +36,7 @@
   }
   function markup() {
     const drawing = network.picture(), { width, height, corner, edges, boxes } = drawing, dash = kind => kind === "extra" ? "2 3" : kind ? "5 3" : "";
-    const head = (id, fill) => `<marker id="${id}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" orient="auto-start-reverse"><path d="M0,0L8,4L0,8z" fill="${fill}"/></marker>`;
+    const head = (id, fill) => `<marker id="${id}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="10" markerHeight="10" markerUnits="userSpaceOnUse" orient="auto-start-reverse"><path d="M0,0L8,4L0,8z" fill="${fill}"/></marker>`;
     const lines = edges.map(({ path, kind, strength }) => `<path d="${path}" fill="none" stroke="${kind ? COLOUR.cause : COLOUR.soft}" stroke-width="${strength === undefined ? 1.2 : 0.8 + 3.2 * strength}"`
       + ` ${dash(kind) ? `stroke-dasharray="${dash(kind)}"` : ""} marker-end="url(#${kind ? "cause" : "plain"})" ${kind === "hidden" ? 'marker-start="url(#cause)"' : ""}/>`);
     const mechanisms = Object.values(boxes).map(([x, y, across], k) => box(x, y, across, 28, "#fff", `stroke="${COLOUR.cause}" stroke-dasharray="4 2" rx="4"`)

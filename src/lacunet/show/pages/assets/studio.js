@@ -177,6 +177,7 @@
     }
     clear(byId("column-names"), ...(table?.columns ?? []).map(column => option(column.name)));
     drawColumns();
+    drawVerdicts();  // they name columns with missing values that have no mechanism
   }
 
   // ---- 2 states
@@ -545,7 +546,7 @@
       if (job?.status !== "running") break;
       await new Promise(done => setTimeout(done, 300));
     }
-    if (job) await ended();
+    if (job) await ended().catch(trouble);
   }
   async function ended() {
     ({ runs } = await ask("/state"));
@@ -562,6 +563,7 @@
     if (job.status === "done" && job.kind === "learn") clear(byId("planned"));  // what was learned takes its place
     drawRuns();
     describe();
+    if (step() === "ask") showPage();  // where somebody was faster than this
     byId(JOB_PLACES[job.kind] ?? "job").scrollIntoView({ block: "nearest" });
   }
   // The plan of the project as it is: a change takes it off.
@@ -647,8 +649,9 @@
       const cell = (p, ends) => make("td", {}, p.toFixed(3), ...(ends ? [make("small", {}, `${ends[0].toFixed(3)}–${ends[1].toFixed(3)}`)] : []));
       clear(byId("summary"), make("h3", {}, `What ${titleOf(run)} learned`), make("div", { class: "tiles" }, ...found.facts.map(tile)), ...found.warnings.map(text => make("p", { class: "warning" }, text)),
         ...(found.level && found.cpts.some(cpt => cpt.rows.some(row => row[2])) ? [make("p", { class: "soft" }, `Below each probability is its ${+(100 * found.level).toFixed(1)}% interval.`)] : []),
-        make("div", { class: "cpts" }, ...found.cpts.map(cpt => make("details", { class: "cpt", "data-variable": cpt.variable, open: found.cpts.length <= 8 }, make("summary", {}, make("b", {}, name(cpt.title)), ...(cpt.shape ? [`, ${cpt.shape}`] : []), ...(cpt.tied.length ? [`, shared with ${cpt.tied.join(", ")}`] : [])),
+        make("div", { class: "cpts" }, ...found.cpts.map(cpt => make("details", { class: cpt.states.length + cpt.parents.length > 4 ? "cpt broad" : "cpt", "data-variable": cpt.variable, open: found.cpts.length <= 8 }, make("summary", {}, make("b", {}, name(cpt.title)), ...(cpt.shape ? [`, ${cpt.shape}`] : []), ...(cpt.tied.length ? [`, shared with ${cpt.tied.join(", ")}`] : [])),
           make("p", { class: "soft" }, [cpt.rests_on && `${cpt.rests_on} show it`, cpt.effective && cpt.effective !== "-" && `the weakest row is as precise as from ${cpt.effective} complete rows`, cpt.unsupported && `${cpt.unsupported} rows of the CPT without data`].filter(Boolean).join("; ")),
+          ...(cpt.parameters?.parameters.length ? [make("p", { class: "soft" }, `${cpt.parameters.scale}: `, ...cpt.parameters.parameters.flatMap(([text, value], a) => [a ? ", " : "", name(text), ` ${value}`]), ...[cpt.parameters.legend, cpt.parameters.beside].filter(Boolean).map(text => `; ${text}`))] : []),
           make("div", { class: "wide", tabindex: 0 }, make("table", {}, make("thead", {}, make("tr", {}, ...cpt.parents.map(parent => make("th", { class: "label", scope: "col" }, name(parent))), ...cpt.states.map(state => make("th", { scope: "col" }, name(state))))),
             make("tbody", {}, ...cpt.rows.map(([given, row, ends]) => make("tr", {}, ...given.map(state => make("th", { class: "label", scope: "row" }, name(state))), ...row.map((p, k) => cell(p, ends?.[k]))))))),
           ...(cpt.left ? [make("p", { class: "soft" }, `and ${cpt.left.toLocaleString("en")} more rows: on the page of the result`)] : [])))),
