@@ -44,7 +44,7 @@ from lacunet.counts.passes import hash32
 from lacunet.data.column_rules import source_from
 from lacunet.data.data import Data, in_row_order
 from lacunet.data.donors import Donors, DonorSampler
-from lacunet.data.errors import refuse_strangers
+from lacunet.data.errors import DataError, refuse_strangers
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_from_data import warned_network_of_columns
 from lacunet.data.original_tables import fill_frame
@@ -145,7 +145,7 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
         )
         with self._told_of_states():
             columns_found, data = warned_network_of_columns(data)
-        self._left_out = tuple(columns_found.left_out)
+        self._left_out, self._empty = tuple(columns_found.left_out), columns_found.empty
         opened = open_rows(type(self).__name__, columns_found.network, replace(data, counts=None))
         with opened.rows() as rows:
             tables = [*rows.tables(ReadReport())]
@@ -497,6 +497,8 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     def _fit_edges(self, columns: ColumnsByName, weights: FloatArray) -> None:
         """Learn the CPTs of a network with the edges asked for."""
         asked, table = self._learned_from(columns, weights, {})
+        if self._empty:
+            raise DataError.empty_columns(self._empty)
         ruled = _parents_of_rules(asked)
         plain = table.without_sets()
         if _is_word(self.edges, "tree"):
@@ -523,7 +525,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         return seen, sampler.donors()
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        """The rows with every missing cell filled in; a column without any value stays as it is."""
+        """The rows with every missing cell filled in."""
         check_is_fitted(self)
         (whole,) = self._completed(X, 1 if self.sample_posterior else None)
         return whole

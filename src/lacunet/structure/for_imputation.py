@@ -13,7 +13,7 @@ from lacunet.counts.observations import rows_within
 from lacunet.counts.open_rows import open_rows
 from lacunet.data.data import Data, as_data
 from lacunet.data.donors import donor_sampler
-from lacunet.data.errors import DataWarning, refuse_strangers
+from lacunet.data.errors import DataError, DataWarning, refuse_strangers
 from lacunet.data.panels import refuse_panel
 from lacunet.data.read import ReadReport
 from lacunet.data.table import Copies, EncodedTable
@@ -46,6 +46,8 @@ def learn_imputation_model(
     began, deadline = monotonic(), Deadline.asked(time_limit)
     data = _checked(as_data(data))
     found, means = finely_cut(data)
+    if found.empty:
+        raise DataError.empty_columns(found.empty)
     kept = _kept(keep_pairs, found.network, tuple(found.left_out))
     known = replace(data, states=found.network, bins=None, aside=(*data.aside, *found.left_out))
     opened = open_rows(FUNCTION, found.network, known, memory, progress)
@@ -55,6 +57,9 @@ def learn_imputation_model(
         table, number = rows_within(rows, opened.network, opened.budget, report)
         notes = [*found.remarks, *rows.notes(report)]
         donors = sampler.donors() if sampler.is_complete else None
+    unseen = [name for name, missing in table.missing_of.items() if missing >= table.row_count]
+    if unseen:  # their states are given, and nothing is known of how often each occurs
+        raise DataError.empty_columns(unseen)
     if data.has_design:
         notes.append(ON_DESIGN)
     some = _some_rows(table.without_sets(), rng)
