@@ -535,7 +535,7 @@ def _check_numbers(name: str, seen: Seen) -> None:
     infinite = [word for word in seen.words if word.lower().lstrip("+-") in INFINITE]
     if infinite:
         raise NumbersError(
-            f"column {name!r} holds numbers, and infinite ones among them: {first_of(infinite, 3)}.",
+            f"column {name!r} holds numbers, some of them infinite: {first_of(infinite, 3)}.",
             remedy={**_remedy(seen), "missing": infinite},
         )
     decimal = seen.decimal if seen.has_texts else "."
