@@ -36,7 +36,7 @@ from lacunet.ask.impute.impute import (
     number_of_draws,
     with_numbers,
 )
-from lacunet.ask.impute.numbers import NumbersOfRows, joined_numbers
+from lacunet.ask.impute.missing_numbers import NumbersOfRows, joined_numbers
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.counts.open_rows import open_rows

@@ -10,9 +10,9 @@ import pytest
 from lacunet.learning.dense.augmentation import Augmentation, complete
 from lacunet.learning.dense.log_linear import (
     CONSTANT_PRECISION,
-    Design,
-    Form,
+    CptRows,
     LogLinear,
+    LogLinearForm,
     Parameters,
     log_probabilities,
 )
@@ -30,13 +30,13 @@ def _categories(states: int) -> Scale:
     return scale_of_categories(np.ones(states))
 
 
-def _rows(codes: FloatArray, parents: list[Scale], weights: FloatArray | None = None) -> Design:
+def _rows(codes: FloatArray, parents: list[Scale], weights: FloatArray | None = None) -> CptRows:
     """Rows whose last column is the child."""
     whole = codes.astype(np.int64)
     columns = [scale.as_parent[whole[:, index]] for index, scale in enumerate(parents)]
     if weights is None:
         weights = np.ones(len(whole))
-    return Design(np.hstack(columns), whole[:, -1], whole, weights)
+    return CptRows(np.hstack(columns), whole[:, -1], whole, weights)
 
 
 def _cpt(child: Scale, parents: list[Scale], precision: float = 1.0) -> LogLinear:
@@ -46,7 +46,7 @@ def _cpt(child: Scale, parents: list[Scale], precision: float = 1.0) -> LogLinea
         for start, end in scale.parent_groups:
             groups.append((slice(first + start, first + end), False))
         first += scale.as_parent.shape[1]
-    cpt = LogLinear(Form(len(parents), child, np.arange(width)), groups)
+    cpt = LogLinear(LogLinearForm(len(parents), child, np.arange(width)), groups)
     cpt.precisions[:] = precision
     return cpt
 
@@ -218,7 +218,9 @@ def test_factors_of_a_table_are_those_of_a_gamma_prior() -> None:
     np.testing.assert_allclose(draws, wanted, rtol=0.05)
 
 
-def _random_line(rng: np.random.Generator) -> tuple[list[Scale], list[Form], list[Parameters]]:
+def _random_line(
+    rng: np.random.Generator,
+) -> tuple[list[Scale], list[LogLinearForm], list[Parameters]]:
     """Four variables with random parameters, one of them of numbers, and a table of two parents."""
     scales = [
         _categories(3),
@@ -228,7 +230,7 @@ def _random_line(rng: np.random.Generator) -> tuple[list[Scale], list[Form], lis
     ]
     forms, at, columns = [], [], 0
     for index, scale in enumerate(scales):
-        forms.append(Form(index, scale, np.arange(columns)))
+        forms.append(LogLinearForm(index, scale, np.arange(columns)))
         at.append(
             Parameters(
                 rng.normal(size=scale.contrasts.shape[1]),
@@ -242,7 +244,7 @@ def _random_line(rng: np.random.Generator) -> tuple[list[Scale], list[Form], lis
     return scales, forms, at
 
 
-def _joint(scales: list[Scale], forms: list[Form], at: list[Parameters]) -> FloatArray:
+def _joint(scales: list[Scale], forms: list[LogLinearForm], at: list[Parameters]) -> FloatArray:
     """The joint distribution, by the formula of each CPT, cell by cell."""
     joint = np.ones([scale.states for scale in scales])
     for states in product(*map(range, joint.shape)):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -24,7 +27,7 @@ def _learned(
     return learn_dense_network(network, table, {}, kept, np.random.default_rng(seed), NEVER)[0]
 
 
-def _table(network: Network, columns: dict[str, FloatArray]) -> EncodedTable:
+def _table(network: Network, columns: Mapping[str, Any]) -> EncodedTable:
     return EncodedTable(
         network.cardinality_of, {name: column.astype(np.uint8) for name, column in columns.items()}
     )
@@ -159,7 +162,7 @@ def test_columns_of_one_state_and_tables_without_holes_are_learned() -> None:
     network = Network({"A": ["0", "1"], "B": ["only"], "C": ["x", "y", "z"]}, {})
     rng = np.random.default_rng(1)
     a, c = rng.integers(2, size=50), rng.integers(3, size=50)
-    learned = _learned(network, _table(network, {"A": a, "B": np.zeros(50), "C": c}))
+    learned = _learned(network, _table(network, {"A": a, "B": np.zeros(50, int), "C": c}))
     new = _table(network, {"A": np.full(5, 2), "B": np.ones(5), "C": np.full(5, 3)})
     drawn = learned.completed(new, learned.at, rng)
     assert drawn.columns["B"].tolist() == [0] * 5

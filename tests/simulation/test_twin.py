@@ -112,7 +112,7 @@ def test_mechanisms_that_were_learned_are_those_of_the_twin() -> None:
         {"A": [0.5, 0.5], "B": [[0.8, 0.2], [0.3, 0.7]]},
     )
     hiding = lc.MissingByGraph("B -> R[B]", {"B": [0.1, 0.7]})
-    rows = lc.simulate(truth, 4000, hiding, rng=0).frame()
+    rows = lc.simulate(truth, 4000, hiding, rng=0).to_frame()
     result = lc.learn(truth.with_tables(None), rows, "em", missingness="A -> R[B]")
     twin = result.sample(20_000, missing=True, rng=1)
     for state in "01":

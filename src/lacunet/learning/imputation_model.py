@@ -139,8 +139,8 @@ class ImputationModel:
             for _ in range(number):
                 yield DenseDraw(self.network, self.dense, self.dense.at)
             return
-        for at in self.dense.drawn(number, rng):
-            yield DenseDraw(self.network, self.dense, tuple(at))
+        for parameters in self.dense.drawn(number, rng):
+            yield DenseDraw(self.network, self.dense, tuple(parameters))
 
     def write(self, path: str | os.PathLike[str], *, donors: bool = True) -> None:
         """Write all of it to a ``.json`` or ``.json.gz`` file, which `lacunet.read_result` reads.

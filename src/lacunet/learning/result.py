@@ -17,7 +17,6 @@ from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.family_reports import GRAVEST_FIRST, FamilyReport, Warned, assumed_by
-from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.plan import Ended, MethodError
 from lacunet.learning.pseudo_counts import UsedPseudoCounts
@@ -36,6 +35,7 @@ from lacunet.text import counted
 
 if TYPE_CHECKING:
     from lacunet.ask.worst_case import WorstCase
+    from lacunet.learning.imputation_model import ImputationModel
     from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.network.formats.files import AnyNetwork
@@ -434,7 +434,7 @@ def read_result(path: str | os.PathLike[str]) -> Any:
     """
     name = os.fspath(path)
     learned = read_completing(path) if name.lower().endswith(KEEP_ALL) else None
-    if not isinstance(learned, Result | ImputationModel):
+    if learned is None or isinstance(learned, Network):
         raise FormatError(
             f"{name}: the file holds no result of learning.",
             "read_result reads what result.write wrote (.json), and lacunet learn -o FILE.json.",
@@ -445,7 +445,7 @@ def read_result(path: str | os.PathLike[str]) -> Any:
 def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     """The result that a file keeps, or the network where it keeps no more."""
     learned = read_completing(path)
-    if isinstance(learned, ImputationModel):
+    if not isinstance(learned, Result | Network):
         raise FormatError(
             f"{os.fspath(path)}: a network for imputation answers no queries.",
             "it completes rows: lacunet impute; learn a network for its structure to ask it.",
@@ -466,6 +466,8 @@ def read_completing(path: str | os.PathLike[str]) -> Result | ImputationModel | 
         return network
     try:
         if "dense" in known:
+            from lacunet.learning.imputation_model import ImputationModel
+
             model = ImputationModel(network, **known)
             model.check()
             return model

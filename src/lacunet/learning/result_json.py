@@ -26,7 +26,7 @@ from lacunet.data.donors import Donors
 from lacunet.learning.alternatives import Alternative, Alternatives
 from lacunet.learning.closed_forms.influence import RowInfluence
 from lacunet.learning.dense.dense_network import DenseNetwork
-from lacunet.learning.dense.log_linear import Form, Parameters
+from lacunet.learning.dense.log_linear import LogLinearForm, Parameters
 from lacunet.learning.dense.residual_tables import ResidualTable
 from lacunet.learning.dense.scales import Scale
 from lacunet.learning.family_reports import FamilyReport, Warned
@@ -90,7 +90,7 @@ SPREADS = (
     Uncertainty,
     Uncorrelated,
 )
-DENSE = (DenseNetwork, Form, Parameters, ResidualTable, Scale)
+DENSE = (DenseNetwork, LogLinearForm, Parameters, ResidualTable, Scale)
 # By the names that files have. Of a formula only its words are kept.
 CLASS_OF_NAME: dict[str, type] = {
     kind.__name__: kind for kind in (*REPORTS, *SPREADS, *DENSE, WrittenFormula)

@@ -8,7 +8,7 @@
    than chance. So more rows are drawn than are asked for, and those are chosen, by weights, whose
    pairs of columns together, "missing" being one more state, are more like the observed ones:
    iterative proportional fitting over all pairs, half a step for each.
-3. Numbers within their intervals are drawn from donors (`lacunet.ask.impute.numbers`).
+3. Numbers within their intervals are drawn from donors (`lacunet.ask.impute.missing_numbers`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from lacunet.ask.impute.numbers import Numbers, numbers_to_draw
+from lacunet.ask.impute.missing_numbers import Numbers, numbers_to_draw
 from lacunet.counts.open_rows import open_rows
 from lacunet.data.data import Data, as_data
 from lacunet.data.donors import Donors, donor_sampler
@@ -245,10 +245,10 @@ def fitting_weights(
     order = rng.permutation(len(pairs))[:MOST_PAIRS]
     weights = np.full(drawn.rows, 1 / drawn.rows)
     shares = observed.row_weights / observed.row_weights.sum()
-    for one, two in (pairs[place] for place in order):
-        cells = here[one] * sizes[two] + here[two]
-        number = sizes[one] * sizes[two]
-        asked = np.bincount(there[one] * sizes[two] + there[two], shares, number)
+    for first, second in (pairs[index] for index in order):
+        cells = here[first] * sizes[second] + here[second]
+        number = sizes[first] * sizes[second]
+        asked = np.bincount(there[first] * sizes[second] + there[second], shares, number)
         now = np.bincount(cells, weights, number)
         factors = np.divide(asked, now, out=np.ones(number), where=now > 0)
         weights *= 1 - STEP + STEP * factors[cells]

@@ -45,17 +45,19 @@ def learn_imputation_model(
     """The dense network of all columns, its parameters and draws of these."""
     began, deadline = monotonic(), Deadline.asked(time_limit)
     data = _checked(as_data(data))
-    found, means = finely_cut(data)
-    if found.empty:
-        raise DataError.empty_columns(found.empty)
-    kept = _kept(keep_pairs, found.network, tuple(found.left_out))
-    known = replace(data, states=found.network, bins=None, aside=(*data.aside, *found.left_out))
-    opened = open_rows(FUNCTION, found.network, known, memory, progress)
+    columns_found, means = finely_cut(data)
+    if columns_found.empty:
+        raise DataError.empty_columns(columns_found.empty)
+    kept = _kept(keep_pairs, columns_found.network, tuple(columns_found.left_out))
+    known = replace(
+        data, states=columns_found.network, bins=None, aside=(*data.aside, *columns_found.left_out)
+    )
+    opened = open_rows(FUNCTION, columns_found.network, known, memory, progress)
     report = ReadReport()
     sampler = donor_sampler(opened.network, opened.data, rng)
     with opened.rows(sampler) as rows:
         table, number = rows_within(rows, opened.network, opened.budget, report)
-        notes = [*found.remarks, *rows.notes(report)]
+        notes = [*columns_found.remarks, *rows.notes(report)]
         donors = sampler.donors() if sampler.is_complete else None
     unseen = [name for name, missing in table.missing_of.items() if missing >= table.row_count]
     if unseen:  # their states are given, and nothing is known of how often each occurs

@@ -2,8 +2,8 @@ r"""Which donors are like a row: rules, each of which gives rows a place.
 
 A missing number is taken from one of the donors of its interval that are nearest to the row. A rule
 says where rows are. It is a function of what the donors of a variable show: the cells of all other
-variables, as columns (`lacunet.ask.impute.numbers`), and their own numbers. It returns a function
-from cells to points; those of donors and of rows with missing numbers can be compared.
+variables, as columns (`lacunet.ask.impute.missing_numbers`), and their own numbers. It returns a
+function from cells to points; those of donors and of rows with missing numbers can be compared.
 
 `by_prediction` is predictive mean matching (R. Little, 1988): a row is where a regression of the
 number on all other cells puts it,

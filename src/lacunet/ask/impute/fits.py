@@ -23,7 +23,7 @@ WHAT_FITS_ARE = (
 
 
 @dataclass(frozen=True)
-class Fit:
+class CompletedFit:
     """The coefficients of one fit; ``names`` is empty where they have none."""
 
     names: tuple[str, ...]
@@ -66,7 +66,7 @@ def pool_fits(fits: Iterable[Any], df: float | None = None) -> Pooled:
             f"{counted(len(read), 'fit')} cannot be pooled: give fits to at least two tables."
         )
     first, *others = read
-    read = [first, *(_in_order_of(fit, first, 1 + at) for at, fit in enumerate(others))]
+    read = [first, *(_in_order_of(fit, first, 1 + place) for place, fit in enumerate(others))]
     coefficients = np.array([fit.coefficients for fit in read])
     covariances = np.array([fit.covariance for fit in read])
     variances = np.diagonal(covariances, axis1=1, axis2=2)
@@ -93,7 +93,7 @@ def _part(fit: Any, names: Sequence[str]) -> Any:
     return None
 
 
-def _fit(fit: Any, number: int) -> Fit:
+def _fit(fit: Any, number: int) -> CompletedFit:
     """The coefficients and covariances of a fit, found to be such."""
     is_pair = isinstance(fit, tuple | list) and len(fit) == 2
     given, matrix = fit if is_pair else (_part(fit, COEFFICIENTS), _part(fit, COVARIANCES))
@@ -117,7 +117,7 @@ def _fit(fit: Any, number: int) -> Fit:
         raise LacunetError(f"the covariance matrix of fit {number} has entries without a number.")
     degrees: Any = getattr(fit, "df_resid", None)
     has_degrees = degrees is not None and np.ndim(degrees) == 0 and degrees > 0
-    return Fit(
+    return CompletedFit(
         _names(fit, given, size),
         coefficients,
         covariance,
@@ -135,7 +135,7 @@ def _names(fit: Any, coefficients: Any, size: int) -> tuple[str, ...]:
     return tuple(map(str, names))
 
 
-def _in_order_of(fit: Fit, first: Fit, number: int) -> Fit:
+def _in_order_of(fit: CompletedFit, first: CompletedFit, number: int) -> CompletedFit:
     """A fit with its coefficients in the order of the first.
 
     Raises
@@ -155,6 +155,6 @@ def _in_order_of(fit: Fit, first: Fit, number: int) -> Fit:
     if fit.names == first.names:
         return fit
     places = [fit.names.index(name) for name in first.names]
-    return Fit(
+    return CompletedFit(
         first.names, fit.coefficients[places], fit.covariance[np.ix_(places, places)], fit.df
     )

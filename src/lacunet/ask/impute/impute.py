@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lacunet.ask.impute.copies import CountedRows
 from lacunet.ask.impute.draws import parameter_draws
-from lacunet.ask.impute.numbers import NumbersOfRows, joined_numbers
+from lacunet.ask.impute.missing_numbers import NumbersOfRows, joined_numbers
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,
@@ -369,8 +369,8 @@ def completed_tables(
         The network of each draw; None to draw all with the same.
     """
     dense = [draw for draw in drawn or () if isinstance(draw, DenseDraw)]
-    for one in dense:
-        yield one.likeliest(table) if draws is None else one.completed(table, rng)
+    for of_draw in dense:
+        yield of_draw.likeliest(table) if draws is None else of_draw.completed(table, rng)
     if dense:
         return
     whole, rows = rows_with_mechanisms(network, table, absent)

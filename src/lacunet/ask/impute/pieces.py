@@ -26,7 +26,7 @@ from lacunet.ask.impute.impute import (
     rows_learned_from,
     say_means,
 )
-from lacunet.ask.impute.numbers import NumbersOfRows
+from lacunet.ask.impute.missing_numbers import NumbersOfRows
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,

@@ -27,9 +27,9 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.learning.dense.log_linear import (
-    Design,
-    Form,
+    CptRows,
     LogLinear,
+    LogLinearForm,
     Parameters,
     log_probabilities,
     offsets,
@@ -110,10 +110,10 @@ class Augmentation:
         """The variables that some row misses."""
         return np.flatnonzero(self.missing.any(axis=0)).tolist()
 
-    def design(self, cpt: LogLinear, *, shown: bool) -> Design:
+    def design(self, cpt: LogLinear, *, shown: bool) -> CptRows:
         """The rows, or those that show the child, as the CPT is fitted to them."""
         rows: Any = ~self.missing[:, cpt.child] if shown else slice(None)
-        return Design(
+        return CptRows(
             self.columns[rows][:, cpt.form.columns],
             self.codes[rows, cpt.child],
             self.codes[rows],
@@ -122,8 +122,8 @@ class Augmentation:
 
     def redraw(
         self,
-        forms: Sequence[Form],
-        at: Sequence[Parameters],
+        forms: Sequence[LogLinearForm],
+        parameters: Sequence[Parameters],
         variables: Sequence[int],
         *,
         forward: bool = False,
@@ -138,7 +138,7 @@ class Augmentation:
             rows = np.flatnonzero(self.missing[:, index])
             for first in range(0, len(rows), ROWS_AT_ONCE):
                 part = slice(first, first + ROWS_AT_ONCE)
-                logs = self.log_weights(forms, at, index, rows[part], forward=forward)
+                logs = self.log_weights(forms, parameters, index, rows[part], forward=forward)
                 if index in self.allowed:
                     logs += self.allowed[index][part].T
                 if shares is not None:
@@ -153,8 +153,8 @@ class Augmentation:
 
     def log_weights(
         self,
-        forms: Sequence[Form],
-        at: Sequence[Parameters],
+        forms: Sequence[LogLinearForm],
+        parameters: Sequence[Parameters],
         index: int,
         rows: Codes,
         *,
@@ -164,21 +164,24 @@ class Augmentation:
         form = forms[index]
         codes, columns = self.codes[rows], self.columns[rows]
         logs = log_probabilities(
-            form.scale, at[index], columns[:, form.columns], offsets(at[index].tables, codes)
+            form.scale,
+            parameters[index],
+            columns[:, form.columns],
+            offsets(parameters[index].tables, codes),
         )
         logs[form.scale.seen == 0] = NEVER_DRAWN
         if not forward:
             columns[:, self.of(index)] = 0.0
             for child in forms[index + 1 :]:
-                self._add_child(logs, form, child, at[child.child], columns, codes)
+                self._add_child(logs, form, child, parameters[child.child], columns, codes)
         return logs
 
     def _add_child(
         self,
         logs: FloatArray,
-        form: Form,
-        child: Form,
-        at: Parameters,
+        form: LogLinearForm,
+        child: LogLinearForm,
+        parameters: Parameters,
         columns: FloatArray,
         codes: Codes,
     ) -> None:
@@ -186,16 +189,18 @@ class Augmentation:
 
         ``columns`` are those of the rows, zero where they are the variable's own.
         """
-        index, scale, own = form.child, form.scale, self.of(form.child)
-        mine = np.flatnonzero((child.columns >= own.start) & (child.columns < own.stop))
-        if not len(mine) and not any(index in table.parents for table in at.tables):
+        index, scale, columns_of_it = form.child, form.scale, self.of(form.child)
+        mine = np.flatnonzero(
+            (child.columns >= columns_of_it.start) & (child.columns < columns_of_it.stop)
+        )
+        if not len(mine) and not any(index in table.parents for table in parameters.tables):
             return
-        sums = child.scale.as_child @ (columns[:, child.columns] @ at.effects).T
-        sums += (child.scale.contrasts @ at.constants)[:, None]
-        shifts = child.scale.as_child @ (scale.as_parent @ at.effects[mine]).T
+        sums = child.scale.as_child @ (columns[:, child.columns] @ parameters.effects).T
+        sums += (child.scale.contrasts @ parameters.constants)[:, None]
+        shifts = child.scale.as_child @ (scale.as_parent @ parameters.effects[mine]).T
         held, rows = codes[:, child.child], np.arange(len(codes))
         acting: list[tuple[ResidualTable, Codes]] = []  # tables that the variable has a part in
-        for table in at.tables:
+        for table in parameters.tables:
             if index in table.parents:
                 first = codes.copy()
                 first[:, index] = 0
@@ -245,14 +250,16 @@ def learn(rows: Augmentation, line: Line, deadline: Deadline) -> None:
         candidates = candidates_of(parents, sizes, cpt.scale.states)
         if not cpt.scale.is_number:  # effects of one category on another say all that there is
             candidates = [
-                one for one in candidates if len(one) > 1 or rows.scales[one[0]].is_number
+                candidate
+                for candidate in candidates
+                if len(candidate) > 1 or rows.scales[candidate[0]].is_number
             ]
         cpt.add_tables(rows.design(cpt, shown=True), candidates, sizes)
     for _ in range(TABLE_SWEEPS):
         _shrink(rows, line, deadline)
 
 
-def forms_of(line: Line) -> list[Form]:
+def forms_of(line: Line) -> list[LogLinearForm]:
     """The CPTs but for their parameters."""
     return [cpt.form for cpt in line]
 
@@ -290,29 +297,31 @@ def drawn_parameters(
             yield drawn, maxima_of(line)
 
 
-def complete(rows: Augmentation, forms: Sequence[Form], at: Sequence[Parameters]) -> None:
+def complete(
+    rows: Augmentation, forms: Sequence[LogLinearForm], parameters: Sequence[Parameters]
+) -> None:
     """Draw the missing cells of every row jointly, from parameters as they are."""
     incomplete = rows.incomplete
-    rows.redraw(forms, at, incomplete, forward=True)
+    rows.redraw(forms, parameters, incomplete, forward=True)
     if len(incomplete) > 1 or any(form.child > incomplete[0] for form in forms if incomplete):
         for _ in range(COMPLETING_SWEEPS):
-            rows.redraw(forms, at, incomplete)
+            rows.redraw(forms, parameters, incomplete)
 
 
 def complete_by_likeliest(
-    rows: Augmentation, forms: Sequence[Form], at: Sequence[Parameters]
+    rows: Augmentation, forms: Sequence[LogLinearForm], parameters: Sequence[Parameters]
 ) -> None:
     """Give each missing cell the state that is likeliest given what its row shows.
 
     Its chances are the mean, over sweeps, of those given all other cells as they are drawn by then.
     """
-    complete(rows, forms, at)
+    complete(rows, forms, parameters)
     incomplete = rows.incomplete
     shares = {
         index: np.zeros((int(rows.missing[:, index].sum()), rows.scales[index].states))
         for index in incomplete
     }
     for _ in range(AVERAGED_SWEEPS):
-        rows.redraw(forms, at, incomplete, shares=shares)
+        rows.redraw(forms, parameters, incomplete, shares=shares)
     for index, of_cells in shares.items():
         rows.set(index, np.flatnonzero(rows.missing[:, index]), of_cells.argmax(axis=1))

@@ -55,8 +55,10 @@ def finely_cut(data: Data) -> tuple[FoundNetwork, Mapping[str, FloatArray]]:
     columns of more than ten different numbers are cut.
     """
     bins = {None: "auto", **data.bins}
-    found = network_of_columns(replace(data, bins=bins))
-    cut = [name for name in found.network.variables if name in found.network.cuts_of]
+    network_found = network_of_columns(replace(data, bins=bins))
+    cut = [
+        name for name in network_found.network.variables if name in network_found.network.cuts_of
+    ]
     source = source_from(data)
     of_column = distinct_numbers(source, [name for name in cut if name in source.columns], data)
     ours = {
@@ -65,12 +67,12 @@ def finely_cut(data: Data) -> tuple[FoundNetwork, Mapping[str, FloatArray]]:
         if name not in data.bins and None not in data.bins
     }
     if ours:
-        found = network_of_columns(replace(data, bins={**bins, **ours}))
+        network_found = network_of_columns(replace(data, bins={**bins, **ours}))
     means = {
-        name: means_of_intervals(found.network.cuts_of[name], *of_column[name])
+        name: means_of_intervals(network_found.network.cuts_of[name], *of_column[name])
         for name in of_column
     }
-    return found, means
+    return network_found, means
 
 
 def means_of_intervals(

@@ -20,7 +20,7 @@ from lacunet.learning.dense.augmentation import (
     learn,
     maxima_of,
 )
-from lacunet.learning.dense.log_linear import Form, LogLinear, Parameters, mean_of
+from lacunet.learning.dense.log_linear import LogLinear, LogLinearForm, Parameters, mean_of
 from lacunet.learning.dense.residual_tables import ResidualTable
 from lacunet.learning.dense.scales import (
     Scale,
@@ -48,7 +48,7 @@ class DenseNetwork:
     """
 
     line: Scope
-    forms: tuple[Form, ...]
+    forms: tuple[LogLinearForm, ...]
     scales: tuple[Scale, ...]
     at: tuple[Parameters, ...]  # as they are
     draws: tuple[tuple[Parameters, ...], ...]  # from their posterior
@@ -100,11 +100,11 @@ class DenseNetwork:
         ]
 
     def completed(
-        self, table: EncodedTable, at: Sequence[Parameters], rng: np.random.Generator
+        self, table: EncodedTable, parameters: Sequence[Parameters], rng: np.random.Generator
     ) -> EncodedTable:
         """The rows with their missing cells drawn jointly."""
         rows = Augmentation.of_table(table, self.line, self.scales, rng)
-        complete(rows, self.forms, at)
+        complete(rows, self.forms, parameters)
         return self._as_table(table, rows)
 
     def likeliest(self, table: EncodedTable, rng: np.random.Generator) -> EncodedTable:
@@ -127,8 +127,8 @@ def _stepped(
     """A centre, and a random combination of how draws differ from their mean."""
     mean = mean_of(draws)
     tables = []
-    for place, table in enumerate(centre.tables):
-        logs = np.stack([np.log(draw.tables[place].factors) for draw in draws])
+    for index, table in enumerate(centre.tables):
+        logs = np.stack([np.log(draw.tables[index].factors) for draw in draws])
         moved = np.log(table.factors) + np.tensordot(steps, logs - logs.mean(axis=0), axes=1)
         tables.append(replace(table, factors=np.exp(np.clip(moved, -700, 700))))
     constants = np.stack([draw.constants for draw in draws]) - mean.constants
@@ -226,12 +226,12 @@ def _cpt(
     parents = _chosen_parents(index, line, scales, rows, kept)
     columns = [np.arange(rows.of(parent).start, rows.of(parent).stop) for parent in parents]
     groups, first = [], 0
-    for parent, own in zip(parents, columns, strict=True):
+    for parent, columns_of_it in zip(parents, columns, strict=True):
         is_kept = line[index] in kept and line[parent] in kept
         for start, end in scales[parent].parent_groups:
             groups.append((slice(first + start, first + end), is_kept))
-        first += len(own)
-    form = Form(index, scale, np.concatenate([np.zeros(0, np.int64), *columns]))
+        first += len(columns_of_it)
+    form = LogLinearForm(index, scale, np.concatenate([np.zeros(0, np.int64), *columns]))
     cpt = LogLinear(form, groups)
     rule = network.not_asked_of.get(line[index])
     if rule is not None:
@@ -278,12 +278,12 @@ def _chosen_parents(
     return sorted(chosen)
 
 
-def _dependence(rows: Augmentation, one: int, other: int) -> float:
+def _dependence(rows: Augmentation, child: int, parent: int) -> float:
     """How much two variables tell of each other, in rows that show both, beyond chance."""
-    shown = ~(rows.missing[:, one] | rows.missing[:, other])
-    width = rows.scales[other].states
-    shape = rows.scales[one].states, width
-    keys = rows.codes[shown, one] * width + rows.codes[shown, other]
+    shown = ~(rows.missing[:, child] | rows.missing[:, parent])
+    width = rows.scales[parent].states
+    shape = rows.scales[child].states, width
+    keys = rows.codes[shown, child] * width + rows.codes[shown, parent]
     counts = np.bincount(keys, rows.weights[shown], prod(shape)).reshape(shape)
     expected = np.outer(counts.sum(axis=1), counts.sum(axis=0)) / max(counts.sum(), 1e-300)
     is_there = counts > 0

@@ -27,7 +27,6 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_solve, solve_triangular
 
 from lacunet.learning.dense.residual_tables import MOST_TABLES, ResidualTable, surest_table
 from lacunet.learning.dense.scales import Scale
@@ -56,7 +55,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Design:
+class CptRows:
     """The rows that a CPT is fitted to."""
 
     parents: FloatArray  # the columns of the parents
@@ -66,7 +65,7 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class LogLinearForm:
     """A CPT but for its parameters."""
 
     child: int
@@ -78,7 +77,7 @@ class Form:
 class LogLinear:
     """A CPT while it is learned; the one object here that changes."""
 
-    form: Form
+    form: LogLinearForm
     groups: Sequence[tuple[slice, bool]]  # of these columns, one for each prior; kept or not
     at: Parameters = field(init=False)
     precisions: FloatArray = field(init=False)  # like the effects
@@ -99,12 +98,14 @@ class LogLinear:
         """How the child enters."""
         return self.form.scale
 
-    def fit(self, rows: Design, steps: int, *, anew: bool) -> None:
+    def fit(self, rows: CptRows, steps: int, *, anew: bool) -> None:
         """Climb to the maximum of the posterior, by so many steps.
 
         The information is computed ``anew``, or that of an earlier fit serves: rows whose missing
         cells were drawn again change it little.
         """
+        from scipy.linalg import cho_solve  # not for those who only read a result
+
         offset = offsets(self.at.tables, rows.codes)
         for step in range(steps):
             logs = log_probabilities(self.scale, self.at, rows.parents, offset)
@@ -120,7 +121,7 @@ class LogLinear:
         for index in range(len(self.at.tables)):
             self._refit_table(index, rows)
 
-    def _slope(self, rows: Design, probabilities: FloatArray) -> FloatArray:
+    def _slope(self, rows: CptRows, probabilities: FloatArray) -> FloatArray:
         surplus = -probabilities * rows.weights
         surplus[rows.child, np.arange(len(rows.child))] += rows.weights
         constants = self.scale.contrasts.T @ surplus.sum(axis=1)
@@ -129,7 +130,7 @@ class LogLinear:
         effects -= (self.precisions * self.at.effects).T
         return np.concatenate([constants, effects.ravel()])
 
-    def _information(self, rows: Design, probabilities: FloatArray) -> FloatArray:
+    def _information(self, rows: CptRows, probabilities: FloatArray) -> FloatArray:
         """Minus the second derivative: covariances of the child's columns, row by row."""
         constants, child = self.scale.contrasts, self.scale.as_child
         first, width, columns = constants.shape[1], rows.parents.shape[1], child.shape[1]
@@ -139,16 +140,16 @@ class LogLinear:
         constant_means = constants.T @ probabilities
         spread = np.diag(weighted.sum(axis=1)) - weighted @ probabilities.T
         information[:first, :first] = constants.T @ spread @ constants
-        for one in range(columns):
-            here = slice(first + one * width, first + (one + 1) * width)
-            both = (constants * child[:, one : one + 1]).T @ weighted
-            both -= constant_means * (rows.weights * means[one])
+        for left in range(columns):
+            here = slice(first + left * width, first + (left + 1) * width)
+            both = (constants * child[:, left : left + 1]).T @ weighted
+            both -= constant_means * (rows.weights * means[left])
             information[:first, here] = both @ rows.parents
             information[here, :first] = information[:first, here].T
-            for other in range(one + 1):
-                there = slice(first + other * width, first + (other + 1) * width)
-                covariance = (child[:, one] * child[:, other]) @ weighted
-                covariance -= rows.weights * means[one] * means[other]
+            for right in range(left + 1):
+                there = slice(first + right * width, first + (right + 1) * width)
+                covariance = (child[:, left] * child[:, right]) @ weighted
+                covariance -= rows.weights * means[left] * means[right]
                 block = rows.parents.T @ (rows.parents * covariance[:, None])
                 information[here, there] = block
                 information[there, here] = block.T
@@ -158,7 +159,7 @@ class LogLinear:
 
     def _climbed(
         self,
-        rows: Design,
+        rows: CptRows,
         offset: FloatArray | None,
         logs: FloatArray,
         move: FloatArray,
@@ -175,11 +176,11 @@ class LogLinear:
             share /= 2
         return self.at
 
-    def _height(self, rows: Design, at: Parameters, logs: FloatArray) -> float:
+    def _height(self, rows: CptRows, parameters: Parameters, logs: FloatArray) -> float:
         """The logarithm of the posterior."""
         fit = rows.weights @ logs[rows.child, np.arange(len(rows.child))]
-        prior = CONSTANT_PRECISION * (at.constants**2).sum()
-        prior += (self.precisions * at.effects**2).sum()
+        prior = CONSTANT_PRECISION * (parameters.constants**2).sum()
+        prior += (self.precisions * parameters.effects**2).sum()
         return float(fit - prior / 2)
 
     def _moved(self, move: FloatArray) -> Parameters:
@@ -189,7 +190,7 @@ class LogLinear:
             self.at.constants + move[:first], self.at.effects + effects, self.at.tables
         )
 
-    def _refit_table(self, index: int, rows: Design) -> None:
+    def _refit_table(self, index: int, rows: CptRows) -> None:
         """Fit one residual table, all else as it is."""
         tables = [*self.at.tables]
         logs = log_probabilities(
@@ -200,7 +201,7 @@ class LogLinear:
         self.at = replace(self.at, tables=tuple(tables))
 
     def add_tables(
-        self, rows: Design, candidates: Sequence[tuple[int, ...]], sizes: Sequence[int]
+        self, rows: CptRows, candidates: Sequence[tuple[int, ...]], sizes: Sequence[int]
     ) -> None:
         """Add the residual tables that the rows insist on, the surest first."""
         left = [*candidates]
@@ -219,6 +220,8 @@ class LogLinear:
 
     def learn_precisions(self) -> None:
         """Choose the precision of each group of effects by what the rows determine."""
+        from scipy.linalg import solve_triangular
+
         if self.root is None or not self.at.effects.size:
             return
         first = len(self.at.constants)
@@ -240,6 +243,8 @@ class LogLinear:
 
     def drawn(self, rng: np.random.Generator) -> Parameters:
         """Parameters drawn from their posterior: normal, with the information of the last fit."""
+        from scipy.linalg import solve_triangular
+
         if self.root is None:
             return self.at
         noise = rng.standard_normal(len(self.root))
@@ -254,10 +259,10 @@ def _learned(tables: Sequence[ResidualTable]) -> int:
 
 def mean_of(parameters: Sequence[Parameters]) -> Parameters:
     """The mean of several sets of parameters of one CPT."""
-    tables = zip(*(one.tables for one in parameters), strict=True)
+    tables = zip(*(drawn.tables for drawn in parameters), strict=True)
     return Parameters(
-        np.mean([one.constants for one in parameters], axis=0),
-        np.mean([one.effects for one in parameters], axis=0),
+        np.mean([drawn.constants for drawn in parameters], axis=0),
+        np.mean([drawn.effects for drawn in parameters], axis=0),
         tuple(
             replace(same[0], factors=np.mean([table.factors for table in same], axis=0))
             for same in tables
@@ -275,13 +280,16 @@ def offsets(tables: Sequence[ResidualTable], codes: Codes) -> FloatArray | None:
 
 
 def log_probabilities(
-    scale: Scale, at: Parameters, parents: FloatArray, offset: FloatArray | None
+    scale: Scale, parameters: Parameters, parents: FloatArray, offset: FloatArray | None
 ) -> FloatArray:
     """The logarithm of the probability of each state in each row: rows behind states.
 
     Sums over states are many times as fast on the first axis as on the last.
     """
-    sums = scale.as_child @ (parents @ at.effects).T + (scale.contrasts @ at.constants)[:, None]
+    sums = (
+        scale.as_child @ (parents @ parameters.effects).T
+        + (scale.contrasts @ parameters.constants)[:, None]
+    )
     if offset is not None:
         sums += offset
     sums -= sums.max(axis=0)

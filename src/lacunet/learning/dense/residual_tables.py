@@ -187,17 +187,17 @@ def surest_table(
     """
     codes, child, weights = rows
     states = len(expected)
-    found: list[tuple[float, float, tuple[int, ...]]] = []
+    candidates_found: list[tuple[float, float, tuple[int, ...]]] = []
     for candidate in candidates:
         shape = prod(sizes[parent] for parent in candidate), states
         cells = cells_of(candidate, [sizes[parent] for parent in candidate], codes)
         counts = counted(cells, child, weights, shape)
         difference, sureness = overdispersion(counts, summed(cells, expected, shape[0]))
         if sureness > SURE_OF_A_TABLE:
-            found.append((sureness, difference, candidate))
-    if not found:
+            candidates_found.append((sureness, difference, candidate))
+    if not candidates_found:
         return None, []
-    (_, difference, best), *others = sorted(found, reverse=True)
+    (_, difference, best), *others = sorted(candidates_found, reverse=True)
     difference = min(max(difference, LEAST_DIFFERENCE), MOST_DIFFERENCE)
-    table = ResidualTable.even(best, [sizes[one] for one in best], states, 1 / difference)
+    table = ResidualTable.even(best, [sizes[parent] for parent in best], states, 1 / difference)
     return table, [candidate for _, _, candidate in others]

@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtri
 
 from lacunet.network.network import FloatArray
 
@@ -82,6 +81,8 @@ def scale_of_intervals(seen: FloatArray, means: Sequence[float]) -> Scale:
     >>> scale_of_intervals(np.array([5.0, 5.0]), [20.0, 60.0]).as_child.ravel().tolist()
     [-1.0, 1.0]
     """
+    from scipy.special import ndtri
+
     is_number = np.isfinite(means)
     shares = np.where(is_number, seen, 0.0)
     shares = shares / shares.sum()

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import lacunet as lc
-from lacunet.ask.impute import numbers as rules
+from lacunet.ask.impute import missing_numbers as rules
 from lacunet.ask.impute.donor_rules import at_random, by_cells, by_prediction
 from lacunet.ask.impute.pieces import completed_pieces
 from lacunet.cli import main
