@@ -22,6 +22,7 @@ SOURCE = ROOT / "src" / "lacunet"
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
 
 NAMED = re.compile(r"(?<![`:\w])`([A-Za-z_]\w*(?:\.\w+)*)`(?!`)")  # not code in double backticks
+SCRIPTS = re.compile(r"(?:benchmarks|scripts|fuzz|docs)/\w+\.py")
 IN_DOCS = re.compile(r"`([\w.*-]+(?:/[\w.*-]*)+|[\w-]+\.(?:py|md|toml|cff))`")
 OF_OTHER_PROGRAMS = {"mice", "svychisq"}  # of R
 
@@ -120,8 +121,16 @@ def test_files_that_contributors_are_sent_to_are_there(page: str) -> None:
     assert dead == []
 
 
+def test_scripts_that_are_named_are_there_and_do_something() -> None:
+    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), ROOT / "Makefile"]
+    named = {name for page in pages for name in SCRIPTS.findall(page.read_text(encoding="utf-8"))}
+    assert "benchmarks/run.py" in named  # make bench
+    dead = [name for name in named if not (ROOT / name).read_text(encoding="utf-8").strip()]
+    assert dead == []
+
+
 def test_the_map_of_the_rooms_has_every_file() -> None:
     """`python scripts/map_files.py` writes it."""
-    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    assert page.partition(HEADING)[2].strip() == file_map().strip()
+    page = (ROOT / "docs" / "files.md").read_text(encoding="utf-8")
+    assert page == f"{HEADING}\n{file_map()}"
     assert {*ROOMS} == {path.parent.name for path in SOURCE.glob("*/__init__.py")}

@@ -10,9 +10,10 @@ from time import sleep
 
 import pyarrow
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import lacunet as lc
-from lacunet.threads import cores, in_threads, working_threads
+from lacunet.threads import cores, in_threads, one_blas_thread, working_threads
 
 
 def test_threads_are_limited_within_and_as_before_afterwards() -> None:
@@ -20,6 +21,17 @@ def test_threads_are_limited_within_and_as_before_afterwards() -> None:
     with working_threads(before + 1):
         assert pyarrow.cpu_count() == before + 1
     assert pyarrow.cpu_count() == before
+
+
+def test_blas_takes_one_thread_within_and_as_many_as_before_afterwards() -> None:
+    def numbers() -> set[int]:
+        return {found["num_threads"] for found in threadpool_info() if found["user_api"] == "blas"}
+
+    with threadpool_limits(2, user_api="blas"):
+        before = numbers()
+        with one_blas_thread():
+            assert numbers() == {1}
+        assert numbers() == before
 
 
 def test_one_thread_is_the_thread_that_asks() -> None:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from math import inf
 from typing import TYPE_CHECKING, TypeVar
@@ -22,6 +22,8 @@ from lacunet.errors import LacunetError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -118,6 +120,25 @@ def in_threads(
         for future in futures:
             future.cancel()
         wait(futures)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Let products of matrices take one thread within: where they are small, others only wait.
+
+    Those of BLAS wait by spinning, which takes a core each. The number is that of the whole
+    process, so it is put back.
+    """
+    with _blas().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """What sets the threads of the BLAS that NumPy has loaded."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _alone(work: Callable[[Item], Outcome], item: Item) -> Outcome:

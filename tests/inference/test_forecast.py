@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+import lacunet as lc
 from lacunet.counts.em_problems.compile import compile_problems
 from lacunet.data.table import EncodedTable
+from lacunet.inference.expectation import fused
+from lacunet.inference.expectation.expectation_plan import drafted_runs, plan_of
 from lacunet.inference.forecast import forecast, seconds_a_read
+from lacunet.network.catalogue import example
 from lacunet.network.network import Network
 
 CHAIN = Network({name: ["0", "1", "2"] for name in "ABC"}, {"B": ["A"], "C": ["B"]})
@@ -44,3 +49,16 @@ def test_complete_data_cost_nothing() -> None:
 
 def test_a_read_takes_some_nanoseconds() -> None:
     assert 1e-10 < seconds_a_read() < 1e-6
+
+
+def test_groups_are_counted_as_the_plan_lays_them_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    network = example("alarm")
+    table = lc.simulate(network, 300, lc.MCAR(0.6), rng=1).table
+    problems = compile_problems(network.with_tables(None), table)
+    for memory in (2**30, 2**16):  # indices are kept, or most are not
+        for pays_from in (np.inf, 0):
+            monkeypatch.setattr(fused, "PAYS_FROM", pays_from)
+            plan = plan_of(problems, memory)
+            runs = list(drafted_runs(problems, memory))
+            expected = sum(len(shard.groups) for shard in plan.shards)
+            assert sum(drafted.groups for drafted in runs) == expected > 0

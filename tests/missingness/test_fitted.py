@@ -316,3 +316,16 @@ def test_candidates_counted_at_once_are_chosen_as_one_by_one(
     monkeypatch.setattr(_AllCountsAlone, "of", lambda _: None)
     assert sum(map(len, at_once.causes.values())) >= 3
     assert str(at_once) == str(learned_graph(FOUR, rows))
+
+
+def test_a_variable_hidden_in_none_of_the_rows_that_parents_are_chosen_from(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("lacunet.missingness.learned.from_rows.MOST_ROWS", 50)
+    codes = np.random.default_rng(0).integers(0, 2, (3, 200)).astype(np.uint8)
+    codes[1, 5] = 2  # every fourth row is looked at, and this is none of them
+    codes[2, ::3] = 2
+    table = EncodedTable(dict.fromkeys("ABC", 2), dict(zip("ABC", codes, strict=True)))
+    network = Network({name: ["0", "1"] for name in "ABC"})
+    assert observed_parents(network, table) == {"B": (), "C": ()}
+    assert learned_graph(network, table).causes["B"] == ()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.inputs import data_of, options_for
+from lacunet.cli.inputs import data_of, options_for, time_limit_left
 from lacunet.cli.options import add, add_data, add_names, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
@@ -130,7 +130,8 @@ def _arguments(options: Namespace) -> dict[str, Any]:
         "forbidden": "; ".join(options.forbidden),
         "keep_pairs": tuple(options.keep_pairs),
         **options_for(options, "tiers max_parents method score strengths"),
-        **options_for(options, "pseudo_counts time_limit memory"),
+        **options_for(options, "pseudo_counts memory"),
+        "time_limit": time_limit_left(options),
     }
 
 

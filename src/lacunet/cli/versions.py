@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-CORE = ("numpy", "scipy", "networkx", "lazy_loader", "narwhals", "pyarrow", "tqdm")
+CORE = ("numpy", "scipy", "networkx", "lazy_loader", "narwhals", "pyarrow", "threadpoolctl", "tqdm")
 FRAMES = ("pandas", "polars", "duckdb", "pyspark")
 OPTIONAL = (*FRAMES, "scikit-learn", "matplotlib", "pgmpy", "pyagrum")
 

@@ -103,15 +103,25 @@ class PatternCounts:
         The axes are the left variable, the right one, whether the left is shown, and the right.
         """
         counts = np.zeros((len(names), len(names), 2, 2))
+        is_whole = bool((self.rows % 1 == 0).all())  # then differences are exact
         step = max(BLOCK_CELLS // len(names), 1) if names else 1
         for start in range(0, self.number, step):  # as numbers they take 64 times the room
             block = slice(start, start + step)
             gone = self.is_missing(names, block).astype(np.float64)
-            states = (gone, 1.0 - gone)
             rows = self.rows[block, None]
-            for left in (0, 1):
-                for right in (0, 1):
-                    counts[:, :, left, right] += states[left].T @ (states[right] * rows)
+            missing = gone.T @ (gone * rows)
+            if is_whole:
+                alone = np.diagonal(missing)
+                both_shown = rows.sum() - alone[:, None] - alone + missing
+                shown_left, shown_right = alone - missing, alone[:, None] - missing
+            else:
+                shown = 1.0 - gone
+                both_shown = shown.T @ (shown * rows)
+                shown_left, shown_right = shown.T @ (gone * rows), gone.T @ (shown * rows)
+            counts[:, :, 0, 0] += missing
+            counts[:, :, 1, 0] += shown_left
+            counts[:, :, 0, 1] += shown_right
+            counts[:, :, 1, 1] += both_shown
         return counts
 
 

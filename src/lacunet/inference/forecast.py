@@ -16,7 +16,7 @@ from lacunet.counts.em_problems.compile import Problems
 from lacunet.inference.expectation.expectation_plan import (
     BYTES_OF_A_CELL,
     CELLS_OF_A_SHARD,
-    plan_of,
+    drafted_runs,
 )
 from lacunet.inference.loopy import loopy_plan_of
 from lacunet.limits import NEVER, Deadline, gibibytes
@@ -95,18 +95,27 @@ def forecast(
     OutOfTimeError
         It is not planned when the deadline passes.
     """
-    plan = plan_of(problems, memory, deadline=deadline, most_cells=most_cells)
-    groups = sum(len(shard.groups) for shard in plan.shards)
-    loopy_reads = loopy_plan_of(problems, plan.left_out, deadline).reads
-    reads = READ_FACTOR * plan.reads + LOOPY_READ_FACTOR * loopy_reads
+    left_out = [np.zeros(0, dtype=np.int64)]
+    groups = 0
+    states = exact_reads = kept = 0.0
+    for drafted in drafted_runs(problems, memory, deadline, most_cells):
+        left_out.append(drafted.left_out)
+        groups += drafted.groups
+        for draft in drafted.drafts:
+            states += draft.states
+            exact_reads += draft.reads
+            kept += draft.kept_bytes
+    left_to_loopy = np.concatenate(left_out)
+    loopy_reads = loopy_plan_of(problems, left_to_loopy, deadline).reads
+    reads = READ_FACTOR * exact_reads + LOOPY_READ_FACTOR * loopy_reads
     return Forecast(
         components=len(problems.members),
         largest_component=int(problems.members.lengths.max(initial=0)),
         problems=len(problems),
-        loopy_problems=len(plan.left_out),
-        states=plan.states,
-        reads=plan.reads,
-        bytes_needed=plan.kept + min(plan.states, CELLS_OF_A_SHARD) * BYTES_OF_A_CELL,
+        loopy_problems=len(left_to_loopy),
+        states=states,
+        reads=exact_reads,
+        bytes_needed=kept + min(states, CELLS_OF_A_SHARD) * BYTES_OF_A_CELL,
         seconds=reads * seconds_a_read() + groups * SECONDS_OF_A_GROUP,
         loopy_reads=loopy_reads,
     )

@@ -38,8 +38,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from math import prod
+from math import inf, isnan, prod
 from operator import mul
+from typing import NamedTuple
 
 import numpy as np
 
@@ -52,6 +53,7 @@ from lacunet.missingness.independence.design_effect import SurveyRows, packed_ce
 from lacunet.missingness.independence.stratified import (
     DRAWS,
     SIGNIFICANCE,
+    TestResult,
     approximated,
     by_draws,
     holm,
@@ -92,6 +94,27 @@ class MissingTest:
     ratio: float
     rows: float
     by_draws: bool
+
+
+class _Unadjusted(NamedTuple):
+    """What a `MissingTest` holds, before its p-value is adjusted: there are tens of thousands."""
+
+    missing: str
+    cause: str
+    given: Scope
+    p_value: float
+    effect: float
+    highest: str
+    lowest: str
+    rates: tuple[float, float]
+    ratio: float
+    rows: float
+    by_draws: bool
+
+    def adjusted(self, p_value: float) -> MissingTest:
+        """The test with its adjusted p-value."""
+        missing, cause, given, unadjusted, *rest = self
+        return MissingTest(missing, cause, given, unadjusted, p_value, *rest)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -136,20 +159,30 @@ def mechanism_tables(table: EncodedTable, partially: Scope) -> dict[str, FloatAr
     }
 
 
+MechanismTables = Mapping[str, FloatArray]  # those of `mechanism_tables`, which serve many tests
+
+
 def mcar_tests(
-    network: Network, table: EncodedTable, rng: np.random.Generator
+    network: Network,
+    table: EncodedTable,
+    rng: np.random.Generator,
+    counted: MechanismTables | None = None,
 ) -> tuple[MissingTest, ...]:
-    """Every mechanism against every other variable, smallest p-value first."""
+    """Every mechanism against every other variable, smallest p-value first.
+
+    ``counted`` are the tables of all rows, if they are known.
+    """
     among = len(table.partially_observed) * (len(table.variables) - 1)
-    tests: list[MissingTest] = []
+    tests: list[_Unadjusted] = []
     for rows, partially in _tables_of(network, table):
         testing = _Testing(network, rows, among, rng)
-        counts_of = mechanism_tables(rows, partially)
+        counts_of = counted if rows is table and partially == table.partially_observed else None
+        counts_of = counts_of or mechanism_tables(rows, partially)
         for causes in _of_one_size(table, table.variables):
             pairs = [(missing, cause) for cause in causes for missing in partially]
             counts = np.concatenate([counts_of[cause] for cause in causes])
             tests += testing.tests(pairs, (), counts[:, None])
-    return _ordered(tests)
+    return _adjusted(tests)
 
 
 def _tables_of(network: Network, table: EncodedTable) -> Iterator[tuple[EncodedTable, Scope]]:
@@ -167,6 +200,7 @@ def mar_tests(
     table: EncodedTable,
     rng: np.random.Generator,
     parents_of: Mapping[str, Scope],
+    counted: MechanismTables | None = None,
 ) -> tuple[MissingTest, ...]:
     """Every mechanism against the other partially observed variables, within strata.
 
@@ -175,8 +209,8 @@ def mar_tests(
     """
     partially = table.partially_observed
     before = shown_wherever_it_matters(PatternCounts.of(table), partially)
-    whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng)
-    tests: list[MissingTest] = []
+    whole = _Testing(network, table, len(partially) * (len(partially) - 1), rng, counted)
+    tests: list[_Unadjusted] = []
     for missing in partially:
         testing = whole.of_mechanism(missing)
         if testing.table.rows:
@@ -186,11 +220,11 @@ def mar_tests(
                 given = parents_among(network, testing.table, missing, (*always, *before[missing]))
             causes = tuple(name for name in partially if name not in before[missing])
             tests += testing.showing(given).within(missing, causes, given)
-    return _ordered(
+    return _adjusted(
         _tested_again(whole.of_mechanism(test.missing).showing(test.given), test)
-        if test.adjusted < SIGNIFICANCE and test.p_value > NO_DOUBT
+        if adjusted < SIGNIFICANCE and test.p_value > NO_DOUBT
         else test
-        for test in _ordered(tests)
+        for test, adjusted in _ordered(tests)
     )
 
 
@@ -207,17 +241,17 @@ def dropout_tests(
     partially = table.partially_observed
     before = shown_wherever_it_matters(PatternCounts.of(table), partially)
     whole = _Testing(network, table, sum(map(len, before.values())), rng)
-    tests: list[MissingTest] = []
+    tests: list[_Unadjusted] = []
     for missing in (name for name in partially if before[name]):
         testing = whole.of_mechanism(missing)
         if testing.table.rows:
             always = testing.table.fully_observed
             given = tuple(name for name in parents_of[missing] if name in always)
             tests += testing.within(missing, before[missing], given)
-    return _ordered(tests)
+    return _adjusted(tests)
 
 
-def _tested_again(testing: _Testing, test: MissingTest) -> MissingTest:
+def _tested_again(testing: _Testing, test: _Unadjusted) -> _Unadjusted:
     """The test within the strata of what the cause goes with too, if its p-value is larger."""
     given = _with_companions(testing.table, test)
     if given == test.given:
@@ -226,7 +260,7 @@ def _tested_again(testing: _Testing, test: MissingTest) -> MissingTest:
     return max((test, *again), key=lambda test: test.p_value)
 
 
-def _with_companions(rows: EncodedTable, test: MissingTest) -> Scope:
+def _with_companions(rows: EncodedTable, test: _Unadjusted) -> Scope:
     """What the test is given, and the always observed variables that the cause goes with.
 
     The strongest come first, as many as leave enough rows in a stratum.
@@ -261,12 +295,16 @@ def _of_one_size(table: EncodedTable, names: Scope, times: int = 1) -> list[list
     return groups
 
 
-def positivity(network: Network, table: EncodedTable) -> tuple[NeverShown, ...]:
+def positivity(
+    network: Network, table: EncodedTable, counted: MechanismTables | None = None
+) -> tuple[NeverShown, ...]:
     """The states under which a variable is never shown, most rows first."""
     cases = []
-    copies = None if table.copies is None else table.copies.rows
-    unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
-    for cause, counts in mechanism_tables(unweighted, table.partially_observed).items():
+    if counted is None:
+        copies = None if table.copies is None else table.copies.rows
+        unweighted = EncodedTable(table.cardinality_of, table.columns, copies)
+        counted = mechanism_tables(unweighted, table.partially_observed)
+    for cause, counts in counted.items():
         never = (counts[:, 1] < ROUNDING_OF_ROWS) & (counts[:, 0] >= ROWS_TO_BE_A_SURPRISE)
         for index, state in np.argwhere(never).tolist():
             missing = table.partially_observed[index]
@@ -291,11 +329,24 @@ def smallest_effect(rows: float, tests: int) -> float:
     return float(min(needed / np.sqrt(max(rows, 1)), 1.0))
 
 
-def _ordered(tests: Iterable[MissingTest]) -> tuple[MissingTest, ...]:
-    """The tests, smallest p-value first, adjusted for their number."""
+def _ordered(tests: Iterable[_Unadjusted]) -> list[tuple[_Unadjusted, float]]:
+    """The tests, smallest p-value first, each with its p-value adjusted for their number."""
     tests = sorted(tests, key=lambda test: (test.p_value, -test.effect, test.missing, test.cause))
     adjusted = holm(np.array([test.p_value for test in tests])).tolist()
-    return tuple(replace(test, adjusted=value) for test, value in zip(tests, adjusted, strict=True))
+    return list(zip(tests, adjusted, strict=True))
+
+
+def _adjusted(tests: Iterable[_Unadjusted]) -> tuple[MissingTest, ...]:
+    """The tests, smallest p-value first, adjusted for their number."""
+    return tuple(test.adjusted(p_value) for test, p_value in _ordered(tests))
+
+
+class _Approximated(NamedTuple):
+    """A test before any tables are drawn for it, and what they would be drawn from."""
+
+    test: _Unadjusted
+    result: TestResult
+    counts: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -306,17 +357,23 @@ class _Testing:
     table: EncodedTable
     among: int
     rng: np.random.Generator
+    counted: MechanismTables | None = None  # of these rows, if they are known
 
     def of_mechanism(self, missing: str) -> _Testing:
         """The same on the rows that tell of a mechanism."""
         rows = rows_that_tell(self.network, self.table, missing)
-        return self if rows is self.table else replace(self, table=rows)
+        return self if rows is self.table else replace(self, table=rows, counted=None)
 
     def showing(self, names: Scope) -> _Testing:
         """The same on the rows that show some variables."""
         if not any(self.table.missing_of[name] for name in names):
             return self
-        return replace(self, table=self.table.take(self.table.is_shown(names)))
+        return replace(self, table=self.table.take(self.table.is_shown(names)), counted=None)
+
+    @cached_property
+    def partially(self) -> Scope:
+        """The variables that some row does not show."""
+        return self.table.partially_observed
 
     @cached_property
     def survey(self) -> SurveyRows | None:
@@ -332,17 +389,23 @@ class _Testing:
         return {name: table.take(table.is_shown((name,))).scale for name in table.variables}
 
     @cached_property
-    def alone(self) -> dict[str, FloatArray]:
-        """The tables of all mechanisms, given nothing."""
-        return mechanism_tables(self.table, self.table.partially_observed)
+    def alone(self) -> dict[tuple[str, str], _Approximated]:
+        """Every mechanism against the partially observed variables, given nothing."""
+        partially = self.table.partially_observed
+        counts_of = self.counted or mechanism_tables(self.table, partially)
+        of_pair: dict[tuple[str, str], _Approximated] = {}
+        for causes in _of_one_size(self.table, partially, 2 * len(partially)):
+            pairs = [(missing, cause) for cause in causes for missing in partially]
+            counts = np.concatenate([counts_of[cause] for cause in causes])
+            each = self.approximations(pairs, (), counts[:, None])
+            of_pair |= dict(zip(pairs, each, strict=True))
+        return of_pair
 
-    def within(self, missing: str, causes: Scope, given: Scope) -> Iterator[MissingTest]:
+    def within(self, missing: str, causes: Scope, given: Scope) -> Iterator[_Unadjusted]:
         """A mechanism against some causes, within the strata of what is given."""
-        if not given and self.table.weights is None:
-            index = self.table.partially_observed.index(missing)
+        if not given and self.table.weights is None and {*causes} <= {*self.partially}:
             for alike in _of_one_size(self.table, causes, 2):
-                counts = np.stack([self.alone[cause][index] for cause in alike])
-                yield from self.tests([(missing, cause) for cause in alike], given, counts[:, None])
+                yield from self.decided([self.alone[missing, cause] for cause in alike])
             return
         table = self.table
         strata, number = strata_of(self.table, given)
@@ -359,13 +422,32 @@ class _Testing:
 
     def tests(
         self, pairs: Sequence[tuple[str, str]], given: Scope, counts: FloatArray
-    ) -> Iterator[MissingTest]:
-        """The tests of mechanisms against causes with one number of states, not yet adjusted.
+    ) -> Iterator[_Unadjusted]:
+        """The tests of mechanisms against causes with one number of states, not yet adjusted."""
+        return self.decided(self.approximations(pairs, given, counts))
+
+    def decided(self, approximated_tests: Iterable[_Approximated]) -> Iterator[_Unadjusted]:
+        """The tests of pairs that say something; tables are drawn for those that are unsure.
 
         Those without a stratum in which both vary, as of a mechanism against its own variable, are
-        left out. Tables are drawn for those that are unsure.
+        left out.
         """
-        scales, by_design = np.array([self._worth(*pair, given) for pair in pairs]).T
+        for test, result, counts in approximated_tests:
+            if result.degrees_of_freedom == 0:
+                continue
+            if result.how != DRAWS:
+                yield test
+                continue
+            p_value = by_draws(counts, result.statistic, result.p_value, self.rng)
+            if self.survey is not None and test.p_value != result.p_value:
+                p_value = test.p_value  # the design tells it
+            yield test._replace(p_value=p_value, by_draws=True)
+
+    def approximations(
+        self, pairs: Sequence[tuple[str, str]], given: Scope, counts: FloatArray
+    ) -> list[_Approximated]:
+        """The tests of mechanisms against causes with one number of states, before any draws."""
+        scales, by_design = self._worths(pairs, given)
         counts = counts * scales[:, None, None, None]
         states = counts.sum(axis=1)
         total = states.sum(axis=1)
@@ -373,30 +455,39 @@ class _Testing:
         share = quotient(states[:, 0], total)
         high = np.argmax(np.where(known, share, -1), axis=1)
         low = np.argmin(np.where(known, share, 2), axis=1)
-        for index, result in enumerate(approximated(counts, self.among)):
-            if result.degrees_of_freedom == 0:
-                continue
-            missing, cause = pairs[index]
-            most = float(share[index, high[index]])
-            least = float(share[index, low[index]])
-            p_value = result.p_value
-            names = self.network.states(cause)
-            if result.how == DRAWS:
-                p_value = by_draws(counts[index], result.statistic, p_value, self.rng)
-            yield MissingTest(
+        every = np.arange(len(pairs))
+        columns = (high, low, share[every, high], share[every, low], by_design)
+        states_of = {cause: self.network.states(cause) for cause in {cause for _, cause in pairs}}
+        results = approximated(counts, self.among)
+        approximations = []
+        for (missing, cause), result, table, *extremes in zip(
+            pairs, results, counts, *(column.tolist() for column in columns), strict=True
+        ):
+            highest, lowest, most, least, design_p_value = extremes
+            test = _Unadjusted(
                 missing,
                 cause,
                 given,
-                p_value if np.isnan(by_design[index]) else float(by_design[index]),
-                adjusted=np.nan,
+                result.p_value if isnan(design_p_value) else design_p_value,
                 effect=result.effect,
-                highest=names[high[index]],
-                lowest=names[low[index]],
+                highest=states_of[cause][highest],
+                lowest=states_of[cause][lowest],
                 rates=(most, least),
-                ratio=most / least if least > 0 else float("inf"),
+                ratio=most / least if least > 0 else inf,
                 rows=result.rows,
-                by_draws=result.how == DRAWS,
+                by_draws=False,
             )
+            approximations.append(_Approximated(test, result, table))
+        return approximations
+
+    def _worths(
+        self, pairs: Sequence[tuple[str, str]], given: Scope
+    ) -> tuple[FloatArray, FloatArray]:
+        """What `_worth` says of each pair."""
+        if self.survey is None and not self.table.is_weighted:
+            return np.ones(len(pairs)), np.full(len(pairs), np.nan)
+        scales, by_design = np.array([self._worth(*pair, given) for pair in pairs]).T
+        return scales, by_design
 
     def _worth(self, missing: str, cause: str, given: Scope) -> tuple[float, float]:
         """What makes the weights add up to the rows that they are worth, and a p-value.

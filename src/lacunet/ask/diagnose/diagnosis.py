@@ -16,6 +16,7 @@ from lacunet.ask.diagnose.at_random_tests import (
     dropout_tests,
     mar_tests,
     mcar_tests,
+    mechanism_tables,
     positivity,
     smallest_effect,
 )
@@ -47,6 +48,7 @@ from lacunet.progress import AskedProgress
 from lacunet.randomness import generator
 from lacunet.text import assigned, counted, finite, first_of, sentence
 from lacunet.text_tables import Displayed, TextTable
+from lacunet.threads import one_blas_thread
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
 PRINTED_LINES = 10  # lines of each list that are printed
@@ -185,7 +187,8 @@ def diagnose(
         left_out = dict.fromkeys(columns.left_out.values())
     rows = rows_to_diagnose(network, data, memory, progress)
     random = generator(0 if rng is None else rng)
-    return diagnose_table(*rows, random, try_graph=try_graph, left_out=left_out)
+    with one_blas_thread():
+        return diagnose_table(*rows, random, try_graph=try_graph, left_out=left_out)
 
 
 def rows_to_diagnose(
@@ -219,10 +222,13 @@ def diagnose_table(
     table = table.without_sets()
 
     described = patterns(network, summary)
-    completely = mcar_tests(network, table, random)
+    counted = None
+    if table.weights is None and table.copies is None:
+        counted = mechanism_tables(table, table.partially_observed)
+    completely = mcar_tests(network, table, random, counted)
     parents_of = observed_parents(network, table)
-    always = mar_tests(network, table, random, parents_of)
-    never = positivity(network, table)
+    always = mar_tests(network, table, random, parents_of, counted)
+    never = positivity(network, table, counted)
     grounds = _grounds(network, table, described, parents_of)
     dropout = dropout_tests(network, table, random, parents_of)
     words = _conclusions(

@@ -26,12 +26,14 @@ from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
 from lacunet.data.donors import Donors, dated_variables
 from lacunet.data.fill import StateCells, cells_of_states, number_cells
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.original_tables import few_rows, fill_frame, hold_data_in_memory
 from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.source_parts import DataSource
 from lacunet.data.spellings import SeenValues
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
@@ -44,7 +46,7 @@ from lacunet.learning.result import Result
 from lacunet.limits import Memory
 from lacunet.missingness.graph import graph_of_network
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.formats.files import AnyNetwork, as_learned
+from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.network.network import FloatArray, Network
 from lacunet.randomness import generator
 from lacunet.text import listed
@@ -98,7 +100,8 @@ def impute(
     data
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``. For a path
         you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
-        ``pd.read_csv(path)``.
+        ``pd.read_csv(path)``. Of a panel (``unit`` and ``time``) you get a row for each unit in
+        each wave, also in those that it had no row for.
     draws
         How many completed frames to draw, for multiple imputation: analyse each of them, and
         combine what you get with `lacunet.pool`. None for one, which then comes by itself.
@@ -173,6 +176,13 @@ def impute(
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
     weighed = as_data(data)
+    if weighed.is_panel:
+        units = UnitRows.of(weighed, as_network(learned).variables)
+        options: Any = {"how": how, "proper": proper, "unsupported": unsupported, "memory": memory}
+        completed = impute(learned, units.data, draws, rng=rng, **options)
+        is_one = draws is None
+        tables = [units.given_back(table) for table in ([completed] if is_one else completed)]
+        return tables[0] if is_one else tables
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = hold_data_in_memory(given, network.states_of)
@@ -190,16 +200,7 @@ def impute(
     random, coded = generator(rng), with_data_codes(network, given)
     chance = None if number is None else random
     numbers = NumbersOfRows.of(donors_of(learned), coded, given.decimal, chance)
-    pieces: list[list[EncodedTable]] = []
-    shown_numbers: list[dict[str, FloatArray]] = []
-    for piece, *tables in rows_with_codes(source, given, network):
-        pieces.append(tables)
-        numbers.add(piece.columns, tables[1])
-        shown_numbers.append(numbers.shown(piece.columns, tables[1]))
-    # What was not asked is filled in too: the rows do not show it.
-    table, shown = (
-        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
-    )
+    table, shown, shown_numbers = _read_rows(source, given, network, numbers)
     network = coded
     if number is None:
         say_means(network, shown.partially_observed)
@@ -230,7 +231,7 @@ def impute(
     frames = []
     for completed, of_draw in zip(completions, drawn or repeat(network), strict=False):
         filler = to_draw.filler(of_draw, is_proper=is_proper, memory=memory)
-        drawn_numbers = filler.fill(completed, joined_numbers(shown_numbers))
+        drawn_numbers = filler.fill(completed, shown_numbers)
         columns, cells = with_numbers(
             network,
             states_to_fill(network, shown, completed),
@@ -241,6 +242,25 @@ def impute(
         )
         frames.append(fill_frame(frame, columns, cells))
     return frames[0] if draws is None else frames
+
+
+def _read_rows(
+    source: DataSource, data: Data, network: Network, numbers: NumbersOfRows
+) -> tuple[EncodedTable, EncodedTable, dict[str, FloatArray]]:
+    """The rows as codes, as codes of what they show themselves, and the numbers that they show.
+
+    The first two differ where a question was not asked: that is filled in too.
+    """
+    pieces: list[list[EncodedTable]] = []
+    shown_numbers: list[dict[str, FloatArray]] = []
+    for piece, *tables in rows_with_codes(source, data, network):
+        pieces.append(tables)
+        numbers.add(piece.columns, tables[1])
+        shown_numbers.append(numbers.shown(piece.columns, tables[1]))
+    table, shown = (
+        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
+    )
+    return table, shown, joined_numbers(shown_numbers)
 
 
 def _values_seen(

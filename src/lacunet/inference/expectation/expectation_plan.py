@@ -9,8 +9,8 @@ expectation too long, the largest first, by a number of cells that does not depe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, repeat, starmap
 from math import inf
@@ -26,7 +26,7 @@ from lacunet.inference.elimination.junction_tree import BYTES_OF_CELL
 from lacunet.inference.expectation import fused
 from lacunet.inference.expectation.fused import Fused
 from lacunet.inference.expectation.messages import Messages, messages_of
-from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, shard_of
+from lacunet.inference.expectation.shards import DENSE_GROUP, Shard, number_of_groups, shard_of
 from lacunet.inference.expectation.steps import Structure, structure_of
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray
@@ -175,32 +175,14 @@ def plan_of(
     reads = 0.0
     kept = 0.0
     done = 0
-    room = most_cells
-    is_compiled = _pays_to_compile(problems)
-    most = CELLS_OF_A_COMPILED_SHARD if is_compiled else CELLS_OF_A_SHARD
-    shard_cells = min(most, memory / (8 * BYTES_OF_A_CELL))
-    order = _in_order(problems.members, len(problems.factors.layout.cardinalities))
-    for run in runs_of(problems, deadline, order):
-        # What is too large for all its products to be kept may still fit without them.
-        is_lean = run.cells > cells_within(memory)
-        too_large = is_lean & (run.lean_bytes > memory / 2)
-        too_dear, room = _too_dear(run, ~too_large, room)
-        is_left = (too_large | too_dear)[run.component]
-        left_out.append(run.problems[is_left])
-        chosen = np.flatnonzero(~is_left)
-        cells = np.cumsum(run.cells[run.component[chosen]])
-        parts = list(in_runs(chosen, cells // shard_cells))
-        draft = partial(_draft, problems, run, is_lean, deadline)
-        drafts = []
-        for drafted in in_threads(draft, parts):
-            keep = drafted.index_bytes <= memory / 2 - kept and not drafted.is_lean
-            kept += drafted.index_bytes if keep else 0.0
-            drafts.append((drafted, keep))
-        lay_out = partial(_laid_out, problems, run, is_compiled, deadline)
-        for (drafted, _), shard in zip(drafts, in_threads(lay_out, drafts), strict=True):
-            shards.append((shard, drafted.bytes_of(shard)))
-            states += drafted.states
-            reads += drafted.reads
+    for drafted in drafted_runs(problems, memory, deadline, most_cells):
+        left_out.append(drafted.left_out)
+        lay_out = partial(_laid_out, problems, drafted.run, drafted.is_compiled, deadline)
+        for draft, shard in zip(drafted.drafts, in_threads(lay_out, drafted.drafts), strict=True):
+            shards.append((shard, draft.bytes_of(shard)))
+            states += draft.states
+            reads += draft.reads
+            kept += draft.kept_bytes
             done += len(shard.problems)
         progress("plan", done, len(problems))
     # The largest first, each alone; of the others, as many at once as half of the budget holds.
@@ -218,6 +200,54 @@ def plan_of(
         alone=len(large),
         together=memory / 2 / largest,
     )
+
+
+@dataclass(frozen=True)
+class DraftedRun:
+    """A run whose problems are divided into shards, none of which is laid out yet."""
+
+    run: ComponentRun
+    drafts: Sequence[Draft]
+    left_out: Integers  # the problems that are left to loopy propagation
+    is_compiled: bool  # whether compiled loops pay
+
+    @property
+    def groups(self) -> int:
+        """How many groups of messages its shards will have."""
+        return sum(
+            number_of_groups(draft.messages, self.run.structure, draft.keep, self.is_compiled)
+            for draft in self.drafts
+        )
+
+
+def drafted_runs(
+    problems: Problems,
+    memory: float,
+    deadline: Deadline = NEVER,
+    most_cells: float = inf,
+) -> Iterator[DraftedRun]:
+    """The problems in runs and shards; what `plan_of` is told is told here."""
+    kept = 0.0
+    room = most_cells
+    is_compiled = _pays_to_compile(problems)
+    most = CELLS_OF_A_COMPILED_SHARD if is_compiled else CELLS_OF_A_SHARD
+    shard_cells = min(most, memory / (8 * BYTES_OF_A_CELL))
+    order = _in_order(problems.members, len(problems.factors.layout.cardinalities))
+    for run in runs_of(problems, deadline, order):
+        # What is too large for all its products to be kept may still fit without them.
+        is_lean = run.cells > cells_within(memory)
+        too_large = is_lean & (run.lean_bytes > memory / 2)
+        too_dear, room = _too_dear(run, ~too_large, room)
+        is_left = (too_large | too_dear)[run.component]
+        chosen = np.flatnonzero(~is_left)
+        cells = np.cumsum(run.cells[run.component[chosen]])
+        parts = list(in_runs(chosen, cells // shard_cells))
+        drafts = []
+        for draft in in_threads(partial(_draft, problems, run, is_lean, deadline), parts):
+            keep = draft.index_bytes <= memory / 2 - kept and not draft.is_lean
+            kept += draft.index_bytes if keep else 0.0
+            drafts.append(replace(draft, keep=keep))
+        yield DraftedRun(run, drafts, run.problems[is_left], is_compiled)
 
 
 def _pays_to_compile(problems: Problems) -> bool:
@@ -241,7 +271,7 @@ def _too_dear(
 
 
 @dataclass(frozen=True)
-class _Draft:
+class Draft:
     """The messages of some problems of a run, and what they cost."""
 
     problems: Integers
@@ -250,6 +280,12 @@ class _Draft:
     reads: float
     index_bytes: float
     is_lean: bool
+    keep: bool = False  # whether indices are kept: they are as far as they fit
+
+    @property
+    def kept_bytes(self) -> float:
+        """What its kept indices take."""
+        return self.index_bytes if self.keep else 0.0
 
     def bytes_of(self, shard: Shard) -> float:
         """What evaluating its shard takes."""
@@ -265,7 +301,7 @@ def _draft(
     is_lean: NDArray[np.bool_],
     deadline: Deadline,
     part: Integers,
-) -> _Draft:
+) -> Draft:
     """The messages of some problems of a run."""
     deadline.check()
     structure = run.structure
@@ -275,7 +311,7 @@ def _draft(
     # A large clique that is not laid out has an index for each of its tables, any other one for
     # each of its cells.
     indices = np.where(cells > DENSE_GROUP, structure.table_cells[messages.step], reads)
-    return _Draft(
+    return Draft(
         run.problems[part],
         messages,
         states=float(cells.sum()),
@@ -290,17 +326,16 @@ def _laid_out(
     run: ComponentRun,
     is_compiled: bool,
     deadline: Deadline,
-    drafted: tuple[_Draft, bool],
+    draft: Draft,
 ) -> Shard:
-    """The shard of a draft; its indices are kept if they fit."""
+    """The shard of a draft."""
     deadline.check()
-    draft, keep = drafted
     return shard_of(
         messages=draft.messages,
         structure=run.structure,
         problems=draft.problems,
         cpt_cells=problems.factors.layout.cells,
-        keep=keep,
+        keep=draft.keep,
         is_lean=draft.is_lean,
         is_compiled=is_compiled,
     )

@@ -95,6 +95,21 @@ def shard_of(
     return Shard(tuple(groups), int(starts[-1]), problems, start_of[messages.last])
 
 
+def number_of_groups(
+    messages: Messages, structure: Structure, keep: bool, is_compiled: bool
+) -> int:
+    """How many groups the shard of some messages will have, without laying them out."""
+    step = messages.step
+    kind = _dense_kinds(structure, step, DENSE_CLIQUE if keep else DENSE_GROUP)
+    order, alike = _ordered_alike(messages, structure, kind, keep)
+    bounds = _bounds(alike, structure.cells[step[order]])
+    if not (is_compiled and keep):
+        return len(bounds)
+    # What is between two products of matrices is one call.
+    is_dense = [bool(kind[order[start]] >= 0) for start, _ in bounds]
+    return sum(len(list(run)) if dense else 1 for dense, run in groupby(is_dense))
+
+
 @dataclass(frozen=True)
 class _InOrder:
     """The messages of a shard in the order in which they are computed."""

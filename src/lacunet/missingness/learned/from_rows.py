@@ -185,10 +185,10 @@ class _AllCountsAlone:
     @classmethod
     def of(cls, table: EncodedTable) -> _AllCountsAlone | None:
         """From one product; None for rows that do not all weigh one."""
+        names = table.partially_observed  # some may be hidden in other rows alone
         table = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
-        if not (table.row_weights == 1).all():
+        if not names or not (table.row_weights == 1).all():
             return None
-        names = table.partially_observed
         sizes = [table.cardinality_of[name] + 1 for name in table.variables]
         shown = np.zeros((sum(sizes), len(names)))
         for start in range(0, table.rows, PRODUCT_ROWS):
@@ -1009,19 +1009,34 @@ def observed_mechanisms(network: Network, table: EncodedTable) -> MissingnessGra
 
 def observed_parents(network: Network, table: EncodedTable) -> dict[str, Scope]:
     """The parents of each mechanism among the fully observed variables."""
-    return {
-        name: parents_among(network, table, name, table.fully_observed)
-        for name in table.partially_observed
-    }
+    seen: dict[Node, StateCodes] = {name: _column(table, name) for name in table.fully_observed}
+    weights = table.scaled().row_weights
+    all_alone = _AllCountsAlone.of(table)
+    parents_of = {}
+    for name in table.partially_observed:
+        alone = None if all_alone is None else _CountsAlone(all_alone, name)
+        parents_of[name] = _parents(network, table, name, seen, weights, alone)
+    return parents_of
 
 
 def parents_among(network: Network, table: EncodedTable, name: str, others: Scope) -> Scope:
     """The parents of a variable's mechanism among some others; half of BIC's penalty."""
     seen: dict[Node, StateCodes] = {other: _column(table, other) for other in others}
+    return _parents(network, table, name, seen, table.scaled().row_weights, None)
+
+
+def _parents(
+    network: Network,
+    table: EncodedTable,
+    name: str,
+    seen: Mapping[Node, StateCodes],
+    weights: FloatArray,
+    alone: _CountsAlone | None,
+) -> Scope:
+    """The parents of a variable's mechanism among those whose columns are given."""
     is_shown = _column(table, Mechanism(name))
-    weights = table.scaled().row_weights
-    chosen = _choose(is_shown, seen, weights, network, per_parameter=0.5)
-    return tuple(other for other in others if other in chosen)
+    chosen = _choose(is_shown, seen, weights, network, per_parameter=0.5, alone=alone)
+    return tuple(variable_of(other) for other in seen if other in chosen)
 
 
 def _column(table: EncodedTable, node: Node) -> StateCodes:

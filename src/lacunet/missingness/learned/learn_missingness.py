@@ -16,6 +16,7 @@ from lacunet.missingness.learned.from_rows import (
 )
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
+from lacunet.threads import one_blas_thread
 
 
 @clear_arguments
@@ -109,14 +110,15 @@ def learn_missingness(
     if table.partially_observed and (few := from_few_rows(table.row_count)):
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
     try:
-        graph = learned_graph(
-            network=network,
-            table=table,
-            given=given,
-            deadline=deadline,
-            latent=data.latent,
-            patterns=patterns,
-        )
+        with one_blas_thread():
+            graph = learned_graph(
+                network=network,
+                table=table,
+                given=given,
+                deadline=deadline,
+                latent=data.latent,
+                patterns=patterns,
+            )
     except OutOfTimeError:
         raise LacunetError(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",

@@ -110,6 +110,8 @@ def _vertex_cut(
     sent from the sources to the sinks. In the end, all nodes that reach a sink where there is room
     left are on its side; those whose edge lies between the sides are the cut.
     """
+    if not _reached(neighbours, sources) & {*sinks}:
+        return set()
     import networkx as nx
     from networkx.algorithms.flow import edmonds_karp
 
@@ -131,3 +133,16 @@ def _vertex_cut(
         for node in neighbours
         if ("in", node) in near_source and ("out", node) not in near_source
     }
+
+
+def _reached(
+    neighbours: Mapping[Hashable, set[Hashable]], sources: Sequence[Node]
+) -> set[Hashable]:
+    """The nodes that some path leads to from a source, the sources among them."""
+    reached: set[Hashable] = {*sources}
+    waiting: list[Hashable] = [*sources]
+    while waiting:
+        new = neighbours[waiting.pop()] - reached
+        reached |= new
+        waiting += new
+    return reached
