@@ -10,7 +10,7 @@ import pytest
 from lacunet.learning.dense.augmentation import Augmentation, complete
 from lacunet.learning.dense.log_linear import (
     CONSTANT_PRECISION,
-    CptRows,
+    FittedRows,
     LogLinear,
     LogLinearForm,
     Parameters,
@@ -30,13 +30,13 @@ def _categories(states: int) -> Scale:
     return scale_of_categories(np.ones(states))
 
 
-def _rows(codes: FloatArray, parents: list[Scale], weights: FloatArray | None = None) -> CptRows:
+def _rows(codes: FloatArray, parents: list[Scale], weights: FloatArray | None = None) -> FittedRows:
     """Rows whose last column is the child."""
     whole = codes.astype(np.int64)
     columns = [scale.as_parent[whole[:, index]] for index, scale in enumerate(parents)]
     if weights is None:
         weights = np.ones(len(whole))
-    return CptRows(np.hstack(columns), whole[:, -1], whole, weights)
+    return FittedRows(np.hstack(columns), whole[:, -1], whole, weights)
 
 
 def _cpt(child: Scale, parents: list[Scale], precision: float = 1.0) -> LogLinear:

@@ -66,7 +66,10 @@ def pool_fits(fits: Iterable[Any], df: float | None = None) -> Pooled:
             f"{counted(len(read), 'fit')} cannot be pooled: give fits to at least two tables."
         )
     first, *others = read
-    read = [first, *(_in_order_of(fit, first, 1 + place) for place, fit in enumerate(others))]
+    read = [
+        first,
+        *(_in_order_of(fit, first, number) for number, fit in enumerate(others, start=1)),
+    ]
     coefficients = np.array([fit.coefficients for fit in read])
     covariances = np.array([fit.covariance for fit in read])
     variances = np.diagonal(covariances, axis1=1, axis2=2)

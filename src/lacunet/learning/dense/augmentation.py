@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from lacunet.data.table import EncodedTable, allowed_states
 from lacunet.learning.dense.log_linear import (
-    CptRows,
+    FittedRows,
     LogLinear,
     LogLinearForm,
     Parameters,
@@ -110,10 +110,10 @@ class Augmentation:
         """The variables that some row misses."""
         return np.flatnonzero(self.missing.any(axis=0)).tolist()
 
-    def design(self, cpt: LogLinear, *, shown: bool) -> CptRows:
+    def design(self, cpt: LogLinear, *, shown: bool) -> FittedRows:
         """The rows, or those that show the child, as the CPT is fitted to them."""
         rows: Any = ~self.missing[:, cpt.child] if shown else slice(None)
-        return CptRows(
+        return FittedRows(
             self.columns[rows][:, cpt.form.columns],
             self.codes[rows, cpt.child],
             self.codes[rows],

@@ -55,7 +55,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class CptRows:
+class FittedRows:
     """The rows that a CPT is fitted to."""
 
     parents: FloatArray  # the columns of the parents
@@ -98,7 +98,7 @@ class LogLinear:
         """How the child enters."""
         return self.form.scale
 
-    def fit(self, rows: CptRows, steps: int, *, anew: bool) -> None:
+    def fit(self, rows: FittedRows, steps: int, *, anew: bool) -> None:
         """Climb to the maximum of the posterior, by so many steps.
 
         The information is computed ``anew``, or that of an earlier fit serves: rows whose missing
@@ -121,7 +121,7 @@ class LogLinear:
         for index in range(len(self.at.tables)):
             self._refit_table(index, rows)
 
-    def _slope(self, rows: CptRows, probabilities: FloatArray) -> FloatArray:
+    def _slope(self, rows: FittedRows, probabilities: FloatArray) -> FloatArray:
         surplus = -probabilities * rows.weights
         surplus[rows.child, np.arange(len(rows.child))] += rows.weights
         constants = self.scale.contrasts.T @ surplus.sum(axis=1)
@@ -130,7 +130,7 @@ class LogLinear:
         effects -= (self.precisions * self.at.effects).T
         return np.concatenate([constants, effects.ravel()])
 
-    def _information(self, rows: CptRows, probabilities: FloatArray) -> FloatArray:
+    def _information(self, rows: FittedRows, probabilities: FloatArray) -> FloatArray:
         """Minus the second derivative: covariances of the child's columns, row by row."""
         constants, child = self.scale.contrasts, self.scale.as_child
         first, width, columns = constants.shape[1], rows.parents.shape[1], child.shape[1]
@@ -159,7 +159,7 @@ class LogLinear:
 
     def _climbed(
         self,
-        rows: CptRows,
+        rows: FittedRows,
         offset: FloatArray | None,
         logs: FloatArray,
         move: FloatArray,
@@ -176,7 +176,7 @@ class LogLinear:
             share /= 2
         return self.at
 
-    def _height(self, rows: CptRows, parameters: Parameters, logs: FloatArray) -> float:
+    def _height(self, rows: FittedRows, parameters: Parameters, logs: FloatArray) -> float:
         """The logarithm of the posterior."""
         fit = rows.weights @ logs[rows.child, np.arange(len(rows.child))]
         prior = CONSTANT_PRECISION * (parameters.constants**2).sum()
@@ -190,7 +190,7 @@ class LogLinear:
             self.at.constants + move[:first], self.at.effects + effects, self.at.tables
         )
 
-    def _refit_table(self, index: int, rows: CptRows) -> None:
+    def _refit_table(self, index: int, rows: FittedRows) -> None:
         """Fit one residual table, all else as it is."""
         tables = [*self.at.tables]
         logs = log_probabilities(
@@ -201,7 +201,7 @@ class LogLinear:
         self.at = replace(self.at, tables=tuple(tables))
 
     def add_tables(
-        self, rows: CptRows, candidates: Sequence[tuple[int, ...]], sizes: Sequence[int]
+        self, rows: FittedRows, candidates: Sequence[tuple[int, ...]], sizes: Sequence[int]
     ) -> None:
         """Add the residual tables that the rows insist on, the surest first."""
         left = [*candidates]
