@@ -22,7 +22,7 @@ from lacunet.ask.predict.missingness_assumptions import (
     say_hidden_causes,
     shown_patterns,
 )
-from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.posteriors import unsupported_completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
@@ -209,7 +209,8 @@ def impute(
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
     if unsupported != "ignore" and network.support is not None:
         shares = RowShares()
-        shares.add(completion_shares(*rows_with_mechanisms(network, table, given.latent), memory))
+        whole, rows = rows_with_mechanisms(network, table, given.latent)
+        shares.add(unsupported_completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
     again = rows_learned_from(weighed, as_they_came, learned)
     is_proper = are_proper(number, proper)
@@ -224,24 +225,29 @@ def impute(
         memory=memory,
     )
     seen = _values_seen(network, given, shown, donors_of(learned))
-    cells_of = {
-        name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
-    }
     to_draw = numbers.to_draw(shown.partially_observed, seen.type_of)
     frames = []
     for completed, of_draw in zip(completions, drawn or repeat(network), strict=False):
         filler = to_draw.filler(of_draw, is_proper=is_proper, memory=memory)
         drawn_numbers = filler.fill(completed, shown_numbers)
-        columns, cells = with_numbers(
-            network,
-            states_to_fill(network, shown, completed),
-            cells_of,
-            drawn_numbers,
-            seen,
-            to_draw.whole,
-        )
-        frames.append(fill_frame(frame, columns, cells))
+        states = states_to_fill(network, shown, completed)
+        frames.append(_filled_frame(frame, network, states, drawn_numbers, seen, to_draw.whole))
     return frames[0] if draws is None else frames
+
+
+def _filled_frame(
+    frame: Any,
+    network: Network,
+    states: ColumnsToFill,
+    numbers: Mapping[str, FloatArray],
+    seen: SeenValues,
+    whole: Collection[str],
+) -> Any:
+    """The data as they came, with what they miss filled in."""
+    cells_of = {
+        name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
+    }
+    return fill_frame(frame, *with_numbers(network, states, cells_of, numbers, seen, whole))
 
 
 def _read_rows(

@@ -33,7 +33,7 @@ from lacunet.ask.predict.missingness_assumptions import (
     say_hidden_causes,
     shown_patterns,
 )
-from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.posteriors import unsupported_completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
@@ -107,9 +107,8 @@ def completed_pieces(
     rows = _pieces(network, given, source, tell=False)
     for frame, table, shown in rows if counted is None else _copied(rows, counted):
         if network.support is not None:
-            shares.add(
-                completion_shares(*rows_with_mechanisms(network, table, given.latent), memory)
-            )
+            whole, seen = rows_with_mechanisms(network, table, given.latent)
+            shares.add(unsupported_completion_shares(whole, seen, memory))
         tables = completed_tables(
             network=network,
             table=table,
