@@ -97,6 +97,7 @@ REPLICATES = 20
 FEW_REPLICATES = 10
 STRENGTH_DRAWS = 5  # completions that replicates take turns with
 EM_SECONDS = 600.0  # that the CPTs of the result may take
+SECONDS_FOR_CPTS = 0.5  # that they get at least
 
 
 @dataclass(frozen=True)
@@ -356,7 +357,14 @@ def learn_structure(
         score=Score(table.total, equivalent_size, scoring == "sparse-bic"),
         rng=generator(0 if rng is None else rng),
         progress=progress,
-        judge=Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
+        judge=Judge(
+            network,
+            table,
+            budget,
+            deadline.earlier(_seconds_for_cpts(time_limit)),
+            mechanisms.to_judge,
+            scoring != "bic",
+        ),
         dag=constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
@@ -365,7 +373,7 @@ def learn_structure(
     as_given = network_with_parents(structure, given, structure.parents_of).with_reversible(
         cpdag.reversible
     )
-    cpts = _cpts(search, structure, pseudo_counts)
+    cpts = _cpts(search, structure, pseudo_counts, deadline)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
     replicates = _bootstrap(search, strengths)
@@ -386,15 +394,23 @@ def learn_structure(
     )
 
 
+def _seconds_for_cpts(time_limit: float | None) -> float:
+    """What the search leaves of a time limit for the CPTs: a tenth, where that is less."""
+    return 0.0 if time_limit is None else min(SECONDS_FOR_CPTS, time_limit / 10)
+
+
 def _cpts(
-    search: Search, structure: Network, pseudo_counts: AskedPseudoCounts | None
+    search: Search,
+    structure: Network,
+    pseudo_counts: AskedPseudoCounts | None,
+    deadline: Deadline,
 ) -> dict[str, Cpt]:
     """The CPTs of the structure; mechanisms that cannot be left out are learned along.
 
-    An interruption leaves a second for them.
+    An interruption leaves half a second for them, and so does a search that took too long.
     """
-    left = 1.0 if search.ended == "interrupted" else search.deadline.left
-    limit = min(max(left, 1.0), EM_SECONDS)
+    left = SECONDS_FOR_CPTS if search.ended == "interrupted" else deadline.left
+    limit = min(max(left, SECONDS_FOR_CPTS), EM_SECONDS)
     whole = structure
     table = search.table
     method: Auto | EM | str = Auto(time_limit=limit)
@@ -415,7 +431,7 @@ def _cpts(
         if search.ended == "interrupted":
             raise
         search.ended = "interrupted"
-        return _cpts(search, structure, pseudo_counts)
+        return _cpts(search, structure, pseudo_counts, deadline)
     return {name: learned.cpt(name) for name in structure.variables}
 
 
