@@ -52,6 +52,7 @@ from lacunet.learning.uncertainty.cpt_intervals import Spread, SpreadOverOptima
 from lacunet.learning.uncertainty.frequencies import Uncorrelated, counted_spread, rows_per_weight
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Mask, Network
+from lacunet.network.waves import copied_from
 from lacunet.progress import TimedProgress, silent
 from lacunet.text import first_of, intervals_in_words
 
@@ -124,6 +125,24 @@ class Uncertainty:
         return (
             f"The rows were divided at random into {groups} groups: another seed moves the width "
             f"of intervals by some {share:.0%} either way."
+        )
+
+    def unrolled(self, waves: int) -> Uncertainty | None:
+        """The same over so many waves of a panel; None if it is not known of tied CPTs."""
+        from lacunet.learning.uncertainty.jackknife import Replicates
+        from lacunet.learning.uncertainty.rate_matrix import EmSpreads
+
+        if not isinstance(self.covariance, Replicates | EmSpreads):
+            return None
+        network = self.network.unroll(waves)  # with mechanisms as nodes, where there are any
+        like = copied_from(self.network, network)
+        copies = {new: self.spread_of[old] for new, old in like.items()}
+        return replace(
+            self,
+            network=network,
+            spread_of={**self.spread_of, **copies},
+            covariance=self.covariance.unrolled(waves),
+            others=tuple(other.unroll(waves) for other in self.others),
         )
 
     def cpt(self, variable: str) -> Spread:

@@ -30,6 +30,7 @@ from lacunet.learning.uncertainty.delta import (
 )
 from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Network, Tables
+from lacunet.network.waves import copied_from
 
 PRIOR_ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 
@@ -68,6 +69,27 @@ class Replicates:
     # Of CPT rows that pseudo-counts were added to, where these are not what is expected of all
     # rows.
     row_weights: Tables = field(default_factory=dict)
+
+    # The network over the waves of the rows, where `network` goes on beyond them.
+    of_rows: Network | None = None
+
+    def unrolled(self, waves: int) -> Replicates:
+        """The same over so many waves of a panel."""
+        network = self.network.unroll(waves)
+        like = copied_from(self.network, network)
+
+        def copied(tables: Tables) -> Tables:
+            return {**tables, **{new: tables[old] for new, old in like.items() if old in tables}}
+
+        return replace(
+            self,
+            network=network,
+            networks=tuple(replicate.unroll(waves) for replicate in self.networks),
+            pseudo_of=copied(self.pseudo_of),
+            worth_of=copied(self.worth_of),
+            row_weights=copied(self.row_weights),
+            of_rows=self.of_rows or self.network,
+        )
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -110,10 +132,13 @@ class Replicates:
         """The weight expected in each CPT row; CPTs that are tied are one, and have that of all."""
         expected = {
             name: self.total * joint.sum(axis=-1, keepdims=True)
-            for name, joint in family_marginals(self.network, deadline=limit).items()
+            for name, joint in family_marginals(
+                self.of_rows or self.network, deadline=limit
+            ).items()
         }
         for group in self.network.tied:
-            expected |= dict.fromkeys(group, sum(expected[name] for name in group))
+            of_waves = [expected[name] for name in group if name in expected]
+            expected |= dict.fromkeys(group, sum(of_waves))
         return expected
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:
