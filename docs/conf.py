@@ -169,6 +169,8 @@ class DescribeFigures(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         for image in self.document.findall(nodes.image):
             path = Path(self.app.srcdir) / image["uri"].lstrip("/")
+            if path.suffix in (".png", ".gif"):
+                image["classes"].append("on-white")  # a light page
             if path.suffix != ".svg" or not path.exists():
                 continue
             drawing = path.read_text()
