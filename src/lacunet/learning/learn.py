@@ -40,7 +40,7 @@ from lacunet.learning.methods import (
     default_pseudo_counts,
     method_of,
 )
-from lacunet.learning.notes import notes_on_rows, warn_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing, warn_of_no_step
 from lacunet.learning.plan import (
     POSTERIOR,
     RATE_MATRIX,
@@ -460,6 +460,7 @@ def carry_out(
     if latent is not None:
         notes = warn_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
+        warn_of_no_step(learned)
     if learned.ended is not None and learned.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:

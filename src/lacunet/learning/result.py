@@ -151,9 +151,11 @@ class Result(Askable):
         A missingness graph whose mechanisms depend on observed variables alone says that values
         are missing at random, unless rows are a selection by it; so do variables that separate
         values from their being missing, and without any, values are missing completely at random.
+        Where time left no room for an EM step, it is what the closed form assumes that stands.
         """
+        stands = "" if self.ended is None else self.ended.stands
         return assumed_by(
-            self.method,
+            stands or self.method,
             [name for name in self.network.variables if self.missing[name]],
             (name for cpt in self.mechanisms.values() for name in cpt.parents),
             self.families.values(),
