@@ -100,7 +100,7 @@ FEW_REPLICATES = 10
 STRENGTH_DRAWS = 5  # completions that replicates take turns with
 # What the CPTs of the result may take: so long at most, and so long however little time is left.
 EM_SECONDS = 600.0
-LEAST_EM_SECONDS = 1.0
+LEAST_EM_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -426,7 +426,14 @@ def learn_structure(
         score=Score(table.total, equivalent_size, scoring == "sparse-bic"),
         rng=generator(0 if rng is None else rng),
         progress=shown_progress,
-        judge=Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
+        judge=Judge(
+            network,
+            table,
+            budget,
+            deadline.earlier(_seconds_kept_for_cpts(time_limit)),
+            mechanisms.to_judge,
+            scoring != "bic",
+        ),
         dag=constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
@@ -482,7 +489,7 @@ def _cpts(
 ) -> dict[str, Cpt]:
     """The CPTs of the structure; mechanisms that cannot be left out are learned along.
 
-    An interruption leaves a second for them.
+    An interruption leaves half a second for them.
     """
     learned_structure, table, method = _how_to_learn_cpts(search, structure)
     options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
@@ -499,6 +506,11 @@ def _cpts(
         search.ended = "interrupted"
         return _cpts(search, structure, pseudo_counts)
     return {name: learned.cpt(name) for name in structure.variables}
+
+
+def _seconds_kept_for_cpts(time_limit: float | None) -> float:
+    """What the search leaves of a time limit for the CPTs, a tenth of it at most."""
+    return 0.0 if time_limit is None else min(LEAST_EM_SECONDS, time_limit / 10)
 
 
 def _how_to_learn_cpts(
