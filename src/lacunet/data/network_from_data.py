@@ -53,6 +53,7 @@ class FoundNetwork:
     summary: str  # how many states were found in how many columns
     remarks: tuple[str, ...]  # what may surprise the user
     left_out: Mapping[str, str] = field(default_factory=dict)  # columns, each with why
+    empty: tuple[str, ...] = ()  # those of them that hold no value
 
 
 def find_network(data: Any, edges: Any) -> FoundNetwork:
@@ -375,7 +376,8 @@ def network_of_columns(data: Any) -> FoundNetwork:
     notes = [*dict.fromkeys(left_out.values())]
     notes += _remarks_on(held, kept, known)
     summary = _summary(network, several, (), source.label)
-    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out)
+    empty = tuple(name for name in left_out if not held.uncut[name].cells)
+    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out, empty)
 
 
 def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, str]]:
