@@ -293,13 +293,15 @@ def _intervals_left(network: Network, name: str, sign: str, number: Decimal) -> 
         starts_below = low <= value if includes_end else low < value
         ends_below = high < value if is_closed and not includes_end else high <= value
         if starts_below != ends_below:
-            raise _divided(network, name, sign, number, network.states(name)[index])
+            raise _divided_interval(network, name, sign, number, network.states(name)[index])
         if starts_below == (sign in ("<", "<=")):
             left.append(index)
     return tuple(left)
 
 
-def _divided(network: Network, name: str, sign: str, number: Decimal, state: str) -> NetworkError:
+def _divided_interval(
+    network: Network, name: str, sign: str, number: Decimal, state: str
+) -> NetworkError:
     """What to say of a comparison that divides an interval: the nearest that divides none."""
     borders = network.cuts_of[name][1:-1]
     example = "another number"

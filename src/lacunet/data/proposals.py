@@ -150,7 +150,7 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
             worth = explained + WORTH_OF_PARENT * (cause in network.parents(names[index]))
             is_likely = elsewhere <= MOST_ELSEWHERE and explained >= LEAST_EXPLAINED
             if is_likely and (index not in best or worth > best[index][0]):
-                rule = _rule(cause, [network.states(cause)[state] for state in states])
+                rule = _rule_text(cause, [network.states(cause)[state] for state in states])
                 best[index] = (worth, Skip(names[index], rule, rows, elsewhere))
     return [skip for _, (_, skip) in sorted(best.items())]
 
@@ -187,7 +187,7 @@ def _states_that_hide(
     return states_of
 
 
-def _rule(cause: str, states: Sequence[str]) -> str:
+def _rule_text(cause: str, states: Sequence[str]) -> str:
     """The rule as it is typed: the variable has one of the states."""
     written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
     return " or ".join(f"{written}={state}" for state in states)

@@ -164,7 +164,7 @@ def _in_list(items: Sequence[Any]) -> list[TailsAndHeads]:
         if isinstance(item, str):
             steps += _written(item)
         elif isinstance(item, Sequence) and len(item) == 2:
-            steps.append(_pair(item))
+            steps.append(_edge_of(item))
         else:
             raise EdgesError(f"{item!r} is not an edge.", HINT)
     names = [str(right[0]) for left, right in steps if not left]
@@ -177,7 +177,7 @@ def _in_list(items: Sequence[Any]) -> list[TailsAndHeads]:
     return steps
 
 
-def _pair(item: Sequence[Any]) -> TailsAndHeads:
+def _edge_of(item: Sequence[Any]) -> TailsAndHeads:
     """The edge of a parent and a child; refused where one of them is no name."""
     for end in item:
         if end is None or isinstance(end, list | tuple | set | dict):

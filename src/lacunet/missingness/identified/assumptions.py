@@ -48,7 +48,7 @@ from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed, TextTable
 
 STILL = 0.001  # an answer that moves less does not move
-MOST_NAMED = 6  # edges, in one line
+MAX_EDGES_LISTED = 6  # edges, in one line
 NO_ASSUMPTIONS: Mapping[str, str] = {}
 
 
@@ -119,7 +119,7 @@ class Assumptions(Displayed):
             them = "it" if len(idle) == 1 else "them"
             lines.append(
                 f"{counted(len(idle), 'edge', 'edges')} would move it by less than {STILL}, and "
-                f"the data do not call for {them}: {first_of(idle, MOST_NAMED)}"
+                f"the data do not call for {them}: {first_of(idle, MAX_EDGES_LISTED)}"
             )
         if self.left_out:
             lines.append(f"too large to try: {', '.join(self.left_out)}")

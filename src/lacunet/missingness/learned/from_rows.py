@@ -853,8 +853,8 @@ class _Search:
         if part is not self.table and part.rows:
             survey = SurveyRows.of(self.network, part)
 
-        found = [node for node in chosen if isinstance(node, Mechanism) and node not in fixed]
-        for mechanism in found:
+        mechanisms = [node for node in chosen if isinstance(node, Mechanism) and node not in fixed]
+        for mechanism in mechanisms:
             # Where the value decides on that mechanism, this one should have come first.
             if self._decides(name, mechanism) and self._is_mended(
                 name, mechanism.variable, chosen, part, survey

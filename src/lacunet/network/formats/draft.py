@@ -32,7 +32,7 @@ NOTED_DEVIATION = 1e-6
 REFUSED_DEVIATION = 1e-2
 
 MOST_AXES = 64  # of a NumPy array
-MOST_NAMED = 5  # variables, in one line
+MAX_VARIABLES_LISTED = 5  # variables, in one line
 
 AxisOrder = Literal["parents first", "child first", "reversed"]
 
@@ -318,7 +318,7 @@ def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]
         raise FormatError(
             f"{row.location}: the row ({', '.join(row.key)}) of {members.child!r} must name one "
             f"state for each of its {counted(len(parents), 'parent')}: "
-            f"{listed(parents, most=MOST_NAMED) or 'none'}."
+            f"{listed(parents, most=MAX_VARIABLES_LISTED) or 'none'}."
         )
     number = 0
     for parent, state, known in zip(parents, row.key, positions, strict=False):
@@ -377,9 +377,9 @@ def _family_of(variables: Variables, families: Iterable[Family]) -> dict[str, Fa
             size += members.table.nbytes
         refuse_size(members.location, "the CPTs up to here", size, variables.source.limit)
     if missing := [variable for variable in variables.positions_of if variable not in family_of]:
+        names = listed(missing, most=MAX_VARIABLES_LISTED)
         raise FormatError(
-            f"{variables.source.name}: the parents and CPT of {listed(missing, most=MOST_NAMED)} "
-            "are not given.",
+            f"{variables.source.name}: the parents and CPT of {names} are not given.",
             "the file may be cut short; fetch it again, or add what is missing.",
         )
     return family_of

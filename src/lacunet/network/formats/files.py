@@ -39,7 +39,7 @@ _CARRIES_SUPPORT = ("bif", "xdsl")
 _SHAPES_CARRIED = {"xdsl": ("noisy-or", "noisy-max")}
 _MAY_BE_LATIN = ("net", "dsc", "dne", "dsl")  # of programs older than their users' UTF-8
 
-MOST_NAMED = 20  # new names, in a warning
+MAX_RENAMED_LISTED = 20  # new names, in a warning
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
@@ -219,19 +219,19 @@ def _write(
         )
         if learned is not None:
             lost.append("how sure the CPTs are")
-        text = writer.render(_renamed(network, writer, name) if rename else network)
+        text = writer.render(_with_portable_names(network, writer, name) if rename else network)
     _replace_file(name, text)
     if lost:
         warn(f"{name}: the format does not carry: {'; '.join(lost)}. A .json file does.")
 
 
-def _renamed(network: Network, writer: Any, name: str) -> Network:
+def _with_portable_names(network: Network, writer: Any, name: str) -> Network:
     """The network with names that the format of a file can carry, and a warning of new ones."""
     is_portable = getattr(writer, "is_portable", _is_any)
     is_numbered = _format_of(name) == _WITHOUT_NAMES
     renamed, new = rename_portably(network, writer.render, is_portable, is_numbered=is_numbered)
     if new:
-        warn(f"{name}: new names: {first_of(new, MOST_NAMED)}.")
+        warn(f"{name}: new names: {first_of(new, MAX_RENAMED_LISTED)}.")
     return renamed
 
 

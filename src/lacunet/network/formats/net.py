@@ -17,6 +17,7 @@ import numpy as np
 
 from lacunet.errors import warn
 from lacunet.network.formats.draft import (
+    MAX_VARIABLES_LISTED,
     Declared,
     Family,
     Variables,
@@ -56,7 +57,6 @@ _END = re.compile(r"\s*\}")
 _STATE = rf'(?:{STRING}|[^\s"(),;]++)'
 _STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
 _ONE_STATE = re.compile(_STATE)
-MOST_NAMED = 5  # CPTs, in one line
 
 Attributes = dict[str, tuple[str, str]]  # each value with its location
 
@@ -100,7 +100,7 @@ def parse(source: Source) -> Network:
     if with_counts:
         warn(
             f"{source.name}: counts in place of probabilities, each row was divided by its sum: "
-            f"{listed(with_counts, most=MOST_NAMED)}."
+            f"{listed(with_counts, most=MAX_VARIABLES_LISTED)}."
         )
     return network
 
