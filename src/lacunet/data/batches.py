@@ -490,8 +490,9 @@ def unknown_states(
     if len(odd_in) > SHOWN_VALUES:
         lines.append(f"and {len(odd_in) - SHOWN_VALUES} more columns.")
     hint = ""
-    if offers := [offer for offer in _offers(odd_in, states_of) if offer]:
-        hint = f"{offers[0]} Otherwise "
+    offer = next(filter(None, _offers(odd_in, states_of)), "")  # to look for all takes long
+    if offer:
+        hint = f"{offer} Otherwise "
     wider = [wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items()]
     hint += "".join(wider)
     if not all(wider):
