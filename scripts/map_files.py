@@ -5,6 +5,7 @@ python scripts/map_files.py
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 from pathlib import Path
@@ -56,6 +57,7 @@ def _idea(path: Path) -> str:
 
 def main() -> None:
     """Write the page."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     PAGE.write_text(f"{HEADING}\n{file_map()}", encoding="utf-8")
 
 
