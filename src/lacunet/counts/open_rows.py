@@ -75,9 +75,18 @@ class OpenRows:
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 
     @contextmanager
-    def rows(self) -> Iterator[Observations]:
-        """The rows: in memory if they take a fourth of the budget at most, else streamed."""
-        with observations(self.data, self.before, self.budget, progress=self.progress) as rows:
+    def rows(self, *, is_read_again: bool = True) -> Iterator[Observations]:
+        """The rows: in memory if they take a fourth of the budget at most, else streamed.
+
+        ``is_read_again`` says whether more may be asked of them than the counts of families.
+        """
+        with observations(
+            self.data,
+            self.before,
+            self.budget,
+            progress=self.progress,
+            is_read_again=is_read_again,
+        ) as rows:
             yield rows
 
 

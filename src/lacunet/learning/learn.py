@@ -14,13 +14,14 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from lacunet.counts.gather import Gathering, Statistics
+from lacunet.counts.gather import Gathering, Needs, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
 from lacunet.data.errors import DataWarning
+from lacunet.data.frames import is_spark
 from lacunet.data.read import ReadReport, sets_as_missing
-from lacunet.errors import warn
+from lacunet.errors import LacunetError, warn
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
@@ -277,7 +278,12 @@ class LearnArguments:
         limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
         deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
         chance = generator(self.rng)
-        with working_threads(self.threads), opened.rows() as rows:
+        is_read_once = is_spark(opened.data.source) and not self.intervals
+        is_read_again = not (is_read_once and asked.counts_families_alone)
+        with (
+            working_threads(self.threads),
+            opened.rows(is_read_again=is_read_again) as rows,
+        ):
             plan = asked.plan(rows.look())
             setting = Setting(
                 pseudo_counts=plan.pseudo_counts,
@@ -375,6 +381,15 @@ class AskedMethod:
     network: Network  # with the codes and rules of the data
     pseudo_counts: AskedPseudoCounts | None  # None: the method and the rows decide
     notes: tuple[str, ...] = ()  # what to know before any row is read
+
+    @property
+    def counts_families_alone(self) -> bool:
+        """Whether the method asks for the counts of families alone, whatever rows miss."""
+        try:
+            needs = self.plan(Look()).needs()
+        except LacunetError:  # it has to look at rows first
+            return False
+        return needs == Needs(needs.families)
 
     def plan(self, look: Look) -> Plan:
         """What the method will do."""
