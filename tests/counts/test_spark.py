@@ -223,8 +223,9 @@ def test_texts_that_travel_together_come_apart_as_they_were() -> None:
 
 
 @slow
-def test_a_source_is_read_once_whatever_is_asked_of_it(tmp_path: Path) -> None:
-    rows = pa.table({"A.1": ["x", "y"] * 30, "B`": [1, 2, None] * 20})
+def test_a_source_is_read_once_whatever_is_asked_of_it() -> None:
+    network = lc.Network({"A": ["x", "y"], "B": ["1", "2"]}, {"B": ["A"]})
+    rows = pa.table({"A": ["x", "y"] * 30, "B": [1, 2, None] * 20})
     read = session().sparkContext.accumulator(0)
 
     def watched(batches: Any) -> Any:
@@ -232,11 +233,13 @@ def test_a_source_is_read_once_whatever_is_asked_of_it(tmp_path: Path) -> None:
             read.add(batch.num_rows)
             yield batch
 
-    frame = frame_of(rows).mapInArrow(watched, "`A.1` string, `B``` long")
+    frame = frame_of(rows).mapInArrow(watched, "A string, B long")
     for method, options in (("direct-mcar", {}), ("factored-mar", {}), ("em", {"intervals": True})):
         read.value = 0
-        lc.learn(PAIR, frame, method, **options)
+        lc.learn(network, frame, method, **options)
         assert read.value == 60
+    with pytest.raises(UnknownStateError):
+        lc.learn(lc.Network({"A": ["x"], "B": ["1", "2"]}, {"B": ["A"]}), frame, "em")
     assert not session().sparkContext._jsc.getPersistentRDDs()
 
 

@@ -214,19 +214,30 @@ def on_spark(
     coded = source.mapInArrow(encode, Layout.of(lenient).schema)
     rows = source
     if is_read_again:
-        rows, task = coded.persist(), replace(task, columns=None)
-    statistics, read_report = _collected(rows, task, memory_budget() / DRIVER_SHARE)
-    refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
-    if refused and reading.data.unknown == "error":
-        raise unknown_states(refused, network.states_of, {})
-    if reading.data.unknown == "error":
-        for name, rows in read_report.contradicted.items():
-            raise contradiction(name, reading.network.not_asked_of[name], rows, "")
-    read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
+        rows = coded.persist()
+        task = replace(task, columns=None)
+    try:
+        statistics, read_report = _collected(rows, task, memory_budget() / DRIVER_SHARE)
+        _check(reading, read_report)
+    except BaseException:
+        if is_read_again:
+            coded.unpersist()
+        raise
     assert statistics is not None
     return OnSpark(
         coded=coded, reading=lenient, counts=statistics, read_report=read_report, sizes=sizes
     )
+
+
+def _check(reading: Reading, read_report: ReadReport) -> None:
+    """Refuse rows of which the tasks told that something is wrong with them, or that there are none."""
+    if reading.data.unknown == "error":
+        refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
+        if refused:
+            raise unknown_states(refused, reading.network.states_of, {})
+        for name, rows in read_report.contradicted.items():
+            raise contradiction(name, reading.network.not_asked_of[name], rows, "")
+    read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
 
 
 @dataclass(frozen=True)
@@ -402,7 +413,9 @@ def _encoded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
         yield layout.report(report)
 
 
-def _without_reports(batches: ArrowBatches, reports: list[ReadReport | LacunetError]) -> ArrowBatches:
+def _without_reports(
+    batches: ArrowBatches, reports: list[ReadReport | LacunetError]
+) -> ArrowBatches:
     """The rows that came as codes; the reports among them go to a list."""
     from pyarrow import compute
 
