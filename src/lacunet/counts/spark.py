@@ -230,7 +230,7 @@ def on_spark(
 
 
 def _check(reading: Reading, read_report: ReadReport) -> None:
-    """Refuse rows of which the tasks told that something is wrong with them, or that there are none."""
+    """Refuse rows with which something is wrong, by what the tasks told."""
     if reading.data.unknown == "error":
         refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
         if refused:
