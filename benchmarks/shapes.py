@@ -1,6 +1,7 @@
 """What a CPT gains by its right shape: divergence from the truth, beside tables and fits by hand.
 
-    python benchmarks/shapes.py [--seeds 10] [panels links steps dropout items coverage time]
+    python benchmarks/shapes.py [--seeds 10] [--tables 100]
+        [panels links steps dropout items coverage kinds time]
 
 Each problem is drawn anew for each seed, CPTs included. "by hand" is an estimate that shares no
 code with lacunet: EM with messages along the chain for panels, the likelihood in closed form given
@@ -41,7 +42,7 @@ def drawn_by(table: FloatArray, given: NDArray[np.int64], rng: np.random.Generat
     return (rng.random((len(given), 1)) > rows.cumsum(axis=1)[:, :-1]).sum(axis=1)
 
 
-def panel(seed: int) -> tuple[dict[str, list[Any]], Mapping[str, FloatArray]]:
+def panel(seed: int, people: int = PEOPLE) -> tuple[dict[str, list[Any]], Mapping[str, FloatArray]]:
     """People whose health is seen for some waves, with gaps; then they drop out."""
     rng = np.random.default_rng(seed)
     cpts = {
@@ -49,17 +50,17 @@ def panel(seed: int) -> tuple[dict[str, list[Any]], Mapping[str, FloatArray]]:
         "step": rng.dirichlet(np.ones(3), 3),
         "sign": rng.dirichlet(np.ones(2), 3),
     }
-    health = np.zeros((PEOPLE, WAVES), np.int64)
-    health[:, 0] = drawn_by(cpts["first"][None], np.zeros(PEOPLE, np.int64), rng)
+    health = np.zeros((people, WAVES), np.int64)
+    health[:, 0] = drawn_by(cpts["first"][None], np.zeros(people, np.int64), rng)
     for t in range(1, WAVES):
         health[:, t] = drawn_by(cpts["step"], health[:, t - 1], rng)
     sign = drawn_by(cpts["sign"], health.ravel(), rng).reshape(health.shape)
-    stays = rng.random((PEOPLE, WAVES)) > 0.05
+    stays = rng.random(health.shape) > 0.05
     stays[:, 0] = True
     there = np.logical_and.accumulate(stays, axis=1)
     rows: dict[str, list[Any]] = {
-        "who": np.repeat(np.arange(PEOPLE), WAVES).tolist(),
-        "wave": np.tile(np.arange(WAVES), PEOPLE).tolist(),
+        "who": np.repeat(np.arange(people), WAVES).tolist(),
+        "wave": np.tile(np.arange(WAVES), people).tolist(),
     }
     for name, codes, labels in (("H", health, "abc"), ("S", sign, "ny")):
         shown = there & (rng.random(codes.shape) > 0.13)
@@ -300,7 +301,69 @@ def two_kinds(seed: int, people: int) -> dict[str, list[Any]]:
     }
 
 
-def coverage(tables: int = 200) -> None:
+def covered_network(shape: str) -> tuple[lc.Network, str]:
+    """A network with a CPT of this shape, and the variable that has it."""
+    if shape == "noisy-or":
+        return of_noisy_or(5).with_shapes({"E": shape}), "E"
+    rng = np.random.default_rng(7)
+    if shape != "noisy-max":
+        return of_shape(shape, 3, 3, rng).with_shapes({"Y": shape}), "Y"
+    names = [f"P{k}" for k in range(3)]
+    network = lc.Network(
+        dict.fromkeys((*names, "Y"), ("none", "some", "much")), {"Y": names}
+    ).with_shapes({"Y": shape})
+    shaped = network.shaped_of["Y"]
+    increments = rng.exponential(0.5, len(shaped.parameter_names)) + 0.05
+    increments[[0, len(increments) // 2]] = 0.05  # the leak
+    roots = {name: rng.dirichlet(np.full(3, 5.0)) for name in names}
+    return network.with_tables({**roots, "Y": shaped.table(increments)}), "Y"
+
+
+def coverage(tables: int) -> None:
+    """How often 95% intervals hold the entries and the parameters of the truth, 30% missing."""
+
+    def figures(rates: list[float]) -> str:
+        return f"{np.mean(rates):.3f} ± {np.std(rates, ddof=1) / np.sqrt(len(rates)):.3f}"
+
+    lines = []
+    for shape in ("noisy-or", "noisy-max", "logistic", "ordinal"):
+        truth, name = covered_network(shape)
+        table, shaped = truth.cpt(name).table, truth.shaped_of[name]
+        parameters = shaped.reported(shaped.parameters(table))
+        for method, rows in (("em", 300), ("em", 2000), ("direct-mcar", 300)):
+            of_entries, of_parameters = [], []
+            for seed in range(tables):
+                data = hidden_rows(truth, rows, 0.3, seed)
+                result = lc.learn(truth.with_tables(None), data, method, intervals=True)
+                low, high = np.moveaxis(result.interval(name), -1, 0)
+                of_entries.append(float(((low <= table) & (table <= high)).mean()))
+                ends = np.array([p.interval for p in result.parameters(name).parameters])
+                holds = (ends[:, 0] <= parameters) & (parameters <= ends[:, 1])
+                of_parameters.append(float(holds.mean()))
+            line = [
+                f"{shape}, {rows:,} rows, {method}",
+                figures(of_entries),
+                figures(of_parameters),
+            ]
+            lines.append(line)
+            print(line, flush=True)
+    for people in (300, 2000):
+        rates = []
+        for seed in range(tables):
+            rows, cpts = panel(seed, people)
+            data = lc.Data(rows, unit="who", time="wave")
+            result = lc.learn(TEMPLATE, data, "em", intervals=True)
+            held = []
+            for name, table in (("H[2]", cpts["step"]), ("S[0]", cpts["sign"])):
+                low, high = np.moveaxis(result.interval(name), -1, 0)
+                held += ((low <= table) & (table <= high)).ravel().tolist()
+            rates.append(float(np.mean(held)))
+        lines.append([f"tied tables, {people:,} people, em", figures(rates), "-"])
+        print(lines[-1], flush=True)
+    print(TextTable(["coverage of 95%", "entries", "parameters"], lines, left=1))
+
+
+def kinds(tables: int) -> None:
     """How often 95% intervals hold the transition that two million waves would give."""
     edges = "H[t-1] -> H[t]"
 
@@ -340,14 +403,17 @@ PROBLEMS: dict[str, list[tuple[str, Callable[[int], dict[str, float]]]]] = {
 }
 
 
-def processor(work: Callable[[], object], repeats: int = 3) -> float:
-    """The least processor time of several runs."""
+def ratio(work: Callable[[], object], beside: Callable[[], object], repeats: int = 9) -> str:
+    """The least processor time of several runs of one, as a share of the other's, by turns."""
     times = []
     for _ in range(repeats):
         begin = process_time()
         work()
-        times.append(process_time() - begin)
-    return min(times)
+        middle = process_time()
+        beside()
+        times.append((middle - begin, process_time() - middle))
+    least, least_beside = np.min(times, axis=0)
+    return f"{least / least_beside:.2f}"
 
 
 def times() -> None:
@@ -360,18 +426,20 @@ def times() -> None:
             "who": [*many["who"], *(who + copy * PEOPLE for who in more["who"])]
         }
     data = lc.Data(many, unit="who", time="wave")
-    tied = processor(lambda: lc.learn(TEMPLATE, data, "em"))
-    untied = processor(lambda: lc.learn(TEMPLATE, data, "em", tied=UNTIED))
-    lines = [["EM, panel of 3,000 people, tied", f"{tied / untied:.2f}"]]
+    tied = ratio(
+        lambda: lc.learn(TEMPLATE, data, "em"),
+        lambda: lc.learn(TEMPLATE, data, "em", tied=UNTIED),
+    )
+    lines = [["EM, panel of 3,000 people, tied", tied]]
     for causes in (5, 8, 12):
         truth = of_noisy_or(causes)
         cells = hidden_rows(truth, 5000, 0.2, causes)
         bare = truth.with_tables(None)
-        plain = processor(lambda bare=bare, cells=cells: lc.learn(bare, cells, "em"))
-        shaped = processor(
-            lambda bare=bare, cells=cells: lc.learn(bare, cells, "em", shapes={"E": "noisy-or"})
+        shaped = ratio(
+            lambda bare=bare, cells=cells: lc.learn(bare, cells, "em", shapes={"E": "noisy-or"}),
+            lambda bare=bare, cells=cells: lc.learn(bare, cells, "em"),
         )
-        lines.append([f"EM, 5,000 rows, noisy-OR of {causes} causes", f"{shaped / plain:.2f}"])
+        lines.append([f"EM, 5,000 rows, noisy-OR of {causes} causes", shaped])
     print(TextTable(["time beside tables", "ratio"], lines, left=1))
 
 
@@ -387,8 +455,9 @@ def of_noisy_or(causes: int) -> lc.Network:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "coverage", "time"])
+    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "coverage", "kinds", "time"])
     parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--tables", type=int, default=100, help="of each case of coverage")
     options = parser.parse_args()
     warnings.simplefilter("ignore", lc.LacunetWarning)
     lines = []
@@ -404,7 +473,9 @@ def main() -> None:
     if lines:
         print(TextTable(["median KL", "tables", "right shape", "by hand", "gain"], lines, left=1))
     if "coverage" in options.problems:
-        coverage()
+        coverage(options.tables)
+    if "kinds" in options.problems:
+        kinds(options.tables)
     if "time" in options.problems:
         times()
 

@@ -22,6 +22,7 @@ SOURCE = ROOT / "src" / "lacunet"
 TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCE.rglob("*.py")}
 
 NAMED = re.compile(r"(?<![`:\w])`([A-Za-z_]\w*(?:\.\w+)*)`(?!`)")  # not code in double backticks
+SCRIPTS = re.compile(r"(?:benchmarks|scripts|fuzz|docs)/\w+\.py")
 IN_DOCS = re.compile(r"`([\w.*-]+(?:/[\w.*-]*)+|[\w-]+\.(?:py|md|toml|cff))`")
 OF_OTHER_PROGRAMS = {"mice", "svychisq"}  # of R
 
@@ -117,6 +118,14 @@ def test_files_that_contributors_are_sent_to_are_there(page: str) -> None:
     named = [name for name in IN_DOCS.findall(text) if "NAME" not in name]
     assert named
     dead = [name for name in named if not any([*SOURCE.glob(name), *ROOT.glob(name)])]
+    assert dead == []
+
+
+def test_scripts_that_are_named_are_there_and_do_something() -> None:
+    pages = [*ROOT.glob("docs/**/*.md"), *ROOT.glob("*.md"), ROOT / "Makefile"]
+    named = {name for page in pages for name in SCRIPTS.findall(page.read_text(encoding="utf-8"))}
+    assert "benchmarks/run.py" in named  # make bench
+    dead = [name for name in named if not (ROOT / name).read_text(encoding="utf-8").strip()]
     assert dead == []
 
 

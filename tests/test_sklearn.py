@@ -19,7 +19,8 @@ from sklearn.utils.estimator_checks import check_estimator
 import lacunet as lc
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.sklearn import BayesianNetworkClassifier, BayesianNetworkImputer, _tree
+from lacunet.sklearn import BayesianNetworkClassifier, BayesianNetworkImputer
+from lacunet.structure.tree import tree_parents
 
 # The whole list of checks that are not passed, and why.
 DOES_NOT_APPLY = {
@@ -444,7 +445,7 @@ def test_a_tree_of_a_thousand_columns_takes_less_than_the_tables_of_all_pairs() 
     codes["x999"] = codes["x0"]
     table = EncodedTable(dict.fromkeys(names, 5), codes)
     tracemalloc.start()
-    parents = _tree(table, names)
+    parents = tree_parents(table, names)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert parents["x999"] == ["x0"]

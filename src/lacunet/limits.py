@@ -93,6 +93,10 @@ class Deadline:
         """So many seconds before it: the time that is kept for what comes after."""
         return Deadline(self.moment - seconds, self.clock)
 
+    def partway(self, share: float) -> Deadline:
+        """The moment when such a share of the time that is left has passed."""
+        return self if self.moment == inf else self.earlier((1 - share) * self.left)
+
     @property
     def left(self) -> float:
         """The seconds that remain."""

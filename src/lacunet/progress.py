@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import Any, Protocol, TextIO
 
 from lacunet.errors import LacunetError
+from lacunet.limits import Deadline
 
 
 class Progress(Protocol):
@@ -19,6 +21,33 @@ class Progress(Protocol):
 def silent(stage: str, done: float, total: float | None, note: str = "") -> None:
     """Report to nobody."""
 
+
+@dataclass
+class TimedProgress:
+    """Reports that end the work once time is up, as `Deadline` does.
+
+    Long work reports between its parts, which is where it can be ended. One stage is ended as soon
+    as it is clear that it will take too long.
+    """
+
+    progress: Progress
+    deadline: Deadline
+    paced: str  # the stage that does as much as it says it will
+    left_before: float = 0.0  # seconds when that stage began
+
+    def __call__(self, stage: str, done: float, total: float | None, note: str = "") -> None:
+        """Report, unless time is up."""
+        self.deadline.check()
+        if stage == self.paced and total:
+            if not done:
+                self.left_before = self.deadline.left
+            taken = self.left_before - self.deadline.left
+            if taken > PACE_IS_KNOWN * self.left_before:
+                self.deadline.check_pace(self.left_before, done / total)
+        self.progress(stage, done, total, note)
+
+
+PACE_IS_KNOWN = 0.05  # of the time that there is: what the first parts took may be chance
 
 AskedProgress = Progress | bool | None
 

@@ -48,9 +48,8 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
-from lacunet.structure.gains import Gains
-from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import network_with_parents
+from lacunet.structure.tree import tree_parents
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, OneToOneFeatureMixin, TransformerMixin
@@ -265,7 +264,9 @@ class BayesianNetworkClassifier(ClassifierMixin, NetworkEstimator):  # type: ign
         parents = _parents_of_rules(asked)
         columns = [name for name in asked.variables if name != self.target]
         if self.edges is not None:
-            parents |= _tree(table, [name for name in columns if name not in parents], self.target)
+            parents |= tree_parents(
+                table, [name for name in columns if name not in parents], self.target
+            )
         return {
             name: list(dict.fromkeys([self.target, *parents.get(name, ())])) for name in columns
         }
@@ -434,7 +435,7 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         ruled = _parents_of_rules(asked)
         plain = table.without_sets()
         if self.edges is None:
-            parents_of = _tree(plain, [v for v in asked.variables if v not in ruled]) | ruled
+            parents_of = tree_parents(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
         bare = network_with_parents(asked, asked.variables, parents_of)
@@ -709,35 +710,6 @@ def _parents_from(
 
 def _fitted(estimator: Any, network: Network, table: EncodedTable) -> Network:
     return learn(network, table, estimator.method, pseudo_counts=estimator.pseudo_counts).network
-
-
-def _tree(
-    table: EncodedTable, names: Sequence[str], given: str | None = None
-) -> dict[str, list[str]]:
-    """The parent of each variable in the forest of largest mutual information, given another.
-
-    An edge is worth the log-likelihood that it adds, less what its parameters cost (BIC); edges
-    that are worth nothing are left out.
-    """
-    import networkx as nx
-
-    gains = Gains.of(CodedRows.of(table))
-    index_of = {name: index for index, name in enumerate(table.variables)}
-    always = frozenset() if given is None else frozenset({index_of[given]})
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(names)
-    for index, name in enumerate(names):
-        others = names[index + 1 :]
-        worths = gains.of_each(index_of[name], [index_of[other] for other in others], always)
-        for other, worth in zip(others, worths, strict=True):
-            if worth > 0:
-                graph.add_edge(name, other, weight=worth)
-    forest = nx.maximum_spanning_tree(graph)
-    parents: dict[str, list[str]] = {}
-    for component in nx.connected_components(forest):
-        root = min(component, key=names.index)
-        parents |= {child: [parent] for parent, child in nx.bfs_edges(forest, root)}
-    return parents
 
 
 def _folds(table: EncodedTable) -> FloatArray:

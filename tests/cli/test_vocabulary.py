@@ -34,7 +34,7 @@ def codes(cell: str) -> list[str]:
     return re.findall(r"`([^`]+)`", cell)
 
 
-SETS, SHARED = tables()
+_BY_AIM, SETS, SHARED = tables()
 COMMANDS_OF = {
     "data": set(codes(SETS[0][1])),
     "edges": set(codes(SETS[1][1])),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -234,6 +235,15 @@ def test_texts_that_differ_in_how_a_number_is_written_are_refused_in_one_error()
     network = lc.Network.from_data(merged, "Code -> Ill; Dose")
     assert sorted(network.states("Code")) == ["414.1", "414.2", "V12"]
     assert lc.learn(network, merged, "direct-mcar").missing == {"Code": 0, "Ill": 0, "Dose": 0}
+
+
+def test_states_that_keep_texts_apart_are_the_network_s_own() -> None:
+    states = ["250.0", "250.00", "V12"]  # of which none is the shortest numeral
+    named = lc.Data({"Code": states * 4, "Ill": ["a", "b", "c"] * 4}, states={"Code": states})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        learned = lc.learn("Code -> Ill", named, "direct-mcar", pseudo_counts=0)
+    assert learned.network.states("Code") == tuple(states)
 
 
 @pytest.mark.parametrize("read", [lc.learn_structure, lc.diagnose, lc.learn_missingness])

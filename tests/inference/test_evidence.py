@@ -343,6 +343,14 @@ def test_a_text_that_cannot_be_read_says_what_is_wrong(text: str, message: str) 
         query(AGES, text)
 
 
+@pytest.mark.parametrize(
+    "text", ["Visits in {1, 10}", "Visits != 10", "Visits in {1, 10} | Age=50"]
+)
+def test_several_states_stand_behind_the_bar_alone(text: str) -> None:
+    with pytest.raises(LacunetError, match=r"(?s)'Visits .* behind the bar"):
+        AGES.query(f"Ill=no, {text}")
+
+
 def test_what_rests_on_rows_without_data_is_weighed_too() -> None:
     bare = RAIN.with_support({"Rain": 9, "Sprinkler": [9, 9], "Wet": [[9, 0], [9, 9]]})
     law = joint(RAIN)

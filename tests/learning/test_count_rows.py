@@ -103,6 +103,19 @@ def test_two_counted_parts_learn_what_the_whole_table_learns(
     assert_same(found, expected, to_the_bit="weight" not in given)
 
 
+def test_counted_parts_have_the_intervals_of_leaving_out_each_row() -> None:
+    states = {"Age": STATES["Age"], "Ill": ["no", "yes"]}
+    network = lc.Network(states, {"Ill": ["Age"]}, codes=CODES)
+    rows = survey().select([*states])
+    parts = [lc.count(network, rows.slice(0, 100)), lc.count(network, rows.slice(100))]
+    whole, found = (
+        lc.learn(network, data, "mgraph", missingness="R[Age]; R[Ill]", intervals=True)
+        for data in (rows, pa.concat_tables(parts))
+    )
+    for name in network.variables:
+        np.testing.assert_array_equal(found.interval(name), whole.interval(name))
+
+
 @pytest.mark.parametrize("design", ["plain", "weights", "strata and clusters"])
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".csv"])
 def test_rows_are_counted_and_read_in_pieces(

@@ -194,25 +194,42 @@ def scarce_rows() -> object:
 
 
 @pytest.mark.parametrize("weight", [None, np.arange(300) % 3 + 1.0])
-def test_intervals_take_their_time_after_a_time_limit(weight: object) -> None:
-    now, climbs = [0.0], []
+def test_intervals_that_a_time_limit_leaves_too_little_time_for_are_left_out(
+    weight: object,
+) -> None:
+    now = [0.0]
 
-    def slowly(climb: Climb) -> None:
-        now[0] += 400
-        climbs.append(climb)
+    def slowly(stage: str, done: float, total: float | None, note: str = "") -> None:
+        now[0] += 100 * (stage == "intervals")  # each part of them
 
-    limited = lc.EM(time_limit=1000.0, accelerate=False, restarts=1, visit=slowly)
-    with timed_by(lambda: now[0]):
-        cut = lc.learn(
-            SURVEY, lc.Data(scarce_rows(), weight=weight), limited, pseudo_counts=1, intervals=True
-        )
-    assert cut.ended.reason == "time limit"
-    as_many = lc.EM(max_iterations=cut.ended.iterations, accelerate=False, restarts=1)
-    steps = lc.learn(
-        SURVEY, lc.Data(scarce_rows(), weight=weight), as_many, pseudo_counts=1, intervals=True
-    )
+    def learned(limit: float | None) -> lc.Result:
+        now[0] = 0.0
+        rows = lc.Data(scarce_rows(), weight=weight)
+        method = lc.EM(time_limit=limit)
+        with timed_by(lambda: now[0]):
+            return lc.learn(SURVEY, rows, method, intervals=True, progress=slowly)
+
+    unlimited, long, short = (learned(limit) for limit in (None, 1e5, 500.0))
     for name in SURVEY.variables:
-        np.testing.assert_array_equal(cut.interval(name), steps.interval(name))
+        np.testing.assert_array_equal(unlimited.interval(name), long.interval(name))
+        np.testing.assert_array_equal(unlimited.cpt(name).table, short.cpt(name).table)
+    assert short.uncertainty is None
+    (note,) = set(short.notes) - set(unlimited.notes)
+    assert "intervals were left out" in note
+    assert now[0] <= 200.0  # the first part told that thirty take too long
+
+
+def test_intervals_of_an_estimate_that_the_time_limit_ended_are_left_out() -> None:
+    now = [0.0]
+
+    def slowly(_: Climb) -> None:
+        now[0] += 400
+
+    cut = lc.EM(time_limit=1000.0, accelerate=False, restarts=1, visit=slowly)
+    with timed_by(lambda: now[0]):
+        result = lc.learn(SURVEY, scarce_rows(), cut, pseudo_counts=1, intervals=True)
+    assert result.ended.reason == "time limit"
+    assert result.uncertainty is None
 
 
 def test_without_intervals_asked_for_the_way_to_them_is_told(patients: object) -> None:

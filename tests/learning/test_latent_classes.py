@@ -57,6 +57,15 @@ def test_rows_with_gaps_have_the_likelihood_published() -> None:
     np.testing.assert_allclose([fit.log_likelihood for fit in fits], published, atol=0.03)
 
 
+@pytest.mark.parametrize("seed", [1, 2])
+def test_em_leaves_no_cell_where_it_grows_unseen(seed: int) -> None:
+    """From one start a jump took the cell of .4 rows to 4e-9, and EM seemed to have arrived."""
+    result = lc.learn(election_edges(), Data(election(), latent={"Class": 2}), rng=seed)
+    assert result.ended is not None
+    # StepMix by full information maximum likelihood: all starts end there.
+    np.testing.assert_allclose(result.ended.starts, -22127.9133, atol=1e-3)
+
+
 def test_complete_rows_of_the_election_have_the_likelihood_published() -> None:
     table = election()
     rows = [row for row in table.to_pylist() if None not in row.values()]

@@ -171,6 +171,17 @@ def test_a_variable_can_be_untied() -> None:
     assert not np.allclose(result.cpt("H[2]").table, result.cpt("H[3]").table)
 
 
+def test_explain_names_groups_shapes_and_the_width_of_a_wave() -> None:
+    rows = long_rows(4, missing=0.2)
+    data = of_units(rows)
+    plan = str(lacunet.explain(TEMPLATE, data, "em", shapes={"H": "logistic"}))
+    assert "the same CPT: H[2], H[3], H[4]" in plan
+    assert "its shape: logistic, 8 parameters in place of 12" in plan
+    assert "6 states together (H[0], S[0])" in plan
+    one = str(lacunet.explain("H[t-1] -> H[t]", of_units(rows, without=("Z", "S")), "em"))
+    assert "states together" not in one
+
+
 def test_forecasts_go_on_as_the_last_wave() -> None:
     result = lacunet.learn(TEMPLATE, of_units(long_rows(5)))
     longer = result.unroll(8)
@@ -182,12 +193,64 @@ def test_forecasts_go_on_as_the_last_wave() -> None:
         result.unroll(3)
 
 
+def test_forecasts_have_the_intervals_of_the_delta_method(tmp_path: Path) -> None:
+    """The share in wave 6 of a chain of two states is a polynomial of three probabilities."""
+    rng = np.random.default_rng(21)
+    rows: dict[str, list[Any]] = {"who": [], "wave": [], "H": []}
+    for who in range(300):
+        state = int(rng.random() < 0.4)
+        for wave in range(4):
+            state = int(rng.random() < (0.1, 0.8)[state]) if wave else state
+            rows["who"].append(who)
+            rows["wave"].append(wave)
+            rows["H"].append("ny"[state] if rng.random() > 0.3 else None)
+    result = lacunet.learn(
+        "H[t-1] -> H[t]", of_units(rows), "em", pseudo_counts=0, intervals="model"
+    )
+    assert result.uncertainty is not None
+    em: Any = result.uncertainty.covariance
+    place = em.layout.tables(np.arange(em.layout.cells))
+    cells = [place["H[0]"][1], place["H[1]"][0, 1], place["H[1]"][1, 1]]
+    signs = np.array([1 if cell in em.free.cell else -1 for cell in cells])
+    free = [
+        int(np.flatnonzero((em.free.cell == cell) | (em.free.reference == cell))[0])
+        for cell in cells
+    ]
+    covariance = em.covariance[np.ix_(free, free)] * np.outer(signs, signs)
+
+    def in_wave_six(p: np.ndarray) -> float:
+        share = p[0]
+        for _ in range(6):
+            share = (1 - share) * p[1] + share * p[2]
+        return float(share)
+
+    learned = np.array([result.cpt("H[0]").table[1], *result.cpt("H[1]").table[:, 1]])
+    moves = 1e-5 * np.eye(3)
+    slope = [(in_wave_six(learned + m) - in_wave_six(learned - m)) / 2e-5 for m in moves]
+    longer = result.unroll(7)
+    answer = longer.query("H[6]=y")
+    assert answer.probabilities.item() == pytest.approx(in_wave_six(learned), abs=1e-12)
+    expected = float(np.sqrt(slope @ covariance @ slope))
+    assert answer.standard_error.item() == pytest.approx(expected, rel=1e-4)
+    # What the rows show is as sure as before, and files keep it.
+    np.testing.assert_allclose(
+        longer.query("H[3]").interval, result.query("H[3]").interval, atol=1e-12
+    )
+    longer.write(tmp_path / "longer.json")
+    again = lacunet.read_result(tmp_path / "longer.json")
+    np.testing.assert_array_equal(again.query("H[6]=y").interval, answer.interval)
+    by_units = lacunet.learn("H[t-1] -> H[t]", of_units(rows), "em", intervals=True).unroll(7)
+    width = float(np.ptp(by_units.query("H[6]=y").interval))
+    assert 0.6 < width / float(np.ptp(answer.interval)) < 1.6
+
+
 def test_a_parent_in_one_wave_stays_there() -> None:
     rows = long_rows(6)
     result = lacunet.learn("H[0] -> S[t]; H[t-1] -> H[t]", of_units(rows))
     assert result.network.parents("S[3]") == ("H[0]",)
-    assert result.unroll(7).parents("S[6]") == ("H[0]",)
-    assert result.unroll(7).parents("H[6]") == ("H[5]",)
+    longer = result.unroll(7).network
+    assert longer.parents("S[6]") == ("H[0]",)
+    assert longer.parents("H[6]") == ("H[5]",)
 
 
 def test_dropout_by_what_it_hides_is_heard_in_every_wave() -> None:
@@ -401,6 +464,16 @@ def test_the_shell_learns_panels(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert network.tied
     expected = lacunet.learn(TEMPLATE, of_units(rows)).query("H[4] | S[0]=y").probabilities
     np.testing.assert_allclose(network.query("H[4] | S[0]=y").probabilities, expected, atol=1e-9)
+    capsys.readouterr()
+    assert main(["query", str(kept), "H[7]", "--unroll", "8", "--json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)
+    longer = network.unroll(8).query("H[7]").probabilities
+    np.testing.assert_allclose(told["answer"], longer, atol=1e-12)
+    asked = ["predict", str(kept), str(table), *reading, "--targets", "H[6]", "--unroll", "7"]
+    assert main([*asked, "--json"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 60
+    assert main(["query", str(kept), "H[7]"]) == 1
+    assert "unroll(8)" in capsys.readouterr().err
 
 
 def test_the_likelihood_of_a_hidden_chain_is_that_of_hmmlearn() -> None:

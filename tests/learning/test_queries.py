@@ -19,8 +19,9 @@ from lacunet.data.table import Copies, EncodedTable
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.em.em import EM
 from lacunet.learning.interval_recipes import recipe_of
-from lacunet.learning.plan import INFLUENCE, JACKKNIFE, RATE_MATRIX, make_plan
+from lacunet.learning.plan import INFLUENCE, JACKKNIFE, JACKKNIFE_OF_ROWS, RATE_MATRIX, make_plan
 from lacunet.learning.uncertainty.delta import AnsweredQuery
+from lacunet.missingness.graph import MissingnessGraph
 
 NETWORK = lc.Network(
     {"A": ["0", "1"], "B": ["0", "1", "2"], "C": ["0", "1"], "D": ["0", "1"]},
@@ -67,6 +68,7 @@ def _frame(table: EncodedTable) -> pd.DataFrame:
 
 
 BY_MEAN = Deletion("factored", aggregation="mean")
+BY_A = MissingnessGraph.parse("A -> R[B]; A -> R[C]", NETWORK)
 
 
 @pytest.mark.parametrize(("target", "evidence", "do"), [*QUESTIONS, *UNCERTAIN_QUESTIONS])
@@ -250,8 +252,8 @@ def test_where_distinct_rows_may_be_too_many_to_keep_groups_of_rows_are_left_out
         assert recipe_of(plan, 2**30) == recipe
 
 
-@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar"])
-def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> None:
+@pytest.mark.parametrize("method", ["direct-mar", "factored-mar", "factored-mcar", lc.MGraph(BY_A)])
+def test_no_seed_changes_the_interval_of_an_answer_without_em(method: Any) -> None:
     intervals = [
         lc.learn(NETWORK, _rows(250, 11), method, intervals=True, rng=seed)
         .query(
@@ -262,6 +264,22 @@ def test_no_seed_changes_the_interval_of_an_answer_by_deletion(method: str) -> N
         for seed in range(2)
     ]
     np.testing.assert_array_equal(intervals[0], intervals[1])
+
+
+def test_formulas_of_a_graph_have_the_variance_of_leaving_out_each_row_in_turn() -> None:
+    frame = _frame(_rows(60, 13))
+
+    def learned(rows: pd.DataFrame, *, intervals: bool = False) -> lc.Result:
+        return lc.learn(NETWORK, rows, lc.MGraph(BY_A), pseudo_counts=0, intervals=intervals)
+
+    result = learned(frame, intervals=True)
+    assert result.uncertainty is not None
+    assert result.uncertainty.recipe == JACKKNIFE_OF_ROWS
+    answers = np.array([learned(frame.drop(row)).query("B", {"D": "1"})["1"] for row in range(60)])
+    expected = 59 / 60 * np.square(answers - answers.mean()).sum()
+    replicates: Any = result.uncertainty.covariance
+    found = replicates.variance(lambda network: network.query("B", {"D": "1"}))
+    assert found[1] == pytest.approx(expected, rel=1e-9)
 
 
 @pytest.mark.parametrize("method", ["direct-mcar", "em"])

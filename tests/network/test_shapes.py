@@ -60,8 +60,14 @@ class Case:
         return tuple(WORDS[size] for size in self.sizes)
 
     @property
+    def shape(self) -> Any:
+        if self.name != "fixed":
+            return self.name
+        return lc.Fixed(RNG(11).dirichlet(np.ones(self.sizes[-1]), self.sizes[:-1]))
+
+    @property
     def shaped(self) -> Shaped:
-        return shape_named(self.name).of("Y", self.parents, self.states)
+        return shape_named(self.shape).of("Y", self.parents, self.states)
 
     def truth(self, seed: int) -> FloatArray:
         return self.shaped.table(self.draw(RNG(seed), len(self.shaped.parameter_names)))
@@ -74,7 +80,7 @@ class Case:
             dict(zip(names, self.states, strict=True)),
             {"Y": self.parents},
             tables | {"Y": self.truth(seed)},
-        ).with_shapes({"Y": self.name})
+        ).with_shapes({"Y": self.shape})
 
     def counts(self, seed: int) -> FloatArray:
         """Those of rows whose table has no shape."""
@@ -97,8 +103,10 @@ CASES = [
     Case("ordinal", (4,), thresholds_first(3), 3),
     Case("ordinal", (2, 3, 3, 2), thresholds_first(1), 6),
     Case("ordinal", (2, 3, 4), thresholds_first(3), 6),
+    Case("fixed", (2, 3, 3), normal, 0),
 ]
 every_case = pytest.mark.parametrize("case", CASES, ids=str)
+every_learned_case = pytest.mark.parametrize("case", [c for c in CASES if c.free], ids=str)
 seeds = pytest.mark.parametrize("seed", range(3))
 
 
@@ -118,7 +126,7 @@ def by_finite_differences(function: Callable[[FloatArray], Any], place: FloatArr
 def test_free_parameters_are_counted(case: Case) -> None:
     assert len(case.shaped.parameter_names) == len(set(case.shaped.parameter_names)) == case.free
     states = dict(zip([*case.parents, "Y"], case.states, strict=True))
-    network = Network(states, {"Y": case.parents}).with_shapes({"Y": case.name})
+    network = Network(states, {"Y": case.parents}).with_shapes({"Y": case.shape})
     roots = sum(size - 1 for size in case.sizes[:-1])
     assert network.free_parameters == case.free + roots
 
@@ -135,7 +143,7 @@ def test_tables_are_distributions_and_have_their_parameters(case: Case, seed: in
 @seeds
 def test_the_derivative_is_that_of_finite_differences(case: Case, seed: int) -> None:
     place = case.draw(RNG(seed), case.free)
-    expected = by_finite_differences(case.shaped.table, place)
+    expected = by_finite_differences(case.shaped.table, place).reshape(-1, *case.sizes)
     np.testing.assert_allclose(case.shaped.derivative(place), expected, atol=1e-9)
 
 
@@ -153,7 +161,7 @@ def test_the_fit_is_at_a_maximum(case: Case, seed: int) -> None:
     assert (slope[~inside] <= 0).all()  # a link that is zero and would be less
 
 
-@every_case
+@every_learned_case
 @seeds
 def test_no_optimiser_finds_a_better_table(case: Case, seed: int) -> None:
     shaped, counts = case.shaped, case.counts(seed)
@@ -207,7 +215,7 @@ def test_a_fit_of_few_rows_is_a_table(case: Case) -> None:
             assert likelihood(counts, table) > -np.inf
 
 
-@every_case
+@every_learned_case
 def test_the_prior_of_a_shape_holds_it_inside(case: Case) -> None:
     shaped = case.shaped
     table = shaped.fit(shaped.pseudo_counts)
@@ -221,6 +229,7 @@ def test_the_order_of_states_commutes_with_a_fit(sizes: tuple[int, ...], seed: i
     rng = RNG(seed)
     counts = rng.exponential(3.0, sizes) + 0.2
     for name, child in (
+        ("table", rng.permutation(sizes[-1])),
         ("logistic", rng.permutation(sizes[-1])),
         ("ordinal", slice(None, None, -1)),
     ):

@@ -23,9 +23,10 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError
 from lacunet.inference.sampling import sample_codes
 from lacunet.learning.learn import learn
-from lacunet.limits import Deadline, OutOfTimeError
+from lacunet.limits import Deadline, OutOfTimeError, timed_by
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.show.structure_text import structure_as_text
+from lacunet.structure import columns
 from lacunet.structure.gains import Gains
 from lacunet.structure.judge_by_em import Judge
 from lacunet.structure.knowledge import constraints_of
@@ -735,6 +736,27 @@ def test_the_command_writes_a_network_and_says_what_it_found(
     assert "names ['Xray']" in capsys.readouterr().err
     assert main(["structure", str(tmp_path / "rows.csv"), "--required", "a -> b"]) == 1
     assert "no variable 'a'" in capsys.readouterr().err
+
+
+def test_reading_the_columns_is_part_of_the_shell_s_time_limit(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, find = [0.0], columns.find_columns
+
+    def slowly(data: object) -> columns.Columns:
+        now[0] += 100
+        return find(data)
+
+    monkeypatch.setattr(columns, "find_columns", slowly)
+    frame(ASIA, TABLE).to_csv(tmp_path / "rows.csv", index=False)
+
+    def clock() -> float:
+        now[0] += 0.01  # a look takes time
+        return now[0]
+
+    with timed_by(clock):
+        assert main(["structure", str(tmp_path / "rows.csv"), "--time-limit", "60"]) == 0
+    assert "ended by time limit" in capsys.readouterr().err
 
 
 def test_mechanisms_that_there_is_no_time_for_are_said_not_to_be_learned(

@@ -38,9 +38,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: Sequence[str], signals: Signals) -> int:
     try:
         options = parse_command_line(words)
+        from lacunet.cli.inputs import limit_of
         from lacunet.cli.output import refuse_overwriting
         from lacunet.cli.typed_files import split_files
 
+        options.limit = limit_of(options)  # from here on: reading a network takes time too
         split_files(options)
         with _warnings_as_notes(), display(getattr(options, "progress", "none")):
             refuse_overwriting(options)

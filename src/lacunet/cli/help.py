@@ -18,7 +18,7 @@ ORDINARY: Mapping[str, str] = {
         f"{READING} --seed --report --json"
     ),
     "structure": f"--output --required --forbidden --tiers --without {READING} --seed --json",
-    "query": "--level --unsupported --memory --json",
+    "query": "--level --unsupported --unroll --memory --json",
     "effect": f"--do --reference --level --forest --missingness {READING} --json",
     "predict": "--targets --keep --output --missing --json",
     "impute": "--output --draws --most-probable --fixed-cpts --seed --missing --json",

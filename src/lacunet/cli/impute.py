@@ -47,7 +47,7 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from lacunet.ask.impute.impute import DRAW, MOST_PROBABLE
-    from lacunet.ask.impute.pieces import completed_pieces
+    from lacunet.ask.impute.pieces import completed_panel, completed_pieces
     from lacunet.data.write import check_table_name
     from lacunet.learning.result import read_learned
     from lacunet.network.edge_texts import is_edges, refuse_edges
@@ -74,7 +74,8 @@ def run(options: Namespace) -> None:
     for output in outputs:
         check_table_name(output)
     data = data_of(options)
-    pieces = completed_pieces(
+    completed = completed_panel if data.is_panel else completed_pieces
+    pieces = completed(
         read_learned(options.network),
         data,
         options.draws,

@@ -11,6 +11,7 @@ from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.typed_files import has_data
 from lacunet.cli.values import names_in
 from lacunet.errors import LacunetError
+from lacunet.limits import Deadline
 from lacunet.text import key_and_rest
 
 if TYPE_CHECKING:
@@ -22,11 +23,26 @@ if TYPE_CHECKING:
 DATA_OPTIONS = (
     "weight counts strata cluster without unknown fully_observed encoding decimal unit time"
 )
+LEAST_TIME_LIMIT = 1e-6  # seconds: a limit of none would be refused
 
 
 def options_for(options: Namespace, names: str) -> dict[str, Any]:
     """The options that a function takes by the names that they have here."""
     return {name: getattr(options, name) for name in names.split()}
+
+
+def limit_of(options: Namespace) -> Deadline:
+    """When a command is to be done, as far as its options say so."""
+    return Deadline.within(getattr(options, "time_limit", None))
+
+
+def time_limit_left(options: Namespace) -> float | None:
+    """The seconds that are left of a time limit; one that is not positive is refused later."""
+    asked: float | None = options.time_limit
+    if asked is None or asked <= 0:
+        return asked
+    left: float = options.limit.left
+    return max(left, LEAST_TIME_LIMIT)
 
 
 def method_options(options: Namespace) -> dict[str, Any]:
@@ -35,7 +51,7 @@ def method_options(options: Namespace) -> dict[str, Any]:
 
     every = dict.fromkeys(name for method in METHODS for name in options_of(method))
     given = {name: getattr(options, name) for name in every}
-    return {**given, "start": _start(given["start"])}
+    return {**given, "start": _start(given["start"]), "time_limit": time_limit_left(options)}
 
 
 def _start(text: str | None) -> str | Network | None:

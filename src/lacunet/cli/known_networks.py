@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 LEARN_FIRST = "lacunet learn NETWORK DATA -o result.json"
 
 
+def unrolled(known: Result | Network, options: Namespace) -> Result | Network:
+    """The network over more waves, where these are asked for."""
+    return known if options.unroll is None else known.unroll(options.unroll)
+
+
 def known_network(options: Namespace, texts: Sequence[str]) -> Result | Network:
     """The result or the network that answers; data in place of a query are wrong usage."""
     from lacunet.learning.result import read_learned

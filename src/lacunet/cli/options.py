@@ -69,6 +69,10 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "--intervals": ("add an interval for every probability", {"action": "store_true"}),
     "--level": ("level of intervals (default: 0.95)", {"metavar": "LEVEL", "type": level}),
+    "--unroll": (
+        "of a panel: go on to so many waves, as the last, to forecast",
+        {"metavar": "WAVES", "type": positive},
+    ),
     "--population": (
         "where the graph says that DATA are a selection (X -> R[*]): a file of rows from the whole "
         "population, with the causes of R[*] as columns",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from lacunet.cli.inputs import data_of, options_for
+from lacunet.cli.known_networks import unrolled
 from lacunet.cli.options import add, add_names, add_output, add_result_and_data, add_shared
 from lacunet.cli.terminal import note
 from lacunet.cli.values import parse_names
@@ -38,7 +39,7 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "--unsupported-share", share, action="store_true")
     add_output(command, "-o --output OUT", "the data file to write")
     add(command, "--json", "print one JSON object per row", action="store_true")
-    add_shared(command, "--memory")
+    add_shared(command, "--unroll --memory")
 
 
 def run(options: Namespace) -> None:
@@ -51,7 +52,7 @@ def run(options: Namespace) -> None:
     for output in outputs:
         check_table_name(output)
     pieces = predicted_pieces(
-        read_learned(options.network),
+        unrolled(read_learned(options.network), options),
         data_of(options),
         options.targets,
         give=[kind for kind in GIVEN if kind != "unsupported" or options.unsupported_share],

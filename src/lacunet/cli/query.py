@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
-from lacunet.cli.known_networks import known_network
+from lacunet.cli.known_networks import known_network, unrolled
 from lacunet.cli.options import RESULT_HELP, add, add_shared
 from lacunet.data.query_text import AskedQuery, as_probability, parse_query
 
@@ -37,7 +37,7 @@ def add_arguments(command: ArgumentParser) -> None:
     rests = "what to do if an answer rests on CPT rows without data: warn, refuse, bounds, ignore"
     choices = ("warn", "refuse", "bounds", "ignore")
     add(command, "--unsupported HOW", rests, choices=choices, default="warn")
-    add_shared(command, "--json --memory")
+    add_shared(command, "--unroll --json --memory")
 
 
 def run(options: Namespace) -> None:
@@ -46,7 +46,7 @@ def run(options: Namespace) -> None:
     from lacunet.inference.query import query
     from lacunet.network.formats.files import as_network
 
-    known = known_network(options, options.queries)
+    known = unrolled(known_network(options, options.queries), options)
     texts = [*map(as_probability, options.queries)]
     asked = [parse_query(text, as_network(known)) for text in texts]
     unsupported = options.unsupported

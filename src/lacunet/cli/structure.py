@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from lacunet.cli.inputs import data_of, options_for
+from lacunet.cli.inputs import data_of, options_for, time_limit_left
 from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
@@ -95,7 +95,8 @@ def run(options: Namespace) -> int:
         required="; ".join(options.required),
         forbidden="; ".join(options.forbidden),
         **options_for(options, "tiers max_parents method score strengths"),
-        **options_for(options, "pseudo_counts time_limit memory"),
+        **options_for(options, "pseudo_counts memory"),
+        time_limit=time_limit_left(options),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))

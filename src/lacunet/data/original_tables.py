@@ -77,6 +77,20 @@ def _library(frame: Any) -> str:
     return type(frame).__module__.partition(".")[0]
 
 
+def as_library_of(table: Any, frame: Any) -> Any:
+    """An Arrow table as what a frame is: of pandas, Polars, a dict of lists; else it stays."""
+    library = _library(frame)
+    if library == "dict":
+        return table.to_pydict()
+    if library == "pandas":
+        return table.to_pandas().copy()  # Arrow's own memory cannot be written to
+    if library == "polars":
+        import polars as pl
+
+        return pl.from_arrow(table)
+    return table
+
+
 def few_rows(frame: Any, most: int) -> list[dict[str, Any]] | None:
     """The rows of a frame in memory as dicts, if there are at most so many."""
     if isinstance(frame, Mapping):

@@ -161,7 +161,7 @@ class LongPanel:
         return self.rows
 
     @cached_property
-    def _row_at(self) -> NDArray[np.int64]:
+    def row_at(self) -> NDArray[np.int64]:
         """The row of each unit in each wave, -1 where it has none."""
         units, waves = self._index
         first = self.waves[0]
@@ -181,7 +181,7 @@ class LongPanel:
 
     def source(self) -> DataSource:
         """One row for each unit."""
-        units = len(self._row_at)
+        units = len(self.row_at)
         label = f"{self.rows.label}, a row for each {self.unit!r}"
         names = (self.unit, *self.varying, *_in_waves(self.varying, self.waves))
         return DataSource((Part(label, names, self._pieces, units),))
@@ -198,7 +198,7 @@ class LongPanel:
             for name, node in zip(wanted, nodes, strict=True)
             if node is None
         }
-        for start in range(0, len(self._row_at), PIECE_ROWS):
+        for start in range(0, len(self.row_at), PIECE_ROWS):
             some = slice(start, start + PIECE_ROWS)
             columns = {}
             for name, node in zip(wanted, nodes, strict=True):
@@ -206,8 +206,8 @@ class LongPanel:
                     columns[name] = _taken(held[name], shown_in[name][some])
                 else:
                     wave = (node.wave or 0) - self.waves[0]
-                    columns[name] = _taken(held[node.name], self._row_at[some, wave])
-            yield Piece(columns, len(self._row_at[some]))
+                    columns[name] = _taken(held[node.name], self.row_at[some, wave])
+            yield Piece(columns, len(self.row_at[some]))
 
     def _row_of_unit(self, name: str, column: pa.Array) -> NDArray[np.int64]:
         """A row of each unit that shows what is the same in all of them, -1 where none does.
@@ -224,7 +224,7 @@ class LongPanel:
         number_of = {text: number for number, text in enumerate(dict.fromkeys(map(str, meant)))}
         same = np.array([ABSENT if m is None else number_of[str(m)] for m in meant] + [ABSENT])
         means = same[codes]
-        row_of = np.full(len(self._row_at), ABSENT, np.int64)
+        row_of = np.full(len(self.row_at), ABSENT, np.int64)
         # The first row of each unit that tells; else one with a code that may be a state yet.
         for rows in (np.flatnonzero(codes >= 0), np.flatnonzero(means >= 0)):
             row_of[units[rows][::-1]] = rows[::-1]
@@ -334,10 +334,10 @@ class WidePanel:
 
         held = whole_columns(self.rows, list(self.rows.columns))
         rows = len(next(iter(held.values())))
-        stacked = {name: _joined([held[name]] * len(self.waves)) for name in self._constant}
+        stacked = {name: joined([held[name]] * len(self.waves)) for name in self._constant}
         for name, columns in self.columns_of.items():
             every = [pa.nulls(rows) if column is None else held[column] for column in columns]
-            stacked[name] = _joined(every)
+            stacked[name] = joined(every)
         return stacked
 
 
@@ -353,10 +353,10 @@ def whole_columns(source: DataSource, names: Sequence[str]) -> dict[str, Any]:
         for piece in part.read(list(names)):
             for name in names:
                 pieces[name].append(piece.columns[name])
-    return {name: _joined(columns) for name, columns in pieces.items()}
+    return {name: joined(columns) for name, columns in pieces.items()}
 
 
-def _joined(columns: Sequence[Any]) -> Any:
+def joined(columns: Sequence[Any]) -> Any:
     """Columns one after another; as texts where they are of several types."""
     import pyarrow as pa
 

@@ -26,6 +26,7 @@ _ARITHMETIC = re.compile(r"\)\s*[-−+*/]\s*[Pp]r?\(")
 _AND = re.compile(r"\s*(?:;|&+|\band\b)\s*")
 _DO = re.compile(r"(?:^|,)\s*do\s*\(")
 _BRACES = re.compile(r"\s*(?:\bin|~)\s*\{")
+_UNEQUAL = re.compile(r"\s*(?:!=|≠)")
 
 
 class Typed(NamedTuple):
@@ -317,6 +318,12 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
         has_state = {"=", "<", ">"} & set(part) or _BRACES.search(part)
         if part in network.states_of or not has_state:
             names.append(part)
+        elif _BRACES.search(part) or _UNEQUAL.search(part):
+            raise LacunetError(
+                f"{part!r} is asked about, but that may be one state or the whole variable.",
+                "ask for the variable, and add up its states; several of them may stand behind "
+                "the bar.",
+            )
         else:
             states |= (state_of := states_in([part], network))
             names += state_of

@@ -46,7 +46,7 @@ from lacunet.inference.errors import (
     OverBudgetError,
     QueryError,
 )
-from lacunet.limits import Memory, gibibytes, memory_budget
+from lacunet.limits import NEVER, Deadline, Memory, gibibytes, memory_budget
 from lacunet.network.checks import topological_order
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import assigned, counted, first_of
@@ -57,10 +57,12 @@ NO_EVIDENCE: Mapping[str, str] = MappingProxyType({})
 NO_TABLES: Mapping[str, FloatArray] = MappingProxyType({})
 
 
-def family_marginals(network: Network, *, memory: Memory = None) -> Mapping[str, FloatArray]:
+def family_marginals(
+    network: Network, *, memory: Memory = None, deadline: Deadline = NEVER
+) -> Mapping[str, FloatArray]:
     r"""The joint :math:`\Pr(u, x)` of every family, axes parents... then child."""
-    joints = joint_marginals(network, network.families, memory=memory)
-    return dict(zip(network.variables, joints, strict=True))
+    question = pose_question(network, network.families, memory=memory, deadline=deadline)
+    return dict(zip(network.variables, question.answers, strict=True))
 
 
 def joint_marginals(
@@ -246,10 +248,16 @@ def pose_question(
     memory: Memory = None,
     *,
     shares: bool = False,
+    deadline: Deadline = NEVER,
 ) -> JointQuestion:
     """A question that the network can be asked, planned.
 
     With ``shares``, the calibration that answers it also tells what it rests on, if memory allows.
+
+    Raises
+    ------
+    OutOfTimeError
+        The deadline passes before it is planned.
     """
     seen, likelihoods = states_and_likelihoods(network, evidence)
     uncertain = {name: evidence[name] for name in likelihoods}
@@ -264,7 +272,8 @@ def pose_question(
         if repeated := {name for name in scope if scope.count(network.known(name)) > 1}:
             raise QueryError(f"the target names a variable more than once: {sorted(repeated)}.")
     budget = memory_budget(memory)
-    plan = plan_joint(network, scopes, seen, shares=shares and network.support is not None)
+    has_shares = shares and network.support is not None
+    plan = plan_joint(network, scopes, seen, shares=has_shares, deadline=deadline)
     if plan.variant_of and plan.calibration.memory > budget:
         plan = plan_joint(network, scopes, seen)
     return JointQuestion(
@@ -393,6 +402,7 @@ def plan_joint(
     needed: Scope = (),
     *,
     shares: bool = False,
+    deadline: Deadline = NEVER,
 ) -> JointPlan:
     """The plan for some scopes, given that some variables are seen.
 
@@ -401,7 +411,7 @@ def plan_joint(
     """
     structure = _structure_of(network)
     masked = tuple(network.masked_of) if shares else None
-    return _plan(structure, structure.bits(seen), tuple(scopes), needed, masked)
+    return _plan(structure, structure.bits(seen), tuple(scopes), needed, masked, deadline)
 
 
 def relevant(network: Network, variables: Iterable[str]) -> list[str]:
@@ -457,6 +467,7 @@ def _plan(
     asked: tuple[Scope, ...],
     needed: Scope,
     masked: Scope | None,
+    deadline: Deadline,
 ) -> JointPlan:
     """The plan in the known order, or in a better one where searching for it may pay."""
     names = structure.names
@@ -467,7 +478,7 @@ def _plan(
         nodes = list(neighbours)
         graph = number_nodes(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
         known = sorted(range(len(nodes)), key=nodes.__getitem__)
-        order = [nodes[number] for number in best_order(graph, [known])]
+        order = [nodes[number] for number in best_order(graph, [known], deadline=deadline)]
         number_of = {node: number for number, node in enumerate(order)}
         wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
         near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]

@@ -25,6 +25,7 @@ from lacunet.learning.em.start import alike_states
 from lacunet.learning.method_options import ABOVE_ZERO, TIME_LIMIT_HELP, check_options, option
 from lacunet.learning.plan import Ended, Learned, Plan, Setting
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts, has_pseudo_counts
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import Network
 from lacunet.text import counted, first_of
 
@@ -41,22 +42,28 @@ SolveStage = Callable[[Statistics, Learned, Setting], Learned]
 class Auto:
     """Frequencies, factored-mar, or EM: whichever the data ask for.
 
-    ``time_limit`` is the number of seconds that learning may take.
+    ``time_limit`` is the number of seconds that learning may take, intervals included. Without it
+    the estimate has `usual_limit`, and intervals take their time.
     """
 
     name: ClassVar[str] = "auto"
     bytes_per_cell: ClassVar[int] = FACTORED_BYTES
     most_cells: ClassVar[float] = MAX_EXACT_CELLS
     most_loopy_reads: ClassVar[float] = MOST_LOOPY_READS
-    time_limit: float = option(
-        600.0, TIME_LIMIT_HELP, kind=float, metavar="SECONDS", least=ABOVE_ZERO
+    usual_limit: ClassVar[float] = 600.0  # seconds
+    time_limit: float | None = option(
+        None, TIME_LIMIT_HELP, kind=float, metavar="SECONDS", least=ABOVE_ZERO
     )
 
     def __post_init__(self) -> None:
         check_options(self)
 
     def plan(
-        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,
+        deadline: Deadline = NEVER,
     ) -> Plan:
         """Frequencies where nothing is missing, a closed form for a few rows; else EM."""
         if look.partially == ():
@@ -69,7 +76,7 @@ class Auto:
             choice = _too_few(look.rows or 0, look.total)
             plan = Deletion("factored").plan(network, look, pseudo_counts)
             return self._closed(plan, choice, choice)
-        plan = self.em.plan(network, look, pseudo_counts)
+        plan = self.em.plan(network, look, pseudo_counts, deadline)
         closed, climb = plan.stages
         climb = replace(climb, solve=partial(_em, closed.name, climb.solve))
         if look.total is None:

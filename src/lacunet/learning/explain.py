@@ -5,10 +5,10 @@ Which rows of the data enter each factor of a query's estimand is the paper's ap
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
-from math import inf
+from math import inf, prod
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -27,13 +27,15 @@ from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
 from lacunet.learning.family_reports import FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
-from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request
+from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request, limit_of
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import check_option_names
 from lacunet.learning.notes import notes_on_rows, warn_of_missing
 from lacunet.learning.plan import Method, MethodError, Plan
 from lacunet.learning.pseudo_counts import DESIGN_BASED, FROM_SHOWN, AskedPseudoCounts, PseudoCounts
+from lacunet.learning.uncertainty.shape_parameters import full_parameters
 from lacunet.limits import (
+    NEVER,
     Deadline,
     Memory,
     OutOfTimeError,
@@ -48,6 +50,7 @@ from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges, as_network
 from lacunet.network.network import Network, Scope
+from lacunet.network.waves import in_time
 from lacunet.progress import AskedProgress
 from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed
@@ -180,6 +183,7 @@ class Explanation(Displayed):
         lines += ["", *self._pass_lines()]
         if self.expectation is not None:
             lines += ["", "an exact expectation step:", self.expectation.text]
+            lines += _widest_wave(plan.network, plan.partially)
         if not self.refusal:
             lines += ["", self.intervals]
         return lines
@@ -192,6 +196,11 @@ class Explanation(Displayed):
         notes = [planned.note for planned in plans if planned is not None and planned.note]
         lines = [family.family]
         lines += [f"  {line}" for line in dict.fromkeys([*family.lines(), *notes])]
+        if name in plan.network.shaped_of:
+            number = len(plan.network.shaped_of[name].parameter_names)
+            full = full_parameters(plan.network.shaped_of[name])
+            shape = plan.network.shapes_of[name]
+            lines.append(f"  its shape: {shape}, {counted(number, 'parameter')} in place of {full}")
         group = plan.network.tied_with(name)
         if len(group) > 1:
             others = first_of(group[1:], MAX_NAMES_IN_PLAN)
@@ -323,6 +332,7 @@ def explain(
     >>> explain(chain, {"A": ["0", "1"], "B": ["1", None]}, "direct-mar").families["B"].estimand
     'P(A, B) = P(B | A, R[B]=1) P(A)'
     """
+    deadline = limit_of(method, options)
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(explain, method, given)
@@ -350,14 +360,15 @@ def explain(
         latent=latent,
         budget=budget,
     )
-    deadline = Deadline.within(getattr(asked.method, "time_limit", None))
+    if deadline == NEVER:
+        deadline = Deadline.within(getattr(asked.method, "usual_limit", None))
     most = Most(
         getattr(asked.method, "most_cells", inf), getattr(asked.method, "most_loopy_reads", inf)
     )
     if opened is None:
-        return _explained(asked.plan(Look()), None, budget, latent, deadline, most)
+        return _explained(asked.plan(Look(), deadline), None, budget, latent, deadline, most)
     with working_threads(threads), opened.rows() as rows:
-        plan = asked.plan(rows.look())
+        plan = asked.plan(rows.look(), deadline)
         return _explained(plan, rows, budget, latent, deadline, most)
 
 
@@ -508,3 +519,22 @@ def row_ranges(rows: RowNumbers) -> str:
     for run in np.split(rows, breaks):
         words += [f"{run[0]}-{run[-1]}"] if len(run) > 2 else map(str, run.tolist())
     return ", ".join(words) or "none"
+
+
+def _widest_wave(network: Network, partially: Collection[str]) -> list[str]:
+    """What the variables of one wave, which may be missing together, cost; nothing for one."""
+    in_wave: dict[int, list[str]] = {}
+    for name in partially:
+        wave = in_time(name).wave
+        if wave is not None:
+            in_wave.setdefault(wave, []).append(name)
+    if not in_wave:
+        return []
+    widest = max(in_wave.values(), key=lambda names: prod(network.shape(names)))
+    if len(widest) == 1:
+        return []
+    states = prod(network.shape(widest))
+    return [
+        f"where a wave is missing, its {states:,} states together ({first_of(widest, 5)}) meet "
+        "those of the next: time and memory may grow with their square"
+    ]

@@ -5,6 +5,7 @@
 | counts | listwise, direct-mcar; every family without missing values | nothing |
 | influence of rows | direct and factored deletion | derivatives; the distinct rows are kept |
 | rate matrix | em, auto, if EM has converged, few parameters, equal weights | a step for each |
+| delete-a-row jackknife | mgraph, where there are few distinct rows | a fit for each of these |
 | delete-a-group jackknife | every other | a fit for each of thirty folds |
 | delete-a-cluster jackknife | surveys with strata or clusters | a fit for each cluster |
 | replicate weights | surveys that come with them | a count and a fit for each replicate |
@@ -15,16 +16,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from math import sqrt
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from math import prod, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.counts.counts import quotient
+from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.errors import StatisticsError
-from lacunet.counts.folds import JACKKNIFE_GROUPS
-from lacunet.counts.gather import Statistics
-from lacunet.counts.observations import replicates
+from lacunet.counts.folds import FOLD, JACKKNIFE_GROUPS
+from lacunet.counts.gather import Gathering, Statistics, gather
+from lacunet.counts.observations import ReplicateSamples, replicates
 from lacunet.data.scratch_rows import row_bytes
 from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.inference.joint import NO_EVIDENCE
@@ -34,6 +37,7 @@ from lacunet.learning.plan import (
     COUNTS,
     INFLUENCE,
     JACKKNIFE,
+    JACKKNIFE_OF_ROWS,
     POSTERIOR,
     RATE_MATRIX,
     REPLICATE_WEIGHTS,
@@ -46,9 +50,10 @@ from lacunet.learning.plan import (
 from lacunet.learning.pseudo_counts import pseudo_tables
 from lacunet.learning.uncertainty.cpt_intervals import Spread, SpreadOverOptima
 from lacunet.learning.uncertainty.frequencies import Uncorrelated, counted_spread, rows_per_weight
-from lacunet.limits import NEVER
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Mask, Network
-from lacunet.progress import silent
+from lacunet.network.waves import copied_from
+from lacunet.progress import TimedProgress, silent
 from lacunet.text import first_of, intervals_in_words
 
 if TYPE_CHECKING:
@@ -66,6 +71,7 @@ MOST_FREE = 3_000  # parameters whose rate matrix is worth inverting
 MATRICES = 12  # of this size at once, by measurement
 KEPT_SHARE = 8  # of the memory: the distinct rows that are kept for intervals
 FEWEST_KEPT = 2**24  # bytes of them, however little memory there is
+MOST_LEFT_OUT = 300  # distinct rows that there can be, of each of which one is left out in turn
 CONVERGED = 1e-3  # a rate matrix means nothing where one more step moves a parameter by more
 
 
@@ -119,6 +125,24 @@ class Uncertainty:
         return (
             f"The rows were divided at random into {groups} groups: another seed moves the width "
             f"of intervals by some {share:.0%} either way."
+        )
+
+    def unrolled(self, waves: int) -> Uncertainty | None:
+        """The same over so many waves of a panel; None if it is not known of tied CPTs."""
+        from lacunet.learning.uncertainty.jackknife import Replicates
+        from lacunet.learning.uncertainty.rate_matrix import EmSpreads
+
+        if not isinstance(self.covariance, Replicates | EmSpreads):
+            return None
+        network = self.network.unroll(waves)  # with mechanisms as nodes, where there are any
+        like = copied_from(self.network, network)
+        copies = {new: self.spread_of[old] for new, old in like.items()}
+        return replace(
+            self,
+            network=network,
+            spread_of={**self.spread_of, **copies},
+            covariance=self.covariance.unrolled(waves),
+            others=tuple(other.unroll(waves) for other in self.others),
         )
 
     def cpt(self, variable: str) -> Spread:
@@ -202,13 +226,29 @@ def recipe_of(plan: Plan, memory: float, by_model: bool = False) -> str:
         return JACKKNIFE
     if plan.recipe == RATE_MATRIX and (plan.is_unequal or not _matrix_fits(plan, memory)):
         return JACKKNIFE
-    return plan.recipe
+    is_by_rows = plan.recipe == JACKKNIFE and _rows_are_few(plan)
+    return JACKKNIFE_OF_ROWS if is_by_rows else plan.recipe
 
 
 def _influence_fits(plan: Plan, memory: float) -> bool:
     """Whether the distinct rows, with what they move, may be kept."""
     kept = plan.most_distinct * row_bytes(plan.network.cardinality_of, extras=3)
     return kept <= max(memory / KEPT_SHARE, FEWEST_KEPT)
+
+
+def _rows_are_few(plan: Plan) -> bool:
+    """Whether one of each kind of rows may be left out in turn.
+
+    Where EM has a part in it, what one row of many moves is too little for its tolerance.
+    """
+    is_iterative = plan.needs().problems is not None
+    return _ways_to_be_a_row(plan) <= MOST_LEFT_OUT and not is_iterative
+
+
+def _ways_to_be_a_row(plan: Plan) -> float:
+    """How many distinct rows there can be, however many rows there are: parts say what all say."""
+    sizes = plan.network.cardinality_of
+    return prod(float(sizes[name] + (name in plan.partially)) for name in plan.network.variables)
 
 
 def _matrix_fits(plan: Plan, memory: float) -> bool:
@@ -309,6 +349,8 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
         cost = "nothing"
     elif recipe == INFLUENCE:
         cost = "a few fits"
+    elif recipe == JACKKNIFE_OF_ROWS:
+        cost = f"at most {min(plan.most_distinct, _ways_to_be_a_row(plan)):,.0f} fits"
     else:
         fits = 0 if folds is None else len(folds.scales)
         cost = f"{fits} fits"
@@ -318,16 +360,14 @@ def work_of(plan: Plan, memory: float, step: Forecast | None) -> str:
     return "; ".join(parts)
 
 
-def seconds_of(recipe: str, plan: Plan, learned: Learned) -> float:
-    """About how long the intervals of a fit by EM will take at most, by how long the fit took."""
+def seconds_of_part(recipe: str, learned: Learned) -> float:
+    """About how long the intervals of a fit by EM take until they first report: by that fit."""
     ended = learned.ended
     if ended is None or not ended.iterations:
         return 0.0
-    if recipe == RATE_MATRIX or (recipe == POSTERIOR and plan.recipe == RATE_MATRIX):
-        steps = ended.iterations * max(len(ended.starts), 1)
-        return 2 * _free(plan) * ended.seconds / steps
-    folds = plan.needs(recipe).folds
-    return 0.0 if folds is None else len(folds.scales) * ended.seconds
+    if recipe in (RATE_MATRIX, POSTERIOR):  # a step there, and one back
+        return 2 * ended.seconds / (ended.iterations * max(len(ended.starts), 1))
+    return 0.0 if recipe == COUNTS else ended.seconds
 
 
 def _free(plan: Plan) -> int:
@@ -348,19 +388,28 @@ class Fitted:
     # Counts what the plan needs with the weights of a replicate, by its number.
     replicate: Callable[[int], Statistics]
 
-    def uncertainty(self, recipe: str) -> Uncertainty:
-        """How sure the CPTs are, by a recipe."""
+    def uncertainty(self, recipe: str, limit: Deadline = NEVER) -> Uncertainty:
+        """How sure the CPTs are, by a recipe, within a limit that ends the reports of progress too.
+
+        Raises
+        ------
+        OutOfTimeError
+            The limit leaves too little time.
+        """
         plan = self.plan
         network = self.network
         whole = self.whole
-        ways = {
+        ways: dict[str, Callable[[], Spreads]] = {
             COUNTS: self._by_counts,
             INFLUENCE: self._by_influence,
             RATE_MATRIX: self._by_rate_matrix,
             POSTERIOR: self._by_posterior,
+            JACKKNIFE_OF_ROWS: partial(self._by_rows, limit),
         }
-        spread_of, covariance, weak = ways.get(recipe, self._by_replicates)()
-        are_counted = recipe == JACKKNIFE and not (plan.graph and plan.graph.selection)
+        by_replicates = partial(self._by_replicates, limit)
+        spread_of, covariance, weak = ways.get(recipe, by_replicates)()
+        is_jackknife = recipe in (JACKKNIFE, JACKKNIFE_OF_ROWS)
+        are_counted = is_jackknife and not (plan.graph and plan.graph.selection)
         for name in plan.network.variables if recipe != POSTERIOR else ():
             family = plan.network.family(name)
             report = self.learned.families[name]
@@ -499,18 +548,51 @@ class Fitted:
         posterior = DirichletPosterior(pseudo_of, counts_of)
         return posterior.spreads(tables), posterior, ()
 
-    def _by_replicates(self) -> Spreads:
+    def _by_replicates(self, limit: Deadline) -> Spreads:
         """By the networks learned from each sample: rows without a fold, or weighted anew."""
+        return self._by_samples(replicates(self.plan.units, self.statistics, self.replicate), limit)
+
+    def _by_rows(self, limit: Deadline) -> Spreads:
+        """By the networks learned without one of the copies of each distinct row.
+
+        Nothing is drawn at random. Copies with weights count as the units that they are worth.
+        """
         plan, setting = self.plan, self.setting
-        samples, scales, degrees = replicates(plan.units, self.statistics, self.replicate)
-        quietly = replace(setting, progress=silent, deadline=NEVER, whole=self.learned)
+        distinct = self.whole.distinct[plan.network.variables]
+        number, tally = len(distinct.weights), distinct.tally
+        numbers: Any = np.arange(number)
+        sizes = {**distinct.table.cardinality_of, FOLD: number}
+        columns = {**distinct.table.columns, FOLD: numbers}
+        numbered = Rows(distinct.table.with_columns(sizes, columns))
+        units = quotient(tally.weights**2, tally.squares)
+        total = float(units.sum())
+        gathering = Gathering(plan.needs(), plan.network, memory=setting.memory / 4)
+        weighty = np.flatnonzero(units)
+
+        def without_one(position: int) -> Statistics:
+            multiples = np.ones(number)
+            multiples[position] -= min(1 / units[position], 1.0)
+            return gather(gathering, [numbered.sampled(multiples).table])
+
+        samples = ReplicateSamples(
+            map(without_one, weighty.tolist()),
+            units[weighty] * (total - 1) / total,
+            max(total - 1, 1.0),
+        )
+        return self._by_samples(samples, limit)
+
+    def _by_samples(self, replicates: ReplicateSamples, limit: Deadline) -> Spreads:
+        plan, setting = self.plan, self.setting
+        samples, scales, degrees = replicates
+        unseen = TimedProgress(silent, limit, paced="")
+        quietly = replace(setting, progress=unseen, deadline=NEVER, whole=self.learned)
         networks = []
         for index, sample in enumerate(samples):
             setting.progress("intervals", index, len(scales), "fits")
             networks.append(replace(self, learned=run(plan, sample, quietly)).network)
         setting.progress("intervals", len(scales), len(scales), "fits")
         covariance = self._replicates(networks, scales, degrees)
-        return covariance.spreads(), covariance, ()
+        return covariance.spreads(limit), covariance, ()
 
     def _replicates(
         self, networks: Iterable[Network], scales: FloatArray, degrees: float

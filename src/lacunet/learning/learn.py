@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
+from numbers import Real
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 from warnings import catch_warnings, simplefilter
@@ -21,7 +22,7 @@ from lacunet.counts.open_rows import OpenRows, open_rows
 from lacunet.data.errors import DataWarning
 from lacunet.data.frames import is_spark
 from lacunet.data.read import ReadReport, sets_as_missing
-from lacunet.errors import LacunetError, warn
+from lacunet.errors import LacunetError
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
@@ -32,7 +33,7 @@ from lacunet.learning.interval_recipes import (
     Uncertainty,
     recipe_after,
     recipe_of,
-    seconds_of,
+    seconds_of_part,
 )
 from lacunet.learning.method_options import MethodOptions
 from lacunet.learning.methods import (
@@ -57,14 +58,14 @@ from lacunet.learning.plan import (
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts, pseudo_counts_of_experts
 from lacunet.learning.pseudo_counts import DESIGN_BASED, LEARN, AskedPseudoCounts
 from lacunet.learning.result import Interrupted, Result
-from lacunet.limits import NEVER, Deadline, Memory
+from lacunet.limits import NEVER, Deadline, Memory, OutOfTimeError
 from lacunet.missingness.graph import MissingnessGraph, network_and_graph
 from lacunet.network.arguments import clear_arguments_or
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Network, Scope
 from lacunet.network.waves import in_all_waves
-from lacunet.progress import AskedProgress
+from lacunet.progress import AskedProgress, TimedProgress
 from lacunet.randomness import generator
 from lacunet.threads import working_threads
 
@@ -84,12 +85,10 @@ NO_POSTERIOR = (
 PSEUDO_COUNTS_OF_CLASSES = 0.0  # numbers of latent states are compared by the likelihood
 BIASED = "{:.1%} of the rows' weight fell back, and intervals do not count the bias of that"
 
-BEYOND_LIMIT = (
-    "intervals will take up to about {:,.0f} s, more than the time limit leaves: it holds for the "
-    "estimate alone. Leave them out, or use a closed form: the intervals of direct-mar and "
-    "factored-mar take no more than a few fits."
+NO_TIME_FOR_INTERVALS = (
+    "the intervals were left out, because they take longer than the time limit left: time_limit= "
+    "allows more; those of direct-mar and factored-mar take no more than a few fits"
 )
-
 NO_ROOM_FOR_INTERVALS = "the intervals were left out, because they take more than there is: {}"
 
 # What is kept of a time limit for each CPT: to estimate it in closed form, which is where EM
@@ -220,6 +219,7 @@ def learn(
     if not isinstance(intervals, bool) and intervals != "model":
         message = f"intervals is {intervals!r}, but must be True, False or 'model'."
         raise MethodError(message, WAY_TO_INTERVALS)
+    limit = limit_of(method, options)  # reading takes time too
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
     check_option_names(learn, method, given)
@@ -238,8 +238,16 @@ def learn(
         threads=threads,
     )
     if opened.data.classes:
-        return _with_best_number(asked, opened)
-    return asked.learned(opened)
+        return _with_best_number(asked, opened, limit)
+    return asked.learned(opened, limit)
+
+
+def limit_of(method: str | Method, options: Mapping[str, Any]) -> Deadline:
+    """When all of it is to be done, as a method or its option says; no number is refused later."""
+    seconds: Any = options.get("time_limit")
+    if seconds is None:
+        seconds = getattr(method, "time_limit", None)
+    return Deadline.within(float(seconds) if isinstance(seconds, Real) else None)
 
 
 @dataclass(frozen=True)
@@ -256,12 +264,12 @@ class LearnArguments:
     rng: np.random.Generator | int
     threads: int | None
 
-    def learned(self, opened: OpenRows) -> Result:
-        """The result from rows."""
-        return self.fitted(opened)[0]
+    def learned(self, opened: OpenRows, limit: Deadline) -> Result:
+        """The result from rows, within a limit."""
+        return self.fitted(opened, limit)[0]
 
     def fitted(
-        self, opened: OpenRows, hidden: Sequence[str] = ()
+        self, opened: OpenRows, limit: Deadline, hidden: Sequence[str] = ()
     ) -> tuple[Result, Memberships | None]:
         """The result from rows, and what these say of the states of hidden variables, if any."""
         opened = opened.with_shapes(self.tied, self.shapes)
@@ -275,8 +283,11 @@ class LearnArguments:
             latent=opened.latent,
             budget=opened.budget,
         )
-        limit = Deadline.within(getattr(asked.method, "time_limit", None))  # reading takes time too
-        deadline = limit.earlier(SECONDS_TO_REPORT * len(opened.network.variables))
+        limit_of_estimate = limit
+        if limit == NEVER:
+            limit_of_estimate = Deadline.within(getattr(asked.method, "usual_limit", None))
+        seconds_to_report = SECONDS_TO_REPORT * len(opened.network.variables)
+        deadline = limit_of_estimate.earlier(seconds_to_report)
         chance = generator(self.rng)
         is_read_once = is_spark(opened.data.source) and not self.intervals
         is_read_again = not (is_read_once and asked.counts_families_alone)
@@ -284,7 +295,7 @@ class LearnArguments:
             working_threads(self.threads),
             opened.rows(is_read_again=is_read_again) as rows,
         ):
-            plan = asked.plan(rows.look())
+            plan = asked.plan(rows.look(), deadline)
             setting = Setting(
                 pseudo_counts=plan.pseudo_counts,
                 rng=chance,
@@ -292,14 +303,15 @@ class LearnArguments:
                 progress=opened.progress,
                 deadline=deadline,
             )
-            result = carry_out(plan, rows, setting, self.intervals, opened.latent)
+            limit = limit.earlier(seconds_to_report)
+            result = carry_out(plan, rows, setting, self.intervals, opened.latent, limit)
             memberships = None
             if hidden:
                 memberships = _memberships(result.network, rows, hidden, opened.budget)
         return replace(result, beside=opened.data.roles), memberships
 
 
-def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
+def _with_best_number(asked: LearnArguments, opened: OpenRows, limit: Deadline) -> Result:
     """The result with the number of latent states that has the lowest BIC, the others beside it.
 
     All are maximum likelihood unless pseudo-counts are asked for: with some in each cell more
@@ -308,17 +320,20 @@ def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
     numbers_of = opened.data.classes
     results: list[Result] = []
     fits: list[Alternative] = []
-    for numbers in product(*numbers_of.values()):
+    combinations = [*product(*numbers_of.values())]
+    to_fit = len(combinations) + bool(asked.intervals)
+    for fitted, numbers in enumerate(combinations):
+        share = limit.partway(1 / (to_fit - fitted))
         number_of = dict(zip(numbers_of, numbers, strict=True))
         hidden = in_all_waves(number_of, opened.network.variables)
         again = opened.with_classes(number_of)
         with catch_warnings():
             if results:  # what is wrong with the rows was said the first time
                 simplefilter("ignore", DataWarning)
-            result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+            result, memberships = replace(asked, intervals=False).fitted(again, share, hidden)
             if result.ended is None and asked.method == "auto":  # few rows: it learns without EM
                 asked = replace(asked, method="em")
-                result, memberships = replace(asked, intervals=False).fitted(again, hidden)
+                result, memberships = replace(asked, intervals=False).fitted(again, share, hidden)
         assert memberships is not None
         results.append(result)
         fits.append(_alternative(result, number_of, memberships))
@@ -326,7 +341,7 @@ def _with_best_number(asked: LearnArguments, opened: OpenRows) -> Result:
     if asked.intervals:
         with catch_warnings():
             simplefilter("ignore", DataWarning)
-            results[best] = asked.learned(opened.with_classes(fits[best].numbers))
+            results[best] = asked.learned(opened.with_classes(fits[best].numbers), limit)
     result = results[best]
     alternatives = Alternatives(tuple(fits), best, tuple(results))
     why = f"{result.why} {alternatives.sentence}".strip()
@@ -386,19 +401,19 @@ class AskedMethod:
     def counts_families_alone(self) -> bool:
         """Whether the method asks for the counts of families alone, whatever rows miss."""
         try:
-            needs = self.plan(Look()).needs()
+            needs = self.plan(Look(), NEVER).needs()
         except LacunetError:  # it has to look at rows first
             return False
         return needs == Needs(needs.families)
 
-    def plan(self, look: Look) -> Plan:
-        """What the method will do."""
+    def plan(self, look: Look, deadline: Deadline) -> Plan:
+        """What the method will do, as far as there is time to plan it."""
         pseudo_counts = (
             default_pseudo_counts(self.method, look)
             if self.pseudo_counts is None
             else self.pseudo_counts
         )
-        plan = make_plan(self.method, self.network, look, pseudo_counts)
+        plan = make_plan(self.method, self.network, look, pseudo_counts, deadline)
         return replace(plan, notes=(*plan.notes, *self.notes))
 
 
@@ -442,10 +457,12 @@ def carry_out(
     setting: Setting,
     intervals: bool | Literal["model"] = False,
     latent: Sequence[str] | None = None,
+    limit: Deadline = NEVER,
 ) -> Result:
     """Count what a plan needs, run it, and find out how sure the CPTs are if that is asked.
 
-    With notes on what the rows miss where it is said which variables are ``latent``.
+    With notes on what the rows miss where it is said which variables are ``latent``. Intervals that
+    are not there by the ``limit`` are left out.
     """
     recipe = None
     if intervals:
@@ -465,11 +482,14 @@ def carry_out(
         return result
     if plan.has_experts and plan.recipe == RATE_MATRIX and learned.engine is None:
         return replace(result, notes=(*result.notes, NO_POSTERIOR))
+    timed = TimedProgress(setting.progress, limit, paced="intervals")
+    setting = replace(setting, progress=timed, deadline=NEVER)
     try:
         return _how_sure(
             plan=plan,
             rows=rows,
             setting=setting,
+            limit=limit,
             result=result,
             learned=learned,
             statistics=statistics,
@@ -478,6 +498,8 @@ def carry_out(
         )
     except KeyboardInterrupt:  # what was learned is not lost
         raise Interrupted(result) from None
+    except OutOfTimeError:
+        return replace(result, notes=(*result.notes, NO_TIME_FOR_INTERVALS))
     except OverBudgetError as refusal:  # nor where the intervals alone are too much
         return replace(result, notes=(*result.notes, NO_ROOM_FOR_INTERVALS.format(refusal.message)))
 
@@ -486,18 +508,26 @@ def _how_sure(
     plan: Plan,
     rows: Observations,
     setting: Setting,
+    limit: Deadline,
     result: Result,
     learned: Learned,
     statistics: Statistics,
     recipe: str,
     seed: int,
 ) -> Result:
-    """The result with its intervals, from what was counted or, where a recipe asks it, more."""
-    left = max(setting.deadline.left, 0.0)
-    setting = replace(setting, deadline=NEVER)  # intervals take their time
+    """The result with its intervals, from what was counted or, where a recipe asks it, more.
+
+    Raises
+    ------
+    OutOfTimeError
+        The limit leaves too little time for them.
+    """
+    is_out_of_time = learned.ended is not None and learned.ended.reason == "time limit"
+    if limit != NEVER and (is_out_of_time or seconds_of_part(recipe, learned) > limit.left):
+        raise OutOfTimeError
     chosen = recipe_after(recipe, learned, setting)
-    if (seconds := seconds_of(chosen, plan, learned)) > left + 1:
-        warn(BEYOND_LIMIT.format(seconds))
+    if seconds_of_part(chosen, learned) > limit.left:
+        raise OutOfTimeError
     is_fitted_again = chosen not in (RATE_MATRIX, POSTERIOR)
     is_cut_short = is_fitted_again and learned.ended is not None and learned.ended.is_cut_short
     if is_cut_short:
@@ -514,7 +544,7 @@ def _how_sure(
         setting=setting,
         replicate=lambda k: rows.gather(replace(again, replicate=k)),
     )
-    uncertainty = fitted.uncertainty(chosen)
+    uncertainty = fitted.uncertainty(chosen, limit)
     doubts = uncertainty.doubts
     if plan.units is not None:
         doubts += plan.units.doubts

@@ -19,6 +19,7 @@ from lacunet.learning.em.em import ALL_LOOPY, EM
 from lacunet.learning.method_options import graph_option, option
 from lacunet.learning.plan import Learned, Method, MethodError, Plan, Setting, Stage, run
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
+from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network
@@ -74,7 +75,11 @@ class MGraph:
             )
 
     def plan(
-        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,
+        deadline: Deadline = NEVER,  # noqa: ARG002
     ) -> Plan:
         """What the graph says of every family, and what stands in for the others."""
         from lacunet.learning.ignorable_mechanisms import mechanism_stages_alone

@@ -51,6 +51,7 @@ COUNTS = "counts"
 INFLUENCE = "influence of rows"
 RATE_MATRIX = "rate matrix of EM"
 JACKKNIFE = "delete-a-group jackknife"
+JACKKNIFE_OF_ROWS = "delete-a-row jackknife"
 CLUSTERS = "delete-a-cluster jackknife"
 REPLICATE_WEIGHTS = "replicate weights"
 POSTERIOR = "posterior"
@@ -139,7 +140,7 @@ class Plan:
             for grouping in stage.needs.groupings
         ]
         rows = [columns for needs in asked for columns in needs.rows]
-        if recipe == INFLUENCE:
+        if recipe in (INFLUENCE, JACKKNIFE_OF_ROWS):
             rows.append(self.network.variables)
         return Needs(
             families=tuple(dict.fromkeys(family for needs in asked for family in needs.families)),
@@ -283,20 +284,31 @@ class Method(Protocol):
         ...
 
     def plan(
-        self, network: Network, look: Look, pseudo_counts: AskedPseudoCounts = ONE_PER_CELL
+        self,
+        network: Network,
+        look: Look,
+        pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,
+        deadline: Deadline = NEVER,
     ) -> Plan:
-        """All that will be done with data that look so, with pseudo-counts."""
+        """All that will be done with data that look so, with pseudo-counts.
+
+        What takes long to plan takes no more than a part of the time until the deadline.
+        """
         ...
 
 
 def make_plan(
-    method: Method, network: Network, look: Look, pseudo_counts: AskedPseudoCounts
+    method: Method,
+    network: Network,
+    look: Look,
+    pseudo_counts: AskedPseudoCounts,
+    deadline: Deadline = NEVER,
 ) -> Plan:
     """All that a method will do with data that look so, with pseudo-counts.
 
     First of all, rows that contradict the missingness graph are refused, if there is one.
     """
-    plan = method.plan(network, look, pseudo_counts)
+    plan = method.plan(network, look, pseudo_counts, deadline)
     notes = plan.notes
     if plan.graph is not None and plan.graph.doubt:
         notes = (*notes, plan.graph.doubt)

@@ -29,6 +29,7 @@ from lacunet.network.formats.files import (
     write_with_learned,
 )
 from lacunet.network.network import FloatArray, Network
+from lacunet.network.waves import copied_from
 from lacunet.text import counted
 
 if TYPE_CHECKING:
@@ -196,8 +197,10 @@ class Result(Askable):
         gain = self.uncertainty.bic_gains.get(variable)
         return shape_parameters(self.network, variable, self.uncertainty.covariance, level, gain)
 
-    def unroll(self, waves: int) -> Network:
-        """The network of a panel over so many waves, to forecast: `Network.unroll`.
+    def unroll(self, waves: int) -> Result:
+        """The result over so many waves of a panel, to forecast: later ones are as the last.
+
+        Answers have intervals where the result has any.
 
         Examples
         --------
@@ -209,7 +212,19 @@ class Result(Askable):
              a       b
         0.5000  0.5000
         """
-        return self.network.unroll(waves)
+        network = self.network.unroll(waves)
+        like = copied_from(self.network, network)
+        families = dict(self.families)
+        for new, old in like.items():
+            families[new] = replace(families[old], variable=new, parents=network.parents(new))
+        uncertainty = self.uncertainty and self.uncertainty.unrolled(waves)
+        return replace(
+            self,
+            network=network,
+            families=families,
+            missing={**self.missing, **dict.fromkeys(like, self.rows)},
+            uncertainty=uncertainty,
+        )
 
     def cpt(self, variable: str) -> Cpt:
         """The learned CPT of a variable; printed, it has intervals where the result has any."""

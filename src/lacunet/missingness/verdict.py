@@ -152,6 +152,7 @@ class Verdict(_WithEstimand):
     is_computable: bool = True
     find_terms: Callable[[], tuple[Term, ...]] | None = None
     population: tuple[Scope, ...] = ()
+    is_cut_short: bool = False  # whether a time limit ended the search
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -221,9 +222,12 @@ class Verdict(_WithEstimand):
         "Not recoverable" means that no formula gives the query in every model of the graph: for
         some numbers of states, two models give the same data and differ in the query. This is
         about the numbers of states at hand: for almost all models with these, no other model close
-        by gives the same data. None where that is too large to decide. Where it is true, EM on the
-        graph estimates it: ``learn(network, data, method="em", missingness=graph)``.
+        by gives the same data. None where that is too large to decide, or a time limit left no time
+        for it. Where it is true, EM on the graph estimates it: ``learn(network, data, method="em",
+        missingness=graph)``.
         """
+        if self.term is None and self.is_cut_short:
+            return None
         return self.term is not None or is_generic(self.graph, self.asked, self.population)
 
     @property

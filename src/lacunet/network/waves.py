@@ -294,6 +294,14 @@ def unroll(network: Network, waves: int) -> Network:
     return network.with_copies(parents, like)
 
 
+def copied_from(network: Network, longer: Network) -> dict[str, str]:
+    """For each variable of further waves the one in the last wave that it is a copy of."""
+    waves = waves_of(network)
+    new = [name for name in longer.variables if name not in network.states_of]
+    bases = {name: in_time(name).name for name in new}
+    return {name: wave_name(base, waves[base][-1]) for name, base in bases.items()}
+
+
 def _moved(name: str, waves: int, *, is_fixed: bool) -> str:
     """A parent of a variable that is moved to a later wave: it moves along, or stays."""
     node = in_time(name)

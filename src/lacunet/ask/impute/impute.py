@@ -23,6 +23,7 @@ from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_or_edges import network_beside
@@ -39,7 +40,7 @@ from lacunet.learning.result import Result
 from lacunet.limits import Memory
 from lacunet.missingness.graph import graph_of_network
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.formats.files import AnyNetwork, as_learned
+from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.network.network import Network
 from lacunet.randomness import generator
 from lacunet.text import listed
@@ -89,7 +90,8 @@ def impute(
     data
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``. For a path
         you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
-        ``pd.read_csv(path)``.
+        ``pd.read_csv(path)``. Of a panel (``unit`` and ``time``) you get a row for each unit in
+        each wave, also in those that it had no row for.
     draws
         How many completed frames to draw, for multiple imputation: analyse each of them, and
         combine what you get with `lacunet.pool`. None for one, which then comes by itself.
@@ -162,6 +164,13 @@ def impute(
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
     weighed = as_data(data)
+    if weighed.is_panel:
+        units = UnitRows.of(weighed, as_network(learned).variables)
+        options: Any = {"how": how, "proper": proper, "unsupported": unsupported, "memory": memory}
+        completed = impute(learned, units.data, draws, rng=rng, **options)
+        is_one = draws is None
+        tables = [units.given_back(table) for table in ([completed] if is_one else completed)]
+        return tables[0] if is_one else tables
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = hold_data_in_memory(given, network.states_of)

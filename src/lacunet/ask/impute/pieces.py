@@ -36,6 +36,7 @@ from lacunet.ask.predict.posteriors import completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
+from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
 from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
 from lacunet.data.original_tables import repeat_rows, replace_columns
@@ -110,6 +111,20 @@ def completed_pieces(
         for draw, completed in enumerate(tables):
             yield draw, seen_columns.completed(network, frame, shown, completed)
     shares.object("completions", "warn")
+
+
+def completed_panel(
+    learned: AnyNetwork, data: Data, draws: int | None = None, **options: Any
+) -> Iterator[tuple[int, Any]]:
+    """The completed tables of a panel, each as a whole, with its draw (from 0)."""
+    import pyarrow as pa
+
+    units = UnitRows.of(data, as_network(learned).variables)
+    pieces_of: dict[int, list[Any]] = {}
+    for draw, table in completed_pieces(learned, units.data, draws, **options):
+        pieces_of.setdefault(draw, []).append(table)
+    for draw, pieces in pieces_of.items():
+        yield draw, units.given_back(pa.concat_tables(pieces))
 
 
 def _pieces(

@@ -43,6 +43,7 @@ from lacunet.learning.pseudo_counts import (
     AskedPseudoCounts,
     pseudo_counts_from,
 )
+from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.formulas.deletion import (
     Estimand,
     direct_mar_estimand,
@@ -272,6 +273,7 @@ class Deletion:
         network: Network,
         look: Look,
         pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
+        deadline: Deadline = NEVER,  # noqa: ARG002
     ) -> Plan:
         """One stage; intervals by the counts, or by how rows move the estimates.
 

@@ -15,6 +15,7 @@ from lacunet.learning.em.start import starting_form
 from lacunet.learning.method_options import TIME_LIMIT_HELP, check_options, graph_option, option
 from lacunet.learning.plan import RATE_MATRIX, MethodError, Plan, Stage
 from lacunet.learning.pseudo_counts import ONE_PER_CELL, AskedPseudoCounts
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.network import Network
 
@@ -52,7 +53,7 @@ class EM:
         is cheap, one where it is not.
     time_limit
         Seconds after which the best parameters so far are returned, reading the rows included.
-        Intervals, if they are asked for, take their time after that.
+        Intervals that it leaves too little time for are left out, with a note.
     inference
         "exact" leaves only components beyond the memory budget to loopy belief propagation,
         "bp" all of them.
@@ -119,12 +120,13 @@ class EM:
         network: Network,
         look: Look,
         pseudo_counts: AskedPseudoCounts = ONE_PER_CELL,  # noqa: ARG002
+        deadline: Deadline = NEVER,
     ) -> Plan:
         """The closed form that EM starts from, if it does, then the climb; on the graph if any."""
         if self.missingness is not None:
             from lacunet.learning.em.on_missingness_graph import graph_plan
 
-            return graph_plan(self, self.missingness, network, look)
+            return graph_plan(self, self.missingness, network, look, deadline)
         closed = start_stage(starting_form(self.start).stage(network, look))
         partially = look.hidden(network)
         climb = climb_stage(self, network, partially, closed)

@@ -26,6 +26,10 @@ is :math:`d = (I - \partial M)^{-1} f`, and in standard errors its square is :ma
 give an estimate of it, as a multiple of :math:`f' W f`. It is too small where directions of many
 speeds are left, so the largest multiple in the later half of the climb is taken, and a margin. EM
 has converged where this is below a tenth of a standard error, and the last step is short.
+
+A cell that hardly a row is expected in weighs nothing in all this: a jump may have taken it to
+where it grows too slowly to be seen. So before EM ends, such cells that grow are lifted, once, and
+it goes on from there if the log-posterior is higher.
 """
 
 from __future__ import annotations
@@ -64,6 +68,8 @@ NEAR_CELL = 1e-4  # by how much a cell may still move
 SAFETY = 100.0  # the last steps see up to so small a part of the square of the way that is left
 MIN_STEPS_TO_TELL = 3  # how many times the last step the way is
 TIMES_UNKNOWN = 1e4  # what it is taken to be while that is not known
+LEAST_ROWS = 0.1  # expected in a cell, below which it may grow unseen
+GROWTH_UNSEEN = 1e-3  # in a step, relative to the cell
 LEAST_DIVISOR = float(np.finfo(np.float64).tiny)  # nothing is divided by less
 
 
@@ -167,6 +173,7 @@ class Climbing:
         times_so_far: list[float] = []  # how many times the last step the way was
         longest = LONGEST_AT_FIRST
         done = 0
+        is_lifted = False
         here = self._look(Climb.at_start(start), start, done)
         yield here
         while not here.reason:
@@ -186,6 +193,13 @@ class Climbing:
                 times = max(times_so_far[len(times_so_far) // 2 :])
             change = float(np.abs(plain - here.cells).max())
             if self._has_arrived(change, times, aim.step):
+                lifted = None if is_lifted else self._lifted(here, plain)
+                is_lifted = True
+                if lifted is not None:
+                    done += 1
+                    past, times_so_far, here = [], [], lifted
+                    yield here
+                    continue
                 here = self._look(here, plain, done, has_arrived=True)
                 yield here
                 return
@@ -209,6 +223,20 @@ class Climbing:
                 past = past[-1:]
             here = self._look(here, plain, done)
             yield here
+
+    def _lifted(self, here: Climb, plain: FloatArray) -> Climb | None:
+        """The climb with more in cells that are too small to be seen growing, if that is higher."""
+        weights = here.expected + self.pseudo_counts
+        is_small = (weights > 0) & (weights < LEAST_ROWS)
+        is_growing = is_small & (plain > (1 + GROWTH_UNSEEN) * here.cells)
+        if not is_growing.any() or self.engine.loopy.graphs or self.rows.shaped:
+            return None
+        times = np.where(is_growing, LEAST_ROWS / np.maximum(weights, LEAST_DIVISOR), 1.0)
+        cells = self.rows.normalised(here.cells * times)
+        lifted = self._look_if_possible(here, cells, here.iterations + 1)
+        if lifted is None or lifted.log_posterior <= here.log_posterior:
+            return None
+        return lifted
 
     def _rises_too_little(self, here: Climb) -> bool:
         least = self.limits.least_rise

@@ -33,6 +33,7 @@ from lacunet.learning.em.start import starting_form
 from lacunet.learning.ignorable_mechanisms import mechanism_stages
 from lacunet.learning.plan import JACKKNIFE, RATE_MATRIX, Learned, Plan, Setting, Stage
 from lacunet.learning.recovery import Recovery
+from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.augmented_network import Augmented, augment, mechanism_start
 from lacunet.missingness.errors import NotRecoverableError
 from lacunet.missingness.graph import MissingnessGraph
@@ -83,10 +84,13 @@ class Doubt:
         return f"{put} anywhere {between} {interval}"
 
 
-def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) -> Plan:
+def graph_plan(
+    em: EM, graph: MissingnessGraph, network: Network, look: Look, deadline: Deadline = NEVER
+) -> Plan:
     """What the graph recovers, a closed form for the rest, then EM with the mechanisms as nodes.
 
-    Those that EM leaves out are counted.
+    Those that EM leaves out are counted. At most half of the time until the deadline goes into what
+    the graph recovers.
 
     Raises
     ------
@@ -101,9 +105,10 @@ def graph_plan(em: EM, graph: MissingnessGraph, network: Network, look: Look) ->
         partially = look.partially
         notes = graph.check_partially(partially, network.variables)
     augmentation = augment(graph, partially)
-    verdicts = recover_families(graph)
-    doubts = _doubts(graph, augmentation, verdicts)
-    by_formula = _lost_in_stand_in(graph, augmentation, verdicts)
+    half = deadline.partway(0.5)
+    verdicts = recover_families(graph, deadline=half)
+    doubts = _doubts(graph, augmentation, verdicts, half)
+    by_formula = _lost_in_stand_in(graph, augmentation, verdicts, half)
     form = starting_form(em.start)
     closed = form.stage(network, replace(look, partially=partially))
     recovery = Recovery(network, verdicts, stand_ins=closed.families).stage()
@@ -196,12 +201,15 @@ def _solved(
 
 
 def _lost_in_stand_in(
-    graph: MissingnessGraph, augmentation: Augmented, verdicts: Mapping[str, Verdict]
+    graph: MissingnessGraph,
+    augmentation: Augmented,
+    verdicts: Mapping[str, Verdict],
+    deadline: Deadline,
 ) -> dict[str, Verdict]:
     """What the graph recovers, and the graph without hidden causes that EM runs on does not."""
     if not graph.hidden:
         return {}
-    stand_in = recover_families(augmentation.graph)
+    stand_in = recover_families(augmentation.graph, deadline=deadline)
     return {
         name: verdict
         for name, verdict in verdicts.items()
@@ -274,28 +282,35 @@ def _likelihood(augmentation: Augmented) -> str:
 
 
 def _doubts(
-    graph: MissingnessGraph, augmentation: Augmented, verdicts: Mapping[str, Verdict]
+    graph: MissingnessGraph,
+    augmentation: Augmented,
+    verdicts: Mapping[str, Verdict],
+    deadline: Deadline,
 ) -> dict[str, Doubt]:
     """The CPTs that are not known to be recoverable; under MAR all of them are."""
     if graph.category() != "MNAR" and graph.selection is None:
         return {}
     doubt_of = {
-        name: _doubt(verdict) for name, verdict in verdicts.items() if verdict.status != RECOVERABLE
+        name: _doubt(verdict, deadline)
+        for name, verdict in verdicts.items()
+        if verdict.status != RECOVERABLE
     }
     if graph.hidden:  # what the directed edges may have lost
         lost = "undecided: the hidden cause was taken in by edges that identify less"
-        for name, verdict in recover_families(augmentation.graph).items():
+        for name, verdict in recover_families(augmentation.graph, deadline=deadline).items():
             if name not in doubt_of and not verdict.is_recoverable and not verdict.generic:
                 doubt_of[name] = Doubt(lost, verdict)
     return doubt_of
 
 
-def _doubt(verdict: Verdict) -> Doubt:
+def _doubt(verdict: Verdict, deadline: Deadline) -> Doubt:
     """Why one CPT is not known to be recoverable."""
     words = f"{verdict.standing}: {verdict.why}; this CPT is the likeliest that EM found"
     if verdict.generic:
         return Doubt(words, verdict)
     unfollowed = Doubt(f"{words}, and others may fit as well", verdict)
+    if deadline.left <= 0:
+        return unfollowed
     try:
         model = lifted_near(verdict.graph, verdict.asked)
     except NotRecoverableError:  # too large to follow, or of a latent variable

@@ -28,7 +28,9 @@ from lacunet.learning.uncertainty.delta import (
     pseudo_variances,
     without_prior,
 )
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.network import FloatArray, Network, Tables
+from lacunet.network.waves import copied_from
 
 PRIOR_ROUNDING = 1e-9  # what is left of a rate of 0 or 1 when the prior is taken off again
 
@@ -38,9 +40,12 @@ def replicate_variance(
 ) -> FloatArray:
     """The variance that replicates of a value give, by their distances from its centre.
 
-    The centre is their mean; for the replicates of a survey, the value by all rows.
+    The centre is their mean, in which each counts by its scale; for the replicates of a survey, the
+    value by all rows.
     """
-    apart = values - (values.mean(axis=0) if centre is None else centre)
+    if centre is None:
+        centre = np.average(values, axis=0, weights=scales)
+    apart = values - centre
     return np.asarray(np.tensordot(scales, np.square(apart), axes=1))
 
 
@@ -64,6 +69,27 @@ class Replicates:
     # Of CPT rows that pseudo-counts were added to, where these are not what is expected of all
     # rows.
     row_weights: Tables = field(default_factory=dict)
+
+    # The network over the waves of the rows, where `network` goes on beyond them.
+    of_rows: Network | None = None
+
+    def unrolled(self, waves: int) -> Replicates:
+        """The same over so many waves of a panel."""
+        network = self.network.unroll(waves)
+        like = copied_from(self.network, network)
+
+        def copied(tables: Tables) -> Tables:
+            return {**tables, **{new: tables[old] for new, old in like.items() if old in tables}}
+
+        return replace(
+            self,
+            network=network,
+            networks=tuple(replicate.unroll(waves) for replicate in self.networks),
+            pseudo_of=copied(self.pseudo_of),
+            worth_of=copied(self.worth_of),
+            row_weights=copied(self.row_weights),
+            of_rows=self.of_rows or self.network,
+        )
 
     def variance(self, of: Callable[[Network], FloatArray]) -> FloatArray:
         """The variance of anything that is computed from a network."""
@@ -97,20 +123,22 @@ class Replicates:
         sizes = whole.sizes if self.by_design else np.minimum(whole.sizes, most)
         return Spread(table, rates, sizes, self.degrees)
 
-    def spreads(self) -> dict[str, Spread]:
-        """The spread of every CPT."""
-        return {
-            name: self.spread(name, expected) for name, expected in self._expected_rows().items()
-        }
+    def spreads(self, limit: Deadline = NEVER) -> dict[str, Spread]:
+        """The spread of every CPT; planning the inference that it takes ends with the limit."""
+        expected_rows = self._expected_rows(limit)
+        return {name: self.spread(name, expected) for name, expected in expected_rows.items()}
 
-    def _expected_rows(self) -> dict[str, FloatArray]:
+    def _expected_rows(self, limit: Deadline = NEVER) -> dict[str, FloatArray]:
         """The weight expected in each CPT row; CPTs that are tied are one, and have that of all."""
         expected = {
             name: self.total * joint.sum(axis=-1, keepdims=True)
-            for name, joint in family_marginals(self.network).items()
+            for name, joint in family_marginals(
+                self.of_rows or self.network, deadline=limit
+            ).items()
         }
         for group in self.network.tied:
-            expected |= dict.fromkeys(group, sum(expected[name] for name in group))
+            of_waves = [expected[name] for name in group if name in expected]
+            expected |= dict.fromkeys(group, sum(of_waves))
         return expected
 
     def variances(self, asked: AnsweredQuery, spread_of: Mapping[str, Spread]) -> FloatArray:

@@ -23,7 +23,7 @@ does not tell that: at the mode it is of the order of the prior's in either case
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import ClassVar
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from lacunet.counts.counts import quotient
 from lacunet.counts.distinct import begins_of
-from lacunet.counts.em_problems.cell_layout import Layout
+from lacunet.counts.em_problems.cell_layout import Layout, layout_of
 from lacunet.counts.em_problems.compile import Problems
 from lacunet.learning.uncertainty.cpt_intervals import Spread
 from lacunet.learning.uncertainty.delta import (
@@ -44,6 +44,7 @@ from lacunet.learning.uncertainty.delta import (
     without_prior,
 )
 from lacunet.network.network import FloatArray
+from lacunet.network.waves import copied_from
 from lacunet.progress import Progress
 
 RANK = 1e-4  # rows that say less than this share of what complete rows would say nothing
@@ -320,6 +321,14 @@ class EmSpreads:
     is_at_maximum: bool  # unless the curvature contradicts it
     doubts: tuple[str, ...] = ()  # what to know where it did
     degrees: ClassVar[float] = np.inf
+
+    def unrolled(self, waves: int) -> EmSpreads:
+        """The same over so many waves of a panel: tied CPTs have the same cells."""
+        network = self.layout.network.unroll(waves)
+        like = copied_from(self.layout.network, network)
+        copies = {new: self.spread_of[old] for new, old in like.items()}
+        layout = layout_of(network.with_tables(None))
+        return replace(self, spread_of={**self.spread_of, **copies}, layout=layout)
 
     def variances(self, asked: AnsweredQuery, _: Mapping[str, Spread]) -> FloatArray:
         """The variance of each cell of an answer; infinite if a lost direction moves it.

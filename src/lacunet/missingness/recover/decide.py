@@ -9,13 +9,14 @@ differ in the query. A search that fails leaves the query undecided.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from itertools import chain
 from math import inf
 from typing import NamedTuple
 
 from lacunet.data.query_text import is_query, names_and_states, split_query
+from lacunet.limits import NEVER, Deadline, OutOfTimeError
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.missingness.formulas.pattern_odds import NoSelfCensoring
 from lacunet.missingness.formulas.pattern_shares import PatternShare
@@ -74,6 +75,7 @@ class SearchStage(NamedTuple):
 # turn: a little of each first, then the rest.
 FIRST_SHARE = SearchStage(searching=0.05, refuting=0.15)
 REST = SearchStage(searching=1.0, refuting=0.85)
+OUT_OF_TIME = "the time limit ended the search for a formula"
 
 
 def recover(
@@ -124,30 +126,37 @@ def _verdict(graph: Drawing, asked: Asked, known: KnownLaws, effort: float) -> V
     )
 
 
-def recover_families(graph: Drawing, effort: float = 1.0) -> Verdicts:
+def recover_families(graph: Drawing, effort: float = 1.0, deadline: Deadline = NEVER) -> Verdicts:
     """The verdict on the CPT of every variable, P(X | parents), with ``effort`` for each.
 
-    The search for two models that look the same is shorter than for a single query.
+    The search for two models that look the same is shorter than for a single query. What the
+    deadline leaves no time for is undecided.
     """
-    verdicts = _families(graph, _checked_effort(effort))
+    verdicts = _families(graph, _checked_effort(effort), deadline)
     return Verdicts({verdict.target[0]: verdict for verdict in verdicts})
 
 
 @lru_cache(maxsize=64)
-def _families(graph: Drawing, effort: float) -> tuple[Verdict, ...]:
+def _families(graph: Drawing, effort: float, deadline: Deadline) -> tuple[Verdict, ...]:
     network = graph.network
-    mixed = graph.mixed.metered(Meter())  # one for all: what one CPT takes helps the next
+    meter = Meter(deadline=deadline)
+    mixed = graph.mixed.metered(meter)  # one for all: what one CPT takes helps the next
     incomplete = sum(bool(mixed.mechanisms_of(network.family(name))) for name in network.variables)
     # About one and a half times the effort for a single query, shared by the CPTs.
     refuting = effort * min(0.4, 1.5 / max(incomplete, 1))
     verdicts = []
     for name in network.variables:
         asked = Asked((name,), network.parents(name))
-        verdicts.append(
-            _decide(
+        try:
+            deadline.check()
+            verdict = _decide(
                 graph=graph, mixed=mixed, asked=asked, known=(), effort=effort, refuting=refuting
             )
-        )
+            if deadline != NEVER and verdict.term is None:
+                verdict.generic  # noqa: B018  found, and remembered, while there is time
+        except OutOfTimeError:
+            verdict = Verdict(graph, asked, UNDECIDED, OUT_OF_TIME, is_cut_short=True)
+        verdicts.append(verdict)
     return tuple(verdicts)
 
 
@@ -179,19 +188,17 @@ def _decide(
                 term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + monotone_in_words(mixed, term)
-            more = None
-            if not mixed.monotone:
-                more = partial(_terms, graph, term, known, effort)
             return Verdict(
                 graph=graph,
                 asked=asked,
                 status=RECOVERABLE,
                 why=why,
                 term=term,
-                find_terms=more,
+                find_terms=_finding_terms(graph, mixed, term, known, effort),
                 population=laws,
             )
-        witness = first_witness(submodels, asked, refuting * stage.refuting)
+        effort_left = refuting * stage.refuting
+        witness = first_witness(submodels, asked, effort_left, mixed.meter.deadline)
         if witness is not None:
             why = _two_models(graph.mixed, witness)
             return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
@@ -230,10 +237,28 @@ def _by_mechanisms(search: TermSearch, query: Query, asked: Asked) -> Term | Non
     return term
 
 
+def _finding_terms(
+    graph: Drawing, mixed: MixedGraph, term: Term, known: KnownLaws, effort: float
+) -> Callable[[], tuple[Term, ...]] | None:
+    """What finds the estimand and others of the same query, if it is asked; None if that is all."""
+    if mixed.monotone:
+        return None
+    deadline = mixed.meter.deadline
+    if deadline == NEVER:
+        return partial(_terms, graph, term, known, effort)
+    try:
+        found = _terms(graph, term, known, effort, deadline)  # now, while there is time
+    except OutOfTimeError:
+        found = (term,)
+    return partial(tuple, found)
+
+
 @lru_cache(maxsize=512)
-def _terms(graph: Drawing, term: Term, known: KnownLaws, effort: float) -> tuple[Term, ...]:
+def _terms(
+    graph: Drawing, term: Term, known: KnownLaws, effort: float, deadline: Deadline = NEVER
+) -> tuple[Term, ...]:
     """The estimand and others of the same query, with the samples that serve as well."""
-    mixed = graph.mixed.metered(Meter())
+    mixed = graph.mixed.metered(Meter(deadline=deadline))
     mixed.meter.allow(MAX_CHOICE_STEPS * effort)
     return with_choices(mixed, term), *other_terms(mixed, term, known)
 

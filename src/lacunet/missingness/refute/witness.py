@@ -15,6 +15,7 @@ from itertools import combinations
 
 import numpy as np
 
+from lacunet.limits import NEVER, Deadline
 from lacunet.missingness.limits import MAX_REFUTING_WORK, MIN_SUBMODEL_WORK
 from lacunet.missingness.refute.models import Models, models_of, random_weights
 from lacunet.missingness.refute.ordered_query import Asked
@@ -58,13 +59,16 @@ class Witness:
         return tuple(n for n, table in self.one.items() if not np.array_equal(table, self.two[n]))
 
 
-def first_witness(submodels: Iterator[Submodel], asked: Asked, effort: float) -> Witness | None:
+def first_witness(
+    submodels: Iterator[Submodel], asked: Asked, effort: float, deadline: Deadline = NEVER
+) -> Witness | None:
     """The first pair that is found in some submodels with so much effort, or None.
 
     The submodels are taken from the iterator: a next search with it goes on where this one ends.
     """
     allowed = MAX_REFUTING_WORK * effort
     while allowed > 0:
+        deadline.check()
         submodel = next(submodels, None)
         if submodel is None:
             break

@@ -30,6 +30,7 @@ from itertools import combinations, pairwise, permutations
 from math import inf
 from typing import Any, NamedTuple, TypeVar
 
+from lacunet.limits import NEVER, Deadline
 from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text
 
 Nodes = frozenset[Node]
@@ -441,16 +442,19 @@ class OutOfWork(Exception):  # noqa: N818
 
 @dataclass
 class Meter:
-    """The work done so far and the most that may be done."""
+    """The work done so far and the most that may be done, by steps and by the clock."""
 
     spent: float = 0.0
     limit: float = inf
+    deadline: Deadline = NEVER
 
     def charge(self, work: float) -> None:
-        """Add to the work done; raise `OutOfWork` beyond the limit."""
+        """Add to the work done; raise `OutOfWork` beyond the limit, and what a deadline raises."""
         self.spent += work
         if self.spent > self.limit:
             raise OutOfWork
+        if self.deadline is not NEVER:
+            self.deadline.check()
 
     def allow(self, work: float) -> None:
         """Let so much more work be done from here on."""

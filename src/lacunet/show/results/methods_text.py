@@ -49,6 +49,7 @@ RECIPES = {
     "counts": "from the counts of each CPT row",
     "influence of rows": "from the influence of each row",
     "rate matrix of EM": f"from the rate matrix of EM {VARIANCE_PAPER}",
+    "delete-a-row jackknife": "by a delete-a-row jackknife",
     "delete-a-group jackknife": "by a delete-a-group jackknife",
     "delete-a-cluster jackknife": "by a delete-a-cluster jackknife, within strata",
     "replicate weights": "from the replicate weights of the survey",
