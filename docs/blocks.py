@@ -2,8 +2,8 @@
 
     python docs/blocks.py docs/mistakes.md docs/tutorials/*.md
 
-writes below every ``python`` block what it prints or raises, into the ``text`` block that follows
-it. A ``{code-cell}`` is run when the book is built, which shows what it gives. Blocks of a page share one
+writes below every ``python`` block what it prints, warns of or raises, into the ``text`` block that
+follows it. A ``{code-cell}`` is run when the book is built, which shows what it gives. Blocks of a page share one
 namespace. All other blocks of code carry the reason why they are not run, in a comment before them:
 
     <!-- not run: the table is yours -->
@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from lacunet.errors import LacunetError
+from lacunet.errors import LacunetError, LacunetWarning
 
 FENCE = re.compile(
     r"(?:^<!-- not run: (?P<reason>[^\n]+?) -->\n)?"
@@ -63,25 +63,32 @@ def blocks(page: str) -> Iterator[Block]:
 def refreshed(page: str) -> str:
     """The page with what its Python blocks print now; every block that is run must run.
 
-    A block may raise a LacunetError where the block below it shows one.
+    A block may raise a LacunetError where the block below it shows one. Warnings are shown as
+    they come, between what is printed.
     """
     names: dict[str, object] = {}
     parts, end = [], 0
     code: Block | None = None
-    printed = ""
     for block in blocks(page):
         between, text = page[end : block.start], page[block.start : block.end]
-        shows = block.kind == "text" and code is not None and not between.strip()
         if code is not None:
+            shows = block.kind == "text" and not between.strip()
             printed = _printed(code.code, names, raises=shows and _is_error(block))
-        if shows and printed:
-            text = f"```text\n{printed}```"
+            if shows and printed:
+                text = f"```text\n{printed}```"
+            elif not shows:
+                between = _below(code, printed) + between
         code = block if block.is_run else None
         parts += [between, text]
         end = block.end
     if code is not None:
-        _printed(code.code, names, raises=False)
+        parts.append(_below(code, _printed(code.code, names, raises=False)))
     return "".join([*parts, page[end:]])
+
+
+def _below(code: Block, printed: str) -> str:
+    """What a block prints whose page does not show it yet; the book itself shows that of a cell."""
+    return f"\n```text\n{printed}```" if printed and code.kind == "python" else ""
 
 
 def _is_error(block: Block) -> bool:
@@ -91,9 +98,19 @@ def _is_error(block: Block) -> bool:
 
 def _printed(code: str, names: dict[str, object], *, raises: bool) -> str:
     out = io.StringIO()
+
+    def show(message: Warning | str, category: type[Warning], *_: object) -> None:
+        out.write(f"{category.__name__}: {message}\n")
+
     try:
-        with contextlib.redirect_stdout(out), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with (
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(out),
+            warnings.catch_warnings(),
+        ):
+            warnings.simplefilter("ignore")  # those of other libraries are theirs
+            warnings.simplefilter("always", LacunetWarning)
+            warnings.showwarning = show
             exec(compile(code, "a block of the page", "exec"), names)
     except LacunetError as error:
         if not raises:

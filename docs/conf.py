@@ -42,7 +42,7 @@ extensions = [
 ]
 copybutton_prompt_text = "$ "
 copybutton_exclude = ".linenos, .gp, .go"
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "files.md"]  # the list of files is for contributors, beside the book
 html_theme = "furo"
 html_title = f"lacunet {release}"
 html_math_renderer = "mathml"
@@ -165,6 +165,17 @@ class DescribeFigures(SphinxPostTransform):
             image["classes"].append("adapts" if adapts else "on-white")
 
 
+WIDEST_TABLE = 100  # characters; a longer line of output is a sentence
+
+
+def wrap_sentences(_app: Sphinx, doctree: nodes.document) -> None:
+    """Output with lines that are longer than tables are is wrapped; other output is scrolled."""
+    for block in doctree.findall(nodes.literal_block):
+        is_output = block.get("language") in ("text", "myst-ansi", "ipythontb", "none")
+        if is_output and max(map(len, block.astext().split("\n"))) > WIDEST_TABLE:
+            block["classes"].append("wraps")
+
+
 def name_options(app: Sphinx, doctree: nodes.document) -> None:
     """Every option in the table of the command line has an address: ``reference/cli.html#--weight``."""
     if app.env.docname != "reference/cli":
@@ -204,4 +215,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(DescribeFigures)
     app.connect("html-page-context", link_to_notebook)
     app.connect("doctree-read", name_options)
+    app.connect("doctree-resolved", lambda app, tree, _page: wrap_sentences(app, tree))
     return {"parallel_read_safe": True}

@@ -23,6 +23,7 @@ HOSTS = {
     "img.shields.io",
     "keepachangelog.com",
     "pypi.org",
+    "rstudio.github.io",
     "scientific-python.org",
     "semver.org",
     "www.bnlearn.com",

@@ -1,18 +1,19 @@
-"""Write into docs/architecture.md what each file is about: the first line of its docstring.
+"""Write docs/files.md: what each file is about, the first line of its docstring.
 
 python scripts/map_files.py
 """
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "lacunet"
-PAGE = ROOT / "docs" / "architecture.md"
-HEADING = "## Every file\n"
+PAGE = ROOT / "docs" / "files.md"
+HEADING = "# Every file\n"
 # As imports point: each room sits on those above it.
 ROOMS = [
     "network",
@@ -33,9 +34,9 @@ def file_map() -> str:
     """The list of all files, room by room."""
     lines = ["Written by `python scripts/map_files.py`: the first line of each file's docstring."]
     for room in ROOMS:
-        lines += ["", f"### `{room}/`", ""]
+        lines += ["", f"## `{room}/`", ""]
         lines += [_entry(path) for path in sorted((PACKAGE / room).rglob("*.py"), key=_by_folder)]
-    lines += ["", "### Beside the rooms", ""]
+    lines += ["", "## Beside the rooms", ""]
     lines += [_entry(path) for path in sorted(PACKAGE.glob("*.py"))]
     return "\n".join(line for line in lines if "__init__.py" not in line) + "\n"
 
@@ -55,10 +56,9 @@ def _idea(path: Path) -> str:
 
 
 def main() -> None:
-    """Replace the list on the page."""
-    text, heading, _ = PAGE.read_text(encoding="utf-8").partition(HEADING)
-    assert heading, f"{PAGE} has no heading {HEADING!r}"
-    PAGE.write_text(f"{text}{HEADING}\n{file_map()}", encoding="utf-8")
+    """Write the page."""
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
+    PAGE.write_text(f"{HEADING}\n{file_map()}", encoding="utf-8")
 
 
 if __name__ == "__main__":

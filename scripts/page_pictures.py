@@ -178,21 +178,8 @@ def figures(folder: Path) -> None:
     rules = "Age -> Education; EverSmoked -> SmokesNow; Gender; Income; BMI; Diabetes"
     patterns = missing_patterns(lc.Network.from_data(cut, rules), cut, most=10)
     patterns.write(folder / "figure-missing.svg")
-    start_of_the_book().write(folder / "figure-start.svg")
     noisy_or().write(folder / "figure-links.svg")
     priors().write(folder / "figure-prior.svg")
-
-
-def start_of_the_book() -> Picture:
-    """The network of docs/start.md, with what is missing of each variable."""
-    survey = {
-        "Age": [23, 71, 35, 64, 52, None, 80, 19, 45, 67] * 30,
-        "Smokes": ["yes", "no", None, "yes", "no", "no", "yes", "no", None, "yes"] * 30,
-        "Cough": ["yes", "no", "no", "yes", None, "no", "yes", "no", "no", None] * 30,
-    }
-    data = lc.Data(survey, bins={"Age": [0, 40, 65, 120]})
-    network = lc.Network.from_data(data, "Age -> Smokes -> Cough")
-    return network_figure(lc.learn(network, survey))
 
 
 def noisy_or() -> Picture:

@@ -21,7 +21,7 @@ import lacunet as lc
 from examples import RAIN
 from lacunet.ask.impute.pieces import completed_pieces
 from lacunet.ask.predict.missingness_assumptions import AssumptionWarning
-from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.posteriors import unsupported_completion_shares
 from lacunet.ask.predict.predict import GIVEN
 from lacunet.data.errors import DataError, DataWarning
 from lacunet.data.original_tables import FEW_ROWS, few_rows
@@ -195,7 +195,7 @@ def test_bounds_of_rows_with_one_of_several_states_are_those_of_a_query() -> Non
 @given(supported_rows())
 def test_the_share_of_a_completion_is_by_definition(case: tuple[lc.Network, EncodedTable]) -> None:
     network, table = case
-    found = completion_shares(network, table)
+    found = unsupported_completion_shares(network, table)
     assert network.support is not None
     for row in range(table.rows):
         bare = total = 0.0

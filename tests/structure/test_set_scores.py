@@ -79,9 +79,9 @@ def test_a_set_scores_what_its_definition_says(
     scopes = [scope for size in range(6) for scope in combinations(range(5), size)]
     masks = {sum(1 << node for node in scope): scope for scope in scopes}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(set_scores, "ROW_BY_ROW", 0 if row_by_row else 2**11)
-        patch.setattr(set_scores, "SCORED_AT_A_TIME", 64)
-        patch.setattr(set_scores, "BATCH", 400)
+        patch.setattr(set_scores, "MIN_ROW_BY_ROW", 0 if row_by_row else 2**11)
+        patch.setattr(set_scores, "ROWS_AT_A_TIME", 64)
+        patch.setattr(set_scores, "BATCH_WORK", 400)
         patch.setattr(set_scores, "EXACT_VARIABLES", 57 if are_exact else 0)
         scored = ScoredSets(rows, Score(rows.total, *kind))
         count(scored, [mask for mask in masks if mask])
@@ -126,7 +126,7 @@ def test_a_set_is_counted_once_for_all_families() -> None:
 def test_sets_are_the_same_counted_in_several_samples_at_once(
     row_by_row: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(set_scores, "ROW_BY_ROW", 0 if row_by_row else 2**11)
+    monkeypatch.setattr(set_scores, "MIN_ROW_BY_ROW", 0 if row_by_row else 2**11)
     rows = random_rows(200, 1, weighted=True)
     assert rows.weights is not None
     samples = [rows, replace(rows, weights=rows.weights[::-1].copy())]

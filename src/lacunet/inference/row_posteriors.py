@@ -58,9 +58,9 @@ class SolvedProblems:
     """What follows from the problems of some rows."""
 
     log_z: FloatArray  # the log-probability of what each problem shows around it
-    # The logarithm of the share of it that does not rest on CPT rows without data; zero unless
-    # it was asked for.
-    log_left: FloatArray
+    # The logarithm of the share of that probability which does not pass through CPT rows without
+    # data: zero unless it was asked for, NaN where the problem is impossible.
+    log_supported: FloatArray
     posterior_of: Mapping[str, FloatArray]  # of variables, in the problems that have them
 
 
@@ -140,16 +140,16 @@ def solve_problems(
     network = cells.network
     count = len(problems.problems)
     log_z = np.empty(count)
-    log_left = np.zeros(count)
+    log_supported = np.zeros(count)
     posterior_of = {name: np.empty((count, network.cardinality(name))) for name in names}
     supported = np.where(cells.bare, 0.0, cells.values)
     for batch in batches_of(problems.problems, memory):
         solved = solve(batch, cells.values)
         log_z[batch.problems] = solved.log_z
         if shares and cells.bare.any():
-            left = solve(batch, supported).log_z
+            log_z_supported = solve(batch, supported).log_z
             with np.errstate(invalid="ignore"):  # a problem that is impossible with all rows
-                log_left[batch.problems] = np.minimum(left - solved.log_z, 0.0)
+                log_supported[batch.problems] = np.minimum(log_z_supported - solved.log_z, 0.0)
         node_of = {v: np.flatnonzero(batch.variable == network.variables.index(v)) for v in names}
         if not any(map(len, node_of.values())):
             continue
@@ -157,4 +157,4 @@ def solve_problems(
         problem = np.repeat(batch.problems, batch.steps.lengths)
         for name, node in node_of.items():
             posterior_of[name][problem[node]] = beliefs[node, : network.cardinality(name)]
-    return SolvedProblems(log_z, log_left, posterior_of)
+    return SolvedProblems(log_z, log_supported, posterior_of)

@@ -85,15 +85,13 @@ def network_with_parents(
 class FittedStructure:
     """A structure with its maximum likelihood CPTs and its score.
 
-    ``families`` has the parents of every node: the variables, then the mechanisms that cannot be
-    left out. ``tables`` are the CPTs (parents, then the node), ``counts`` what is expected of each
-    family.
+    Its nodes are the variables, then the mechanisms that cannot be left out.
     """
 
-    dag: Dag
-    families: Families
-    tables: tuple[FloatArray, ...]
-    counts: tuple[FloatArray, ...]
+    dag: Dag  # the variables alone
+    families: Families  # the parents of every node
+    tables: tuple[FloatArray, ...]  # the CPT of every node: parents, then the node
+    counts: tuple[FloatArray, ...]  # expected of each family, with the same axes
     score: float
 
     @cached_property
@@ -214,7 +212,8 @@ class Judge:
         A mechanism starts with the share of rows that show its variable, whatever it looks at:
         of the rows that show what hides it, too many show it.
         """
-        if node >= len(self.columns.variables):
+        is_mechanism = node >= len(self.columns.variables)
+        if is_mechanism:
             counts = self.rows.count([node])
             shape = [self.rows.sizes[member] for member in (*parents, node)]
             return np.broadcast_to(_normalised(counts + SMOOTHING), shape).copy()
@@ -245,7 +244,8 @@ class Judge:
         after = trial.after
         both = trial.both
         gain = self.penalty(node, before) - self.penalty(node, after)
-        tables, counts = list(fit.tables), list(fit.counts)
+        tables = list(fit.tables)
+        counts = list(fit.counts)
         if node not in trial.region.active:
             counts[node] = _narrowed(trial.complete, both, after)
             tables[node] = self.normalised(counts[node], node, after)
@@ -274,11 +274,7 @@ class Judge:
 
 
 class _Trial:
-    """EM within the region of one family, from the parents before to those after.
-
-    ``both`` are the parents of either side, and ``wide`` are all families with these; ``complete``
-    are the counts of the rows that show all of these parents and the node.
-    """
+    """EM within the region of one family, from the parents before to those after."""
 
     def __init__(
         self, judge: Judge, fit: FittedStructure, node: int, parents: frozenset[int]
@@ -288,9 +284,12 @@ class _Trial:
         self.node = node
         self.before = fit.families[node]
         self.after = tuple(sorted(parents))
-        both = self.both = tuple(sorted({*self.before, *self.after}))
+        both = tuple(sorted({*self.before, *self.after}))
+        self.both = both  # the parents of either side
+        # All families, the changed one with both sides' parents.
         self.wide: Families = (*fit.families[:node], both, *fit.families[node + 1 :])
         self.region = region_of((*both, node), self.wide, children_of(self.wide), judge.patterns)
+        # The counts of the rows that show all of these parents and the node.
         self.complete = judge.rows.count([*both, node])
 
     def run(self, gain: float, tables: list[FloatArray], counts: list[FloatArray]) -> float:
@@ -306,40 +305,41 @@ class _Trial:
         judge = self.judge
         fit = self.fit
         node = self.node
-        others = self.region.active - {self.node}
+        others = self.region.active - {node}
         problems = self._problems(self.wide)
         layout = problems.layout
         cells, held, expected = (np.zeros(layout.cells) for _ in range(3))
         cpt_of, held_of, expected_of = (self._of_nodes(layout, x) for x in (cells, held, expected))
         for member, cpt in self._cpts_before().items():
             cpt_of[member][...] = _widened(cpt, self.before, self.both) if member == node else cpt
-        # What is held is added to what is expected from now on.
+
+        # The engine adds what is held to what it expects. Nothing is held yet: this is what the
+        # rows of the region add to the old counts.
         engine = engine_of(
             replace(problems, fixed=held[:, None]), judge.memory, deadline=judge.deadline
         )
         touched = engine.expect(cells, deadline=judge.deadline)
         gain -= float(touched.log_likelihoods.sum())
         part_of = self._of_nodes(layout, touched.counts)
-        # Missing values that nothing was known by may get a child that is shown.
-        if any(
-            is_barren_somewhere(parent, fit.families, fit.children, judge.patterns)
-            for parent in {*self.after} - {*self.before}
-        ):
+        if self._gives_barren_values_a_child():
             part_of = self._expected_before()
+
+        # From now on the rest of the old counts is held.
         for member in others:
             rest = fit.counts[member] - part_of[member]
             held_of[member][...] = np.where(rest > NO_COUNT, rest, 0.0)
         held_of[node][...] = self.complete
         gain -= _log_likelihood(held, cells)
+
         cpt = judge._start(node, self.after)
         reached = -np.inf
         for iteration in range(TRIAL_ITERATIONS):
             cpt_of[node][...] = _widened(cpt, self.after, self.both)
             expectation = engine.expect(cells, deadline=judge.deadline)
             expected[:] = expectation.counts
-            now = gain + float(expectation.log_likelihoods.sum())
-            rise = now - reached
-            reached = now
+            previous = reached
+            reached = gain + float(expectation.log_likelihoods.sum())
+            rise = reached - previous
             if iteration and (rise < LEAST_EM_RISE or reached + HOPED_FOR * rise < 0):
                 break
             for member in others:
@@ -349,9 +349,19 @@ class _Trial:
             narrowed = _narrowed(expected_of[node], self.both, self.after)
             cpt = judge.normalised(narrowed, node, self.after)
         for member in others:
-            tables[member], counts[member] = cpt_of[member], expected_of[member]
-        tables[node], counts[node] = cpt, _narrowed(expected_of[node], self.both, self.after)
+            tables[member] = cpt_of[member]
+            counts[member] = expected_of[member]
+        tables[node] = cpt
+        counts[node] = _narrowed(expected_of[node], self.both, self.after)
         return reached
+
+    def _gives_barren_values_a_child(self) -> bool:
+        """Whether missing values that no row tells of, in the fit, get a child that is shown."""
+        fit = self.fit
+        return any(
+            is_barren_somewhere(parent, fit.families, fit.children, self.judge.patterns)
+            for parent in {*self.after} - {*self.before}
+        )
 
     def _of_nodes(self, layout: Layout, cells: FloatArray) -> dict[int, FloatArray]:
         """The part of each node of the region, as views."""

@@ -44,7 +44,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.askable import Askable
 from lacunet.network.cpt import Cpt
 from lacunet.network.edges import tiers_of
-from lacunet.network.network import Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.progress import AskedProgress, Progress, as_progress
 from lacunet.randomness import generator
 from lacunet.structure.chained_completions import complete_in_turn
@@ -96,7 +96,9 @@ STRENGTH_ROWS = 200_000  # with more, strengths are computed only if asked for
 REPLICATES = 20
 FEW_REPLICATES = 10
 STRENGTH_DRAWS = 5  # completions that replicates take turns with
-EM_SECONDS = 600.0  # that the CPTs of the result may take
+# What the CPTs of the result may take: so long at most, and so long however little time is left.
+EM_SECONDS = 600.0
+LEAST_EM_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -315,37 +317,35 @@ def learn_structure(
     >>> print(f"{learned.strengths['A', 'B'].adjacent:.2f}")
     0.98
     """
-    progress = as_progress(progress)
-    strengths = REPLICATES if strengths is True else strengths
+    shown_progress = as_progress(progress)
+    replicates_asked = REPLICATES if strengths is True else strengths
     scoring, equivalent_size = _scoring(score)
-    _check(method, strengths, missingness)
-    tiers = tiers_of(tiers)
+    _check(method, replicates_asked, missingness)
+    ordered_tiers = tiers_of(tiers)
     began = monotonic()
     deadline = Deadline.asked(time_limit)
     given_data = as_data(data)
     refuse_panel(given_data, "learn_structure")
     budget = memory_budget(memory)
-    columns, table = read_columns(given_data, budget, progress)
+
+    columns, read_table = read_columns(given_data, budget, shown_progress)
     for note in columns.notes:
         warn(note, DataWarning)
-    given = columns.network.variables
-    scaled = in_order_of_content(table.scaled())
+    scaled = in_order_of_content(read_table.scaled())
     mechanisms = mechanisms_of(
         columns.network, scaled, missingness, deadline, tuple(given_data.latent)
     )
     # The search is the same in any order of the columns.
+    given = columns.network.variables
     network = network_with_parents(columns.network, sorted(given), columns.network.parents_of)
-    sizes, held = scaled.cardinality_of, scaled.columns
-    table = scaled.with_columns(
-        {v: sizes[v] for v in network.variables}, {v: held[v] for v in network.variables}
-    )
-    table = in_order_of_content(table)
+    table = _with_columns_of(network, scaled)
     rows = CodedRows.of(table)
+
     constraints = constraints_of(
         variables=network.variables,
         required=required,
         forbidden=forbidden,
-        tiers=tiers,
+        tiers=ordered_tiers,
         max_parents=max_parents,
         rules=network.edges_of_rules,
     )
@@ -355,35 +355,56 @@ def learn_structure(
         constraints=_without_constants(constraints, rows),
         score=Score(table.total, equivalent_size, scoring == "sparse-bic"),
         rng=generator(0 if rng is None else rng),
-        progress=progress,
+        progress=shown_progress,
         judge=Judge(network, table, budget, deadline, mechanisms.to_judge, scoring != "bic"),
         dag=constraints.directed([set()] * len(rows)),
     )
     _run(search, method)
+
     structure = network_of_dag(network, search.dag)
     cpdag = cpdag_of(network.variables, search.dag, constraints.contradicted)
-    as_given = network_with_parents(structure, given, structure.parents_of).with_reversible(
-        cpdag.reversible
-    )
+    as_given = network_with_parents(structure, given, structure.parents_of)
+    as_given = as_given.with_reversible(cpdag.reversible)
     cpts = _cpts(search, structure, pseudo_counts)
     support = {name: cpt.supported for name, cpt in cpts.items() if cpt.supported is not None}
     learned = as_given.with_tables({name: cpt.table for name, cpt in cpts.items()})
-    replicates = _bootstrap(search, strengths)
+    replicates = _bootstrap(search, replicates_asked)
     networks = _networks(search, as_given, replicates)
     return LearnedStructure(
         network=learned.with_support(support).with_bootstrap(networks),
         cpdag=cpdag.in_order(given),
-        score=next((step.score for step in search.trace[::-1] if step.is_accepted), nan),
+        score=_last_accepted_score(search.trace),
         trace=tuple(search.trace),
         strengths=_strengths(search, replicates),
         missingness=mechanisms.graph and mechanisms.graph.with_edges_of(as_given),
         ended=search.ended,
         rows=table.row_count,
         seconds=monotonic() - began,
-        notes=(*columns.notes, *untiered(tiers, given), *column_remarks(rows), *mechanisms.notes),
+        notes=(
+            *columns.notes,
+            *untiered(ordered_tiers, given),
+            *column_remarks(rows),
+            *mechanisms.notes,
+        ),
         why=_why(search),
         warned=columns.notes,
     )
+
+
+def _with_columns_of(network: Network, table: EncodedTable) -> EncodedTable:
+    """The table with its columns in the order of a network's variables."""
+    names = network.variables
+    columns = {name: table.columns[name] for name in names}
+    ordered = table.with_columns({name: table.cardinality_of[name] for name in names}, columns)
+    return in_order_of_content(ordered)
+
+
+def _last_accepted_score(trace: Sequence[Round]) -> float:
+    """The score that the search reached; NaN where it has none, as for a closed form."""
+    for step in reversed(trace):
+        if step.is_accepted:
+            return step.score
+    return nan
 
 
 def _cpts(
@@ -393,49 +414,59 @@ def _cpts(
 
     An interruption leaves a second for them.
     """
-    left = 1.0 if search.ended == "interrupted" else search.deadline.left
-    limit = min(max(left, 1.0), EM_SECONDS)
-    whole = structure
-    table = search.table
-    method: Auto | EM | str = Auto(time_limit=limit)
-    if search.ended == "closed form":
-        method = "factored-mar"
-    elif search.judge.graph is not None and search.fit is not None:
-        start = search.judge.network(search.fit)
-        table = search.judge.table
-        whole = start.with_tables(None)
-        method = EM(start=start, restarts=1, time_limit=limit)
+    learned_structure, table, method = _how_to_learn_cpts(search, structure)
     options: Any = {"rng": search.rng, "memory": search.judge.memory, "progress": search.progress}
     try:
-        learned = learn(whole, table, method, pseudo_counts=pseudo_counts, **options).network
+        learned = learn(
+            learned_structure, table, method, pseudo_counts=pseudo_counts, **options
+        ).network
     except Interrupted as stopped:
         search.ended = "interrupted"
         learned = stopped.result.network
     except KeyboardInterrupt:
-        if search.ended == "interrupted":
+        if search.ended == "interrupted":  # the second interruption
             raise
         search.ended = "interrupted"
         return _cpts(search, structure, pseudo_counts)
     return {name: learned.cpt(name) for name in structure.variables}
 
 
+def _how_to_learn_cpts(
+    search: Search, structure: Network
+) -> tuple[Network, EncodedTable, Auto | EM | str]:
+    """The structure, with mechanisms if need be, the rows, and the method to learn its CPTs by."""
+    if search.ended == "closed form":
+        return structure, search.table, "factored-mar"
+    left = LEAST_EM_SECONDS if search.ended == "interrupted" else search.deadline.left
+    time_limit = min(max(left, LEAST_EM_SECONDS), EM_SECONDS)
+    if search.judge.graph is None or search.fit is None:
+        return structure, search.table, Auto(time_limit=time_limit)
+    fitted = search.judge.network(search.fit)
+    method = EM(start=fitted, restarts=1, time_limit=time_limit)
+    return fitted.with_tables(None), search.judge.table, method
+
+
 def _scoring(score: object) -> tuple[str, float | None]:
     """The name of the score, and of BDeu the equivalent sample size."""
     name, *sizes = score if isinstance(score, tuple) else (score,)
-    if name not in ("sparse-bic", "bic", "bdeu") or len(sizes) > (name == "bdeu"):
+    most_sizes = 1 if name == "bdeu" else 0
+    if name not in ("sparse-bic", "bic", "bdeu") or len(sizes) > most_sizes:
         raise LacunetError(
             f"there is no score {score!r}.", "give 'sparse-bic', 'bic', 'bdeu' or ('bdeu', 1)."
         )
-    (size,) = sizes or (EQUIVALENT_SIZE,)
+    if name != "bdeu":
+        return name, None
+    size = sizes[0] if sizes else EQUIVALENT_SIZE
     if not (isinstance(size, Real) and 0 < float(size) < inf):
         raise LacunetError(
             f"the equivalent sample size of BDeu is {size!r}, not a positive number.",
             "as in score=('bdeu', 1).",
         )
-    return name, float(size) if name == "bdeu" else None
+    return name, float(size)
 
 
 def _check(method: str, strengths: int | None, missingness: object) -> None:
+    """Refuse options that cannot be used; warn of few replicates."""
     if method not in ("auto", "closed-form"):
         raise LacunetError(f"there is no method {method!r}.", "give 'auto' or 'closed-form'.")
     if strengths is not None and not (isinstance(strengths, Integral) and strengths >= 0):
@@ -484,16 +515,15 @@ def _run(search: Search, method: str) -> None:
 
 
 def _seed(search: Search, rows: CodedRows) -> Gains:
-    """The closed-form seed, within the constraints, or what there is of it when it is cut short.
+    """Start from the closed-form seed, within the constraints; return the gains it was found by.
 
-    The gains that it was found by are returned.
+    If it is cut short, the search starts from what there is of it.
     """
     search.progress("first graph", 0, 1)
-    excluded = search.constraints.forbidden & search.constraints.forbidden.T
     limits = search.constraints
-    passed: list[Parents] = [[set() for _ in range(len(rows))]]
+    excluded = limits.forbidden & limits.forbidden.T  # in both directions
     gains = Gains.of(rows)
-    way = greedy_equivalence_search(
+    dags = greedy_equivalence_search(
         nodes=len(rows),
         gains=gains.of_each,
         max_parents=limits.max_parents,
@@ -501,15 +531,18 @@ def _seed(search: Search, rows: CodedRows) -> Gains:
         deadline=search.deadline,
         related=gains.related,
     )
+    latest: Parents = [set() for _ in range(len(rows))]
     try:
-        passed.extend(way)
+        for dag in dags:
+            latest = dag
     finally:
-        search.dag = limits.directed(passed[-1])
+        search.dag = limits.directed(latest)
     search.progress("first graph", 1, 1)
     return gains
 
 
 def _search_complete(search: Search) -> None:
+    """Search orders in rows without gaps, where the score is exact."""
     rows = search.rows
     _seed(search, rows.thinned(SEED_ROWS))
     search.progress("search", 0, 1)
@@ -522,6 +555,7 @@ def _search_complete(search: Search) -> None:
 
 
 def _search_incomplete(search: Search) -> None:
+    """Climb from the seed; in small problems from better starts, and once more from another."""
     gains = _seed(search, search.rows.thinned(SEED_ROWS))
     search.fit = search.judge.fit(search.dag)
     search.note("first graph", search.fit.score, search.dag, is_accepted=True)
@@ -556,22 +590,27 @@ def _take(search: Search, what: str, fit: FittedStructure) -> float:
 
 def _climb(search: Search) -> None:
     """Rounds and single moves until neither raises the exact score."""
-    ways: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
+    # What completions are drawn from, by turns once one leads to nothing: a wider network, or that
+    # of the best so far.
+    sources: list[Gains | None] = [None] if search.wide is None else [search.wide, None]
     worth = _worth(search)
-    left = FIRST_PATIENCE
+    patience = FIRST_PATIENCE
     for done in range(MAX_COMPLETION_ROUNDS):
         search.progress("rounds", done, MAX_COMPLETION_ROUNDS, _forecast(search, done))
-        rise = _round(search, done, ways[0])
+        rise = _round(search, done, sources[0])
         if rise >= worth:
-            left = PATIENCE
-        else:
-            ways.reverse()
-            left = left - 1 if rise else 0
-        if not left:
+            patience = PATIENCE
+        elif rise:
+            patience -= 1
+        else:  # it led to the same class
+            patience = 0
+        if rise < worth:
+            sources.reverse()
+        if not patience:
             if _polish(search) < worth:
                 search.ended = "converged"
                 return
-            left = 1
+            patience = 1
     _polish(search)
     search.ended = "round limit"
 
@@ -652,14 +691,13 @@ def _polish(search: Search) -> float:
             return search.drawn[1]
         return _drawn(search, fit)
 
-    limits, asked = search.constraints, search.rejected
     for fit in polish(
         judge=search.judge,
         fit=search.fit,
-        limits=limits,
+        limits=search.constraints,
         candidates=candidates,
         completions=completions,
-        rejected=asked,
+        rejected=search.rejected,
     ):
         search.fit = fit
         search.dag = fit.dag
@@ -717,8 +755,11 @@ def _networks(
     """
     judge = search.judge
     names = search.table.variables
-    for replicate in replicates if len(replicates) >= FEW_REPLICATES else ():
-        parents_of, tables = {}, {}
+    if len(replicates) < FEW_REPLICATES:
+        return
+    for replicate in replicates:
+        parents_of: dict[str, list[str]] = {}
+        tables: dict[str, FloatArray] = {}
         for node, name in enumerate(names):
             parents = sorted(replicate.wider[node])
             parents_of[name] = [names[parent] for parent in parents]
@@ -732,6 +773,7 @@ PAIRED_SEARCH = "greedy equivalence search, each step judged by the rows that sh
 
 
 def _why(search: Search) -> str:
+    """How the structure was searched for, in words."""
     if search.ended == "closed form":
         return PAIRED_SEARCH
     if not search.table.partially_observed:

@@ -33,46 +33,43 @@ from lacunet.structure.cells import EXPECTED_ROWS, cost_of_cells
 from lacunet.structure.gains import informations, tables_beside
 from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn
 
-BATCH = 2**19  # keys or cells that are counted at once
-EXACT_VARIABLES = 57  # whose sets have numbers of their own
-ROW_BY_ROW = 2**11  # with as many configurations sets are counted so
-TOGETHER = 16  # sets that are counted row by row,
-SCORED_AT_A_TIME = 2**14  # in so many rows at a time
+BATCH_WORK = 2**19  # keys or cells that are counted at once
+EXACT_VARIABLES = 57  # up to so many, no two sets have the same number
+# Sets are counted row by row where there are as many configurations; then so many of each at once.
+MIN_ROW_BY_ROW = 2**11
+SETS_AT_A_TIME = 16
+ROWS_AT_A_TIME = 2**14
 
 
 @dataclass(frozen=True)
 class Score:
-    """What a set scores: by BIC, or by BDeu with an equivalent sample size.
+    """What a set scores: by BIC, or by BDeu with an equivalent sample size."""
 
-    ``total`` is the weight of all rows, :math:`N`. ``is_sparse`` says that BIC does not charge for
-    what cannot occur (`lacunet.structure.cells`). With a ``price`` it takes that for a free
-    parameter: 1 makes it AIC.
-    """
-
-    total: float
-    equivalent_size: float | None = None  # None for BIC
-    is_sparse: bool = False
-    price: float | None = None
+    total: float  # the weight of all rows, N
+    equivalent_size: float | None = None  # of BDeu, all cells together; None for BIC
+    is_sparse: bool = False  # BIC does not charge for what cannot occur (`lacunet.structure.cells`)
+    price: float | None = None  # what a free parameter costs, if not log(N) / 2: 1 makes it AIC
 
     @property
     def each(self) -> float:
         """What BIC takes for a free parameter."""
-        return log(max(self.total, 2.0)) / 2 if self.price is None else self.price
+        if self.price is not None:
+            return self.price
+        return log(max(self.total, 2.0)) / 2
 
     @property
     def least_cost(self) -> float:
-        """What a score is below its log-likelihood for each free parameter, at least.
-
-        That is if all cells of its table are possible.
-        """
+        """The least that a score charges for a free parameter, if all cells are possible."""
         return self.each if self.equivalent_size is None else 0.0
 
     def gains(
         self, rows: CodedRows, y: int, parents: Sequence[int], others: Sequence[int]
     ) -> FloatArray:
-        """What y scores more with each of some others among its parents; else minus infinity.
+        """What y scores more with each of some others among its parents.
 
-        For BIC the rows are taken for all: candidates are compared, not summed.
+        The gain of a variable that is not among the others, or whose table is too large, is minus
+        infinity. BIC charges as if the rows that show the variables were all rows, which is enough
+        to compare candidates.
         """
         gains = np.full(len(rows), -inf)
         for tables in tables_beside(rows, y, parents, others):
@@ -86,14 +83,19 @@ class Score:
         return gains
 
     def _gain(self, table: FloatArray) -> float:
-        """What BDeu gives more with X among the parents, of a table with axes S, Y, X."""
-        assert self.equivalent_size is not None
-        margins = [table, table.sum(axis=2), table.sum(axis=1), table.sum(axis=(1, 2))]
-        whole, with_y, with_x, alone = (
-            float(_bdeu(margin.ravel(), np.zeros(1, np.int64), self.equivalent_size)[0])
-            for margin in margins
-        )
-        return whole - with_x - with_y + alone
+        """What y scores more by BDeu with x among its parents, of a table with axes S, y, x.
+
+        It is f(S, y, x) - f(S, x) - f(S, y) + f(S).
+        """
+        size = self.equivalent_size
+        assert size is not None
+
+        def score(margin: FloatArray) -> float:
+            return float(_bdeu(margin.ravel(), np.zeros(1, np.int64), size)[0])
+
+        with_y = score(table.sum(axis=2))
+        with_x = score(table.sum(axis=1))
+        return score(table) - with_x - with_y + score(table.sum(axis=(1, 2)))
 
     def pair_gains(self, rows: CodedRows) -> FloatArray:
         """The gains of all pairs given nothing; minus infinity for a variable with itself."""
@@ -104,13 +106,13 @@ class Score:
 
 
 def _bdeu(counts: FloatArray, starts: Integers, size: float) -> FloatArray:
-    """What tables that lie one after the other score by BDeu."""
+    """What tables that lie one after the other score by BDeu, with an equivalent sample size."""
     from scipy.special import gammaln
 
     cells = np.diff(starts, append=len(counts))
-    pseudo = np.repeat(size / cells, cells)
-    of_each = np.where(counts > 0, gammaln(counts + pseudo) - gammaln(pseudo), 0.0)
-    scores: FloatArray = np.add.reduceat(of_each, starts)
+    pseudo_count = np.repeat(size / cells, cells)  # a / K
+    terms = np.where(counts > 0, gammaln(counts + pseudo_count) - gammaln(pseudo_count), 0.0)
+    scores: FloatArray = np.add.reduceat(terms, starts)
     return scores
 
 
@@ -232,26 +234,23 @@ class CountedSets:
 
     def count(self, sources: Sequence[Configurations], wanted: Wanted) -> None:
         """Count sets of variables in configurations that have these."""
-        none = len(self.rows)
-        width = max(len(source.scope) for source in sources)
-        scopes = np.array(
-            [[*source.scope, *[none] * (width - len(source.scope))] for source in sources]
-        )
-        is_in = wanted.mask[:, None] >> np.arange(width) & 1 == 1
-        nodes = np.where(is_in, scopes[wanted.source], none)
+        none = len(self.rows)  # the index of one more variable, which is in no set
+        nodes = wanted.nodes(sources, none)
         sizes = np.array([*self.rows.sizes, 1])[nodes]
         configurations = np.array([len(source) for source in sources])[wanted.source]
         cells = sizes.prod(axis=1) * len(self.samples)
         work = np.cumsum(np.maximum(cells, configurations))
+        ends_batch = np.flatnonzero(np.diff(work // BATCH_WORK)) + 1
         self._keep(
             _counted(
                 sources, wanted.where(batch), nodes[batch], sizes[batch], none, len(self.samples)
             )
-            for batch in np.split(np.arange(len(work)), np.flatnonzero(np.diff(work // BATCH)) + 1)
+            for batch in np.split(np.arange(len(work)), ends_batch)
             if len(batch)
         )
 
     def _keep(self, tables: Iterable[_Tables]) -> None:
+        """Add the scores of some sets to those that are kept, ascending by number."""
         kept = [(self.sets, self.fits, self.impossible, self.scored)]
         kept += [self._scored(some) for some in tables]
         sets, *of_each = (np.concatenate(parts, axis=-1) for parts in zip(*kept, strict=True))
@@ -267,15 +266,11 @@ class CountedSets:
             impossible = self._impossible(tables)
         scored = np.empty((len(self.scores), *fits.shape))
         for of_score, score in zip(scored, self.scores, strict=True):
-            if score.equivalent_size is not None:
-                for into, counts in zip(of_score, tables.counts, strict=True):
-                    into[:] = _bdeu(counts, tables.starts, score.equivalent_size)
-                continue
-            of_score[:] = fits - (tables.cells - 1) * score.each
-            if score.is_sparse:
-                samples, some = np.nonzero(impossible)
-                costs = _costs(tables.cells[some], impossible[samples, some], score.each)
-                of_score[samples, some] = fits[samples, some] - costs
+            if score.equivalent_size is None:
+                of_score[:] = _bic(fits, tables.cells, impossible, score)
+            else:
+                for of_sample, counts in zip(of_score, tables.counts, strict=True):
+                    of_sample[:] = _bdeu(counts, tables.starts, score.equivalent_size)
         return self.numbers[tables.nodes].sum(axis=1), fits, impossible, scored
 
     def _impossible(self, tables: _Tables) -> Integers:
@@ -313,24 +308,33 @@ class CountedSets:
         return expected
 
 
+def _bic(fits: FloatArray, cells: Integers, impossible: Integers, score: Score) -> FloatArray:
+    """What tables score by BIC in each sample; if sparse, without a charge for impossible cells."""
+    scores = fits - (cells - 1) * score.each
+    if score.is_sparse:
+        samples, some = np.nonzero(impossible)
+        costs = _costs(cells[some], impossible[samples, some], score.each)
+        scores[samples, some] = fits[samples, some] - costs
+    return scores
+
+
 def _costs(cells: Integers, impossible: Integers, each: float) -> FloatArray:
-    """What tables cost of which some cells do not occur; many are alike."""
-    both, which = np.unique(cells << 32 | impossible, return_inverse=True)
-    costs = [cost_of_cells(pair >> 32, pair & 2**32 - 1, each) for pair in both.tolist()]
-    return np.array(costs)[which]
+    """What tables cost of which some cells do not occur; many are alike, and computed once."""
+    # The two numbers as one, so that distinct pairs are distinct numbers.
+    pairs, pair_of_table = np.unique(cells << 32 | impossible, return_inverse=True)
+    costs = [cost_of_cells(pair >> 32, pair & 2**32 - 1, each) for pair in pairs.tolist()]
+    return np.array(costs)[pair_of_table]
 
 
 @dataclass(frozen=True, eq=False)
 class Configurations:
-    """The configurations of some variables: the distinct ones, or those of all rows.
+    """The configurations of some variables: the distinct ones, or those of all rows."""
 
-    ``columns`` are their codes, variable by variable. ``weights`` has a column for each sample; it
-    is a number where all weigh the same.
-    """
-
-    scope: tuple[int, ...]  # ascending
-    columns: Sequence[NDArray[Any]]
-    sizes: list[int]
+    scope: tuple[int, ...]  # the variables, ascending
+    columns: Sequence[NDArray[Any]]  # their codes, variable by variable
+    sizes: list[int]  # how many states each has
+    # A row for each configuration, a column for each sample; one number where all weigh the same
+    # and there is one sample, which saves the matrix.
     weights: FloatArray | float
 
     @classmethod
@@ -342,17 +346,20 @@ class Configurations:
         Parameters
         ----------
         weights
-            Those of the rows in each sample, or None where all are the same.
+            Those of the rows, a column for each sample, or None where all are the same.
+        total
+            The weight of all rows together, in each sample.
         """
-        columns = [rows.columns[node] for node in scope]
-        sizes = [rows.sizes[v] for v in scope]
+        sizes = [rows.sizes[node] for node in scope]
+        row_weight = total / rows.rows  # of each row, where all are the same
         if rows.differ_in(scope):
-            return cls(scope, columns, sizes, total / rows.rows if weights is None else weights)
-        columns, index = rows.distinct(scope)
-        if weights is None:
-            weights = np.full((rows.rows, 1), total / rows.rows)
-        of_samples = [np.bincount(index, of_sample, len(columns[0])) for of_sample in weights.T]
-        return cls(scope, columns, sizes, np.stack(of_samples, axis=1))
+            columns = [rows.columns[node] for node in scope]
+            return cls(scope, columns, sizes, row_weight if weights is None else weights)
+        distinct_columns, index = rows.distinct(scope)
+        row_weights = np.full((rows.rows, 1), row_weight) if weights is None else weights
+        configurations = len(distinct_columns[0])
+        of_samples = [np.bincount(index, of_sample, configurations) for of_sample in row_weights.T]
+        return cls(scope, distinct_columns, sizes, np.stack(of_samples, axis=1))
 
     def __len__(self) -> int:
         return len(self.columns[0])
@@ -368,35 +375,40 @@ class Configurations:
             A row for each sample.
         """
         strides = strides[:, : len(self.scope)]
-        if isinstance(self.weights, float) or len(self) >= ROW_BY_ROW:
+        if isinstance(self.weights, float) or len(self) >= MIN_ROW_BY_ROW:
             self._row_by_row(strides, ends, counts)
         else:
             self._in_one(strides, ends, counts, self.weights)
 
     def _row_by_row(self, strides: Integers, ends: Integers, counts: FloatArray) -> None:
-        """Some sets at a time: each row is added to a cell of each of their tables."""
+        """Some sets at a time: each row is added to a cell of each of their tables.
+
+        The matrix with a row for each cell and a column for each row of data, a one where that is
+        in the cell, times the weights of the rows.
+        """
         from scipy.sparse import csc_array
 
-        # One more variable, which is one in all rows: what is before each table.
-        groups = np.arange(len(strides)) // TOGETHER * TOGETHER
-        strides = np.column_stack([strides, ends[:-1] - ends[groups]]).astype(np.float32)
-        ones = np.ones(min(len(self), SCORED_AT_A_TIME) * min(len(strides), TOGETHER))
+        # One more variable, whose code is one in all rows: where each table begins in its group.
+        first_of_group = np.arange(len(strides)) // SETS_AT_A_TIME * SETS_AT_A_TIME
+        offsets = ends[:-1] - ends[first_of_group]
+        strides = np.column_stack([strides, offsets]).astype(np.float32)
+        ones = np.ones(min(len(self), ROWS_AT_A_TIME) * min(len(strides), SETS_AT_A_TIME))
         counts[:, ends[0] : ends[-1]] = 0.0
-        for start in range(0, len(self), SCORED_AT_A_TIME):
-            block = slice(start, start + SCORED_AT_A_TIME)
+        for start in range(0, len(self), ROWS_AT_A_TIME):
+            block = slice(start, start + ROWS_AT_A_TIME)
             number = len(self.columns[0][block])
             codes = np.ones((len(self.columns) + 1, number), np.float32)
             for into, column in zip(codes, self.columns, strict=False):
                 into[:] = column[block]
             weights = ones[:number] if isinstance(self.weights, float) else self.weights[block]
-            for begin in range(0, len(strides), TOGETHER):
-                some = strides[begin : begin + TOGETHER]
-                first, *_, last = ends[begin : begin + TOGETHER + 1]
-                index = (codes.T @ some.T).astype(np.int32).ravel()  # whole numbers below 2^24
-                rows_of = np.arange(0, len(index) + 1, len(some), dtype=np.int32)
+            for begin in range(0, len(strides), SETS_AT_A_TIME):
+                some = strides[begin : begin + SETS_AT_A_TIME]
+                first, *_, last = ends[begin : begin + SETS_AT_A_TIME + 1]
+                cell = (codes.T @ some.T).astype(np.int32).ravel()  # whole numbers below 2^24
+                column_starts = np.arange(0, len(cell) + 1, len(some), dtype=np.int32)
                 shape = int(last - first), number
-                has_cell = csc_array((ones[: len(index)], index, rows_of), shape)
-                counts[:, first:last] += np.asarray(has_cell @ weights).T
+                is_in_cell = csc_array((ones[: len(cell)], cell, column_starts), shape)
+                counts[:, first:last] += np.asarray(is_in_cell @ weights).T
         if isinstance(self.weights, float):
             counts[:, ends[0] : ends[-1]] *= self.weights
 
@@ -414,15 +426,20 @@ class Configurations:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Sets to be counted.
+    """Sets to be counted, each from the configurations of a scope that holds it."""
 
-    Of each: where its configurations stand, ascending; the bits of its variables in their scope;
-    and the index of one of these if the set without it is wanted as well, else -1.
-    """
+    source: Integers  # which configurations, ascending
+    mask: Integers  # the bits of its variables in their scope
+    left_out: Integers  # the index of a variable in it without which it is wanted as well, else -1
 
-    source: Integers
-    mask: Integers
-    left_out: Integers
+    def nodes(self, sources: Sequence[Configurations], none: int) -> Integers:
+        """The variables of each set where they stand in its scope, ``none`` in other places."""
+        width = max(len(source.scope) for source in sources)
+        scopes = np.full((len(sources), width), none)
+        for row, source in zip(scopes, sources, strict=True):
+            row[: len(source.scope)] = source.scope
+        is_in = self.mask[:, None] >> np.arange(width) & 1 == 1
+        return np.where(is_in, scopes[self.source], none)
 
     def where(self, chosen: Integers) -> Wanted:
         """Some of the sets."""
@@ -431,16 +448,11 @@ class Wanted:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The counts of some sets, one after the other; ``starts`` is where each begins.
+    """The tables of some sets, one after the other."""
 
-    They have a row for each sample.
-
-    ``nodes`` are the variables of each set, ascending, and then one beyond all that is none.
-    """
-
-    nodes: Integers
-    counts: FloatArray
-    starts: Integers
+    nodes: Integers  # the variables of each set, ascending, then the one that is in no set
+    counts: FloatArray  # a row for each sample
+    starts: Integers  # where each table begins
 
     @cached_property
     def cells(self) -> Integers:
@@ -457,22 +469,26 @@ def _counted(
     samples: int,
 ) -> _Tables:
     """The tables of sets, and of those with a variable less that are wanted as well."""
-    slower = np.cumprod(sizes, axis=1)
-    strides = np.where(nodes < none, slower // sizes, 0)
-    ends = np.append(0, np.cumsum(slower[:, -1]))
+    products = np.cumprod(sizes, axis=1)
+    cells = products[:, -1]
+    strides = np.where(nodes < none, products // sizes, 0)
+    ends = np.append(0, np.cumsum(cells))
     counts = np.empty((samples, ends[-1]))
+    # Sets of the same configurations stand together.
     groups = np.flatnonzero(np.diff(wanted.source, prepend=-1, append=-1)).tolist()
     for begin, end in pairwise(groups):
         source = sources[wanted.source[begin]]
         source.count(strides[begin:end], ends[begin : end + 1], counts)
+
+    # What is wanted with a variable less is a sum of what was counted.
     some = np.flatnonzero(wanted.left_out >= 0)
     index = some, wanted.left_out[some]
-    sums, starts = _sums(counts, ends[some], slower[some, -1], strides[index], sizes[index])
-    less = nodes.copy()
-    less[index] = none
-    nodes = np.sort(np.concatenate([nodes, less[some]]), axis=1)
+    sums, starts = _sums(counts, ends[some], cells[some], strides[index], sizes[index])
+    without = nodes.copy()
+    without[index] = none
+    all_nodes = np.sort(np.concatenate([nodes, without[some]]), axis=1)
     return _Tables(
-        nodes[:, : (nodes < none).sum(axis=1).max()],
+        all_nodes[:, : (all_nodes < none).sum(axis=1).max()],
         np.concatenate([counts, sums], axis=1),
         np.concatenate([ends[:-1], ends[-1] + starts]),
     )
@@ -488,14 +504,17 @@ def _sums(
     stride, states
         How far apart the states of the variable are in each table, and how many there are.
     """
-    left = cells // states
-    begin = np.cumsum(left) - left
-    table = np.repeat(np.arange(len(left)), left)
-    stride, states = stride[table], states[table]
-    cell = np.arange(len(table)) - begin[table]
-    index = starts[table] + cell + cell // stride * stride * (states - 1)
+    sum_cells = cells // states
+    sum_starts = np.cumsum(sum_cells) - sum_cells
+    table = np.repeat(np.arange(len(sum_cells)), sum_cells)  # of each cell of the sums
+    stride_of_cell = stride[table]
+    states_of_cell = states[table]
+    cell = np.arange(len(table)) - sum_starts[table]
+    # Where the first state is: each state of slower variables leads past all states of this one.
+    slower = cell // stride_of_cell
+    index = starts[table] + cell + slower * stride_of_cell * (states_of_cell - 1)
     sums = counts[:, index]
     for state in range(1, states.max(initial=0)):
-        has = np.flatnonzero(states > state)
-        sums[:, has] += counts[:, index[has] + state * stride[has]]
-    return sums, begin
+        has = np.flatnonzero(states_of_cell > state)
+        sums[:, has] += counts[:, index[has] + state * stride_of_cell[has]]
+    return sums, sum_starts

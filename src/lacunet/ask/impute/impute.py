@@ -19,7 +19,7 @@ from lacunet.ask.predict.missingness_assumptions import (
     say_hidden_causes,
     shown_patterns,
 )
-from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.posteriors import unsupported_completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
@@ -199,7 +199,7 @@ def impute(
     if unsupported != "ignore" and network.support is not None:
         whole, rows = rows_with_mechanisms(network, table, given.latent)
         shares = RowShares()
-        shares.add(completion_shares(whole, rows, memory))
+        shares.add(unsupported_completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
     random = generator(rng)
     drawn = None

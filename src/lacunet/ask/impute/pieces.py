@@ -32,7 +32,7 @@ from lacunet.ask.predict.missingness_assumptions import (
     say_hidden_causes,
     shown_patterns,
 )
-from lacunet.ask.predict.posteriors import completion_shares
+from lacunet.ask.predict.posteriors import unsupported_completion_shares
 from lacunet.ask.predict.rows_with_mechanisms import rows_with_mechanisms
 from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
@@ -98,7 +98,7 @@ def completed_pieces(
     for frame, table, shown in rows if counted is None else _copied(rows, counted):
         if network.support is not None:
             whole, seen = rows_with_mechanisms(network, table, given.latent)
-            shares.add(completion_shares(whole, seen, memory))
+            shares.add(unsupported_completion_shares(whole, seen, memory))
         tables = completed_tables(
             network=network,
             table=table,

@@ -114,19 +114,29 @@ def _add_shares(
     Each target has its own problems: what is barren for one may matter to another, and cells that
     its state implies by a rule are evidence for others only.
     """
-    bare = without_implied(cells.network, batch.rows, [name])
-    problems = batch.problems
-    log_left = batch.solved.log_left
+    evidence = without_implied(cells.network, batch.rows, [name])
     number = cells.network.variables.index(name)
-    if bare is not batch.rows or len(batch.hidden) > 1:
-        problems = row_problems(cells.layout, bare, [number])
-        log_left = solve_problems(problems, cells, memory, shares=True).log_left
+    if evidence is batch.rows and len(batch.hidden) == 1:
+        problems = batch.problems
+        log_supported = batch.solved.log_supported
+    else:
+        problems = row_problems(cells.layout, evidence, [number])
+        log_supported = solve_problems(problems, cells, memory, shares=True).log_supported
     rows, problem = problems.with_member(number)
-    shares[rows] = 0.0 - np.expm1(log_left)[problem]
+    shares[rows] = 0.0 - np.expm1(log_supported)[problem]
 
 
-def completion_shares(network: Network, table: EncodedTable, memory: Memory = None) -> FloatArray:
-    """For each row the probability that its completion passes through a CPT row without data.
+def unsupported_completion_shares(
+    network: Network, table: EncodedTable, memory: Memory = None
+) -> FloatArray:
+    r"""For each row the probability that its completion passes through a CPT row without data.
+
+    What a row misses falls into components that are independent given what it shows, and the
+    completion of each avoids these CPT rows with a probability :math:`s_k` of its own:
+
+    .. math:: 1 - \exp \sum_k \log s_k
+
+    Where what a row shows is impossible whatever its missing values are, the share is NaN.
 
     Examples
     --------
@@ -136,7 +146,7 @@ def completion_shares(network: Network, table: EncodedTable, memory: Memory = No
     ...     {"A": [0.5, 0.5], "B": [[0.75, 0.25], [0.5, 0.5]]},
     ... ).with_support({"B": [10, 0]})
     >>> columns = {"A": np.array([2, 0], np.uint8), "B": np.array([2, 2], np.uint8)}
-    >>> completion_shares(chain, EncodedTable({"A": 2, "B": 2}, columns)).tolist()
+    >>> unsupported_completion_shares(chain, EncodedTable({"A": 2, "B": 2}, columns)).tolist()
     [0.5, 0.0]
     """
     cells = NetworkCells.of(network)
@@ -144,10 +154,10 @@ def completion_shares(network: Network, table: EncodedTable, memory: Memory = No
     shares = np.zeros(table.rows)
     if not cells.bare.any():
         return shares
-    for here, part in in_batches(table):
-        problems = row_problems(cells.layout, part)
-        left = np.zeros(part.rows)
-        log_left = solve_problems(problems, cells, budget, shares=True).log_left
-        np.add.at(left, problems.row, log_left[problems.problem])
-        shares[here] = 0.0 - np.expm1(left)
+    for batch, rows in in_batches(table):
+        problems = row_problems(cells.layout, rows)
+        log_supported = solve_problems(problems, cells, budget, shares=True).log_supported
+        log_supported_of_row = np.zeros(rows.rows)
+        np.add.at(log_supported_of_row, problems.row, log_supported[problems.problem])
+        shares[batch] = 0.0 - np.expm1(log_supported_of_row)
     return shares
