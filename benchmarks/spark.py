@@ -1,13 +1,14 @@
 """Learning on a local Spark cluster, beside Spark's own ``groupBy`` of the same families.
 
-    python benchmarks/spark.py FOLDER [--cores 2] [direct-mcar factored-mar em]
+    python benchmarks/spark.py FOLDER [--cores 2] [JOB ...]
 
 FOLDER has Parquet files of Alarm's rows, as ``benchmarks/scale.py`` writes them. Each line is one
 run: seconds by the clock, processor seconds of all processes (the driver, the JVM, its Python
 workers), what Spark says of its stages (tasks that ran, bytes written for a shuffle, bytes that the
 driver got, bytes that it kept of codes and answers), and the peaks of the driver and of the JVM.
-Lines of one process are learned from the same files without Spark. ``groupBy`` counts the 37
-families one after the other: what MCAR methods need, with nothing learned.
+A job is a method, which is run in one process without Spark too; ``reading``, by which Spark reads
+the files and does nothing with the rows; or ``groupBy``, which counts the 37 families one after the
+other: what MCAR methods need, with nothing learned.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def main() -> None:
     asked.add_argument("folder")
     asked.add_argument("--cores", type=int, default=2)
     asked.add_argument("--memory", default="4g", help="of the JVM")
-    asked.add_argument("methods", nargs="*", default=["direct-mcar", "factored-mar", "em"])
+    jobs = ["reading", "groupBy", "direct-mcar", "factored-mar", "em"]
+    asked.add_argument("jobs", nargs="*", default=jobs)
     options = asked.parse_intermixed_args()
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(f"local[{options.cores}]")
@@ -143,12 +145,16 @@ def main() -> None:
     def learned(data: object, method: str) -> Callable[[], object]:
         return lambda: lc.learn(network, data, method, pseudo_counts=1)
 
-    work: dict[str, Callable[[], object]] = {}
-    for method in options.methods:
-        work[f"{method}, one process"] = learned(options.folder, method)
-    work["groupBy"] = lambda: grouped(network, frame)
-    for method in options.methods:
-        work[method] = learned(frame, method)
+    by_spark: dict[str, Callable[[], object]] = {
+        "reading": lambda: frame.write.format("noop").mode("overwrite").save(),
+        "groupBy": lambda: grouped(network, frame),
+    }
+    work = {}
+    for job in options.jobs:
+        if job not in by_spark:
+            work[f"{job}, one process"] = learned(options.folder, job)
+    for job in options.jobs:
+        work[job] = by_spark.get(job) or learned(frame, job)
     print(f"{frame.count():,} rows, Spark {pyspark.__version__}")
     heads = ["", "seconds", "processor", "tasks", "shuffled, MB", "to the driver, MB", "kept, MB"]
     heads += ["driver, GiB", "JVM, GiB"]
