@@ -31,7 +31,7 @@ from lacunet.structure.ges import greedy_equivalence_search
 from lacunet.structure.indexed_rows import CodedRows, Pairs, in_order_of_content
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.order_search import IMPROVEMENT, Scores, _climb, search
-from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
+from lacunet.structure.scored_parents import CandidateParents, HopelessSets, ParentSets, parent_sets
 from lacunet.structure.search import Screen, add_gaining_arcs, better_dags
 from lacunet.structure.set_scores import Score, ScoredSets, numbers_of
 
@@ -118,7 +118,7 @@ def sets_of(
     rows: CodedRows,
     score: Score,
     most: int,
-    far: Far | None = None,
+    far: HopelessSets | None = None,
 ) -> ParentSets:
     """The scored parent sets of one variable."""
     [sets] = parent_sets(
@@ -147,7 +147,7 @@ def test_required_parents_are_in_every_set() -> None:
 def test_sets_far_below_their_subsets_cannot_win(required: frozenset[int]) -> None:
     rows = CodedRows.of(sample_codes(example("child"), 2_000, np.random.default_rng(4)))
     score, candidates = Score(2_000.0), (0, 1, 2, 4, 5, 6)
-    far = Far()
+    far = HopelessSets()
     sets = sets_of(3, candidates, required, rows, score, 3, far)
     again = sets_of(3, candidates, required, rows, score, 3, far)
     np.testing.assert_array_equal(again.best, sets.best)
@@ -160,7 +160,7 @@ def test_sets_that_were_far_in_one_completion_are_not_counted_in_another() -> No
     rows, score = CodedRows.of(table), Score(800.0)
     best = tuple(sorted(sets_of(3, (0, 1, 2), frozenset(), rows, score, 3).parents(0b111)))
     assert best
-    far = Far()
+    far = HopelessSets()
     far.add(np.array([3]), numbers_of(5)[list(best)].sum(keepdims=True))
     sets = sets_of(3, (0, 1, 2), frozenset(), rows, score, 3, far)
     all_sets = {own for size in range(4) for own in combinations(range(3), size)}

@@ -27,7 +27,7 @@ from lacunet.data.errors import (
     refuse_strangers,
     short_list,
 )
-from lacunet.data.frames import frame_part, is_arrow_tables
+from lacunet.data.frames import frame_part, is_arrow_tables, is_spark
 from lacunet.data.panels import Panel, in_waves, panel_of
 from lacunet.data.source_parts import DataSource, source_of
 from lacunet.data.table import SetsOf
@@ -274,7 +274,13 @@ def panel_from(data: Data) -> Panel:
 
 def with_waves(data: Data, variables: Collection[str]) -> Data:
     """What is said of variables of a panel, said of each in all waves."""
-    return in_waves(data, panel_from(data), variables) if data.is_panel else data
+    if not data.is_panel:
+        return data
+    if is_spark(data.source):
+        from lacunet.data.spark_panels import units_on_spark
+
+        return units_on_spark(data, variables)
+    return in_waves(data, panel_from(data), variables)
 
 
 def _rows_from(data: Data) -> DataSource:

@@ -67,18 +67,22 @@ def region_of(
 ) -> Region:
     """The region of one family of a network."""
     seeds = sorted(family)
+    # The patterns that miss something of the family; masks are over these.
     some = np.flatnonzero(np.logical_or.reduce([patterns.missing[node] for node in seeds]))
     growth = _Growth(families, children, patterns, some)
     inside = growth.inside(seeds)
     active = frozenset(child for node in inside for child in (node, *children[node]))
     nodes = tuple(sorted({node for child in active for node in (child, *families[child])}))
+
+    # The rows whose pattern has a part in it; -1, the last of the mask, is for all other patterns.
     index_of = np.full(len(patterns.missing[0]), -1)
     index_of[some] = np.arange(len(some))
     of_row = index_of[patterns.of_row]
-    is_touched = np.zeros(len(some) + 1, dtype=bool)  # the last: a pattern without any of it
+    is_touched = np.zeros(len(some) + 1, dtype=bool)
     for is_inside in inside.values():
         is_touched[:-1] |= is_inside
     rows = np.flatnonzero(is_touched[of_row])
+
     apart = {}
     for node in nodes:
         free = growth.missing(node) & ~growth.barren(node)
@@ -123,12 +127,12 @@ class _Growth:
     def barren(self, node: int) -> NodeMask:
         """Which patterns miss a node and all that follows from it."""
         known = self.barren_of
-        waiting = [node]
+        waiting = [node]  # a stack: children are known before their parents
         while waiting:
             is_barren = self.missing(waiting[-1])
             below = self.children[waiting[-1]] if is_barren.any() else ()
-            if left := [child for child in below if child not in known]:
-                waiting += left
+            if unknown := [child for child in below if child not in known]:
+                waiting += unknown
                 continue
             for child in below:
                 is_barren = is_barren & known[child]
@@ -137,22 +141,25 @@ class _Growth:
 
     def inside(self, seeds: Sequence[int]) -> dict[int, NodeMask]:
         """The patterns in which each node is a part of the region."""
-        inside = {
-            node: is_inside
-            for node in seeds
-            if (is_inside := self.missing(node) & ~self.barren(node)).any()
-        }
+        inside: dict[int, NodeMask] = {}
+        for node in seeds:
+            is_inside = self.missing(node) & ~self.barren(node)
+            if is_inside.any():
+                inside[node] = is_inside
         waiting = dict.fromkeys(inside)
         while waiting:
             node = next(iter(waiting))
             del waiting[node]
+            # A node joins all that its patterns miss in the families that it is in.
             for child in (node, *self.children[node]):
                 joint = inside[node] & ~self.barren(child)
-                for other in (child, *self.families[child]) if joint.any() else ():
+                if not joint.any():
+                    continue
+                for other in (child, *self.families[child]):
                     fresh = joint & self.missing(other)
                     if other in inside:
                         fresh &= ~inside[other]
                     if fresh.any():
-                        inside[other] = inside[other] | fresh if other in inside else fresh
+                        inside[other] = inside.get(other, False) | fresh
                         waiting[other] = None
         return inside

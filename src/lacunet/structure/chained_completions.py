@@ -19,6 +19,7 @@ since there need not be any joint distribution with all these conditional ones.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -52,15 +53,17 @@ def complete_in_turn(
             deadline.check()
             is_missing = ~shown[y]
             before = columns[y]
-            columns[y] = rows.columns[y]
-            whole_but_y = replace(rows, columns=tuple(columns))
-            columns[y] = before.copy()
-            columns[y][is_missing] = _drawn(y, is_missing, whole_but_y, states, rng)
-            if states is not None:
-                where = np.flatnonzero(is_missing)
+            complete_but_y = replace(
+                rows, columns=(*columns[:y], rows.columns[y], *columns[y + 1 :])
+            )
+            after = before.copy()
+            after[is_missing] = _drawn(y, is_missing, complete_but_y, states, rng)
+            columns[y] = after
+            if states is not None:  # a one where each row's state is
+                redrawn = np.flatnonzero(is_missing)
                 first = rows.starts[y]
-                states[where, first + before[where]] = 0.0
-                states[where, first + columns[y][where]] = 1.0
+                states[redrawn, first + before[redrawn]] = 0.0
+                states[redrawn, first + after[redrawn]] = 1.0
     return replace(start, columns=tuple(columns))
 
 
@@ -72,37 +75,42 @@ def _drawn(
     rng: np.random.Generator,
 ) -> Integers:
     """The missing values of a variable, given those of the others, which are complete."""
-    wanted = np.zeros(int(is_missing.sum()), np.int64)
-    estimate = rows.count([y])[None]  # Pr(y | x...)
+    estimate = rows.count([y])[None]  # Pr(y | x...), a row for each configuration of x
     estimate /= estimate.sum()
+    configuration = np.zeros(int(is_missing.sum()), np.int64)  # of x, in the rows that miss y
     chosen: list[int] = []
-    left = set(range(len(rows))) - {y}
-    room = (
-        MAX_COMPLETION_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]
-    )  # with y missing as one more state
     while len(chosen) < MOST_PREDICTORS:
-        best_gain = 0.0
-        best = y
-        table = estimate
-        for tables in tables_beside(
-            rows=rows, y=y, given=chosen, others=sorted(left), room=room, states=states
-        ):
-            information, cost = informations(tables)
-            gains = information - PREDICTOR_SHARE * cost
-            top = int(gains.argmax())
-            if gains[top] > best_gain:
-                best_gain = float(gains[top])
-                best = tables.others[top]
-                table = tables.table(top)
-        if best == y:
+        best = _best_predictor(y, chosen, rows, states)
+        if best is None:
             break
-        left.remove(best)
-        chosen.append(best)
-        wanted = wanted * rows.sizes[best] + rows.columns[best][is_missing]
-        counted = table.transpose(0, 2, 1) + FALLBACK_ROWS * estimate[:, None]
-        counted = counted.reshape(-1, rows.sizes[y])
-        estimate = counted / counted.sum(axis=1, keepdims=True)
-    return _sampled(estimate[wanted], rng)
+        predictor, table = best
+        chosen.append(predictor)
+        configuration = configuration * rows.sizes[predictor] + rows.columns[predictor][is_missing]
+        counts = table.transpose(0, 2, 1) + FALLBACK_ROWS * estimate[:, None]
+        counts = counts.reshape(-1, rows.sizes[y])
+        estimate = counts / counts.sum(axis=1, keepdims=True)
+    return _sampled(estimate[configuration], rng)
+
+
+def _best_predictor(
+    y: int, chosen: Sequence[int], rows: CodedRows, states: NDArray[np.floating] | None
+) -> tuple[int, FloatArray] | None:
+    """What predicts a variable best, given some, and its table with them; None if nothing does."""
+    others = [x for x in range(len(rows)) if x != y and x not in chosen]
+    # With y missing as one more state.
+    room = MAX_COMPLETION_CELLS * (rows.sizes[y] + 1) // rows.sizes[y]
+    best = None
+    best_gain = 0.0
+    for tables in tables_beside(
+        rows=rows, y=y, given=chosen, others=others, room=room, states=states
+    ):
+        information, cost = informations(tables)
+        gains = information - PREDICTOR_SHARE * cost
+        top = int(gains.argmax())
+        if gains[top] > best_gain:
+            best_gain = float(gains[top])
+            best = tables.others[top], tables.table(top)
+    return best
 
 
 def _sampled(probabilities: FloatArray, rng: np.random.Generator) -> Integers:

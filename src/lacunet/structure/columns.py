@@ -55,26 +55,30 @@ def read_columns(
 
     Of more rows than the budget holds, equal ones are one; of still more, there are some.
     """
-    if isinstance(data.states, Network):
-        columns = Columns(data.states)
-    elif isinstance(data.source, EncodedTable):
-        labels_of = data.states or {
-            name: range(size) for name, size in data.source.cardinality_of.items()
-        }
-        columns = Columns(
-            Network({name: list(map(str, labels_of[name])) for name in data.source.variables})
-        )
-    else:
-        columns = find_columns(data)
+    columns = _columns_of(data)
     # From here on the network says which states there are.
-    data = replace(data, states=None, bins=None, aside=(*data.aside, *columns.left_out))
-    with observations(data, columns.network, budget, progress=progress) as rows:
+    remaining = replace(data, states=None, bins=None, aside=(*data.aside, *columns.left_out))
+    with observations(remaining, columns.network, budget, progress=progress) as rows:
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
         notes = [*rows.notes(report), *_on_rows(table, row_count)]
     if data.has_design:
         notes.append(ON_DESIGN)
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())
+
+
+def _columns_of(data: Data) -> Columns:
+    """The variables, as a network gives them, as codes have them, or as found in the columns."""
+    if isinstance(data.states, Network):
+        return Columns(data.states)
+    if isinstance(data.source, EncodedTable):
+        labels_of = data.states or {
+            name: range(size) for name, size in data.source.cardinality_of.items()
+        }
+        return Columns(
+            Network({name: list(map(str, labels_of[name])) for name in data.source.variables})
+        )
+    return find_columns(data)
 
 
 def _on_rows(table: EncodedTable, rows: int) -> Iterator[str]:

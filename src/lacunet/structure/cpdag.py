@@ -152,7 +152,7 @@ def to_cpdag(network: NetworkOrEdges) -> Cpdag:
         network = Network({name: ["0", "1"] for name in edges.variables}, edges.parents_of)
     network = as_network(network)
     rank = {name: index for index, name in enumerate(network.variables)}
-    parents = [{rank[p] for p in network.parents_of[name]} for name in network.variables]
+    parents = [{rank[parent] for parent in network.parents_of[name]} for name in network.variables]
     return cpdag_of(network.variables, parents)
 
 
@@ -190,16 +190,19 @@ def _closed(arcs: set[tuple[int, int]], fixed: set[tuple[int, int]]) -> set[tupl
     def follows(a: int, b: int) -> bool:
         into_b = {c for c in around[b] if (c, b) in fixed}
         loose = {c for c in around[a] if (a, c) not in fixed and (c, a) not in fixed}
-        return (
-            any((c, a) in fixed and c not in around[b] for c in around[a])
-            or any((a, c) in fixed for c in into_b)
-            or any(d not in around[c] for c, d in combinations(into_b & loose, 2))
-            or any(
-                (c, d) in fixed and c not in around[b]
-                for d in into_b & around[a]
-                for c in around[d] & loose
-            )
+        # 1: c -> a -- b, and c is not adjacent to b.
+        avoids_collider = any((c, a) in fixed and c not in around[b] for c in around[a])
+        # 2: a -> c -> b.
+        avoids_cycle = any((a, c) in fixed for c in into_b)
+        # 3: a -- c -> b and a -- d -> b, and c is not adjacent to d.
+        has_two_ways = any(d not in around[c] for c, d in combinations(into_b & loose, 2))
+        # 4: a -- c -> d -> b, d is adjacent to a, and c not to b.
+        has_chain = any(
+            (c, d) in fixed and c not in around[b]
+            for d in into_b & around[a]
+            for c in around[d] & loose
         )
+        return avoids_collider or avoids_cycle or has_two_ways or has_chain
 
     while fresh := {(a, b) for a, b in arcs - fixed if follows(a, b)}:
         fixed = fixed | fresh
@@ -243,7 +246,9 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
             "compare structures of the same variables, spelled alike.",
         )
     rank = {name: index for index, name in enumerate(truth.variables)}
-    of_truth, of_other = _relations(truth, rank), _relations(other, rank)
+    of_truth = _relations(truth, rank)
+    of_other = _relations(other, rank)
+    adjacent_in_both = of_truth.keys() & of_other.keys()
     pairs = of_truth.keys() | of_other.keys()
     same = sum(of_truth.get(pair) == of_other.get(pair) for pair in pairs)
 
@@ -258,9 +263,7 @@ def compare_structures(a: Any, b: Any) -> StructureDifference:
         precision=_share(same, len(of_other)),
         recall=_share(same, len(of_truth)),
         f1=_share(2 * same, len(of_truth) + len(of_other)),
-        skeleton_f1=_share(
-            2 * len(of_truth.keys() & of_other.keys()), len(of_truth) + len(of_other)
-        ),
+        skeleton_f1=_share(2 * len(adjacent_in_both), len(of_truth) + len(of_other)),
         missing=named(of_truth.keys() - of_other.keys()),
         extra=named(of_other.keys() - of_truth.keys()),
         compelled_missing=arcs(truth.compelled - other.compelled),
@@ -309,7 +312,13 @@ def _arcs(parents: Sequence[Set[int]]) -> set[tuple[int, int]]:
 def _label_from(
     parents: Sequence[Set[int]], label: dict[tuple[int, int], bool], x: int, y: int
 ) -> None:
-    """Label the arc from x to y, and those into y that follow from it."""
+    """Label the arc from x to y, and those into y that follow from it.
+
+    Parameters
+    ----------
+    label
+        Whether an arc is compelled, for those that are known; all arcs into x are.
+    """
     for w in parents[x]:
         if label[w, x]:
             if w not in parents[y]:

@@ -93,27 +93,30 @@ def _accepted(
     judge: Judge, fit: FittedStructure, moves: Sequence[Move], rejected: Rejected
 ) -> tuple[FittedStructure, set[int]]:
     """The structure after all moves that gain something, and the variables that they changed."""
+    best = fit
     changed: set[int] = set()
-    in_a_row = 0
+    rejected_in_a_row = 0
     for move in moves:
         judge.deadline.check()
-        if in_a_row == MOST_REJECTED:
+        if rejected_in_a_row == MOST_REJECTED:
             break
-        if changed.isdisjoint(move.nodes) and not closes_a_cycle(fit.dag, move):
-            before = tuple((node, fit.dag[node]) for node, _ in move.steps)
-            if (trial := before + move.steps) in rejected:
-                continue
-            after = fit
-            for node, parents in move.steps:
-                after = judge.changed(after, node, parents)
-            if after.score > fit.score + LEAST_SCORE_RISE:
-                fit = after
-                changed = changed | move.nodes
-                in_a_row = 0
-            else:
-                rejected.add(trial)
-                in_a_row += 1
-    return fit, changed
+        if not changed.isdisjoint(move.nodes) or closes_a_cycle(best.dag, move):
+            continue
+        before = tuple((node, best.dag[node]) for node, _ in move.steps)
+        trial = before + move.steps
+        if trial in rejected:
+            continue
+        after = best
+        for node, parents in move.steps:
+            after = judge.changed(after, node, parents)
+        if after.score > best.score + LEAST_SCORE_RISE:
+            best = after
+            changed |= move.nodes
+            rejected_in_a_row = 0
+        else:
+            rejected.add(trial)
+            rejected_in_a_row += 1
+    return best, changed
 
 
 def _around(dag: Dag, changed: set[int]) -> list[int]:

@@ -30,6 +30,7 @@ from lacunet.structure.indexed_rows import CodedRows, Integers, nlogn, within
 
 MAX_GAIN_CELLS = 2**20  # of tables side by side
 TABLE_TOO_LARGE = (-np.inf, 0.0)  # the gain where the table has too many cells
+FEW_STATES = 0.25  # of all states
 ALL_PAIRS_VARIABLES = 200  # with more, only pairs that are related are counted given others
 
 
@@ -62,7 +63,7 @@ def tables_beside(
     room: int = MAX_GAIN_CELLS,
     states: NDArray[np.floating] | None = None,
 ) -> Iterator[Beside]:
-    """The tables of a variable with each of some others, given some: those that there is room for.
+    """The tables of a variable with each of some others, given some, where there is room for them.
 
     The others are taken in ascending order.
 
@@ -71,7 +72,7 @@ def tables_beside(
     room
         The cells that a table may have, and as many as those laid side by side at once.
     states
-        Those of the others, if they are at hand.
+        The states that the others have in place of those in ``rows``, as `CodedRows.states`.
     """
     scope = [*given, y]
     keys, radices = rows.keys(scope)
@@ -80,11 +81,11 @@ def tables_beside(
     shape = [prod(rows.sizes[node] for node in given), rows.sizes[y]]
     fitting = [x for x in sorted(others) if cells * (rows.sizes[x] + 1) <= room]
     for some in within(fitting, [prod(shape) * rows.sizes[x] for x in fitting], room):
-        held = rows.states if states is None else states
-        if held is None:
+        states_of_rows = rows.states if states is None else states
+        if states_of_rows is None:
             counts = _one_by_one(rows, some, keys, cells)
         else:
-            counts = _at_once(rows, some, keys, cells, held)
+            counts = _at_once(rows, some, keys, cells, states_of_rows)
         counts = counts.reshape(*radices, -1)[shown].reshape(*shape, -1)
         sizes = [rows.sizes[x] for x in some]
         yield Beside(tuple(some), counts, np.cumsum([0, *sizes[:-1]]))
@@ -114,7 +115,7 @@ def _at_once(
     )
     weights = np.ones(rows.rows, states.dtype) if rows.weights is None else rows.weights
     has_key = csc_array((weights, keys, np.arange(rows.rows + 1)), (cells, rows.rows))
-    if 4 * len(wanted) < states.shape[1]:
+    if len(wanted) < FEW_STATES * states.shape[1]:  # a copy of few columns pays
         counts = np.asarray(has_key @ np.take(states, wanted, axis=1))
     else:
         counts = np.take(np.asarray(has_key @ states), wanted, axis=1)
@@ -122,34 +123,36 @@ def _at_once(
 
 
 def informations(tables: Beside) -> tuple[FloatArray, FloatArray]:
-    """What Y and each X tell of each other, and what BIC takes for it.
+    r"""What Y and each X tell of each other given S, and what BIC takes for it.
 
-    Minus infinity for what fewer than two rows show.
+    .. math::
+        \sum_{s,y,x} n \log n - \sum_{s,x} n \log n - \sum_{s,y} n \log n + \sum_s n \log n,
+        \qquad \frac{\log n}{2} (r_Y - 1)(r_X - 1) q_S
+
+    The information is minus infinity for what fewer than two rows show.
     """
-    counts, starts = tables.counts, tables.starts
-    given, states, _ = counts.shape
-    of_x = np.add.reduceat(nlogn(counts.sum(axis=1)).sum(axis=0), starts)
-    of_y = np.add.reduceat(counts, starts, axis=2)
-    alone = of_y.sum(axis=1)
-    both = np.add.reduceat(nlogn(counts).sum(axis=(0, 1)), starts)
-    information = both - of_x - nlogn(of_y).sum(axis=(0, 1)) + nlogn(alone).sum(axis=0)
-    rows = alone.sum(axis=0)
+    counts = tables.counts  # of s, y, and the states of all x
+    starts = tables.starts
+    configurations, states, _ = counts.shape
+    of_sy = np.add.reduceat(counts, starts, axis=2)  # for each x
+    of_s = of_sy.sum(axis=1)
+    fit_syx = np.add.reduceat(nlogn(counts).sum(axis=(0, 1)), starts)
+    fit_sx = np.add.reduceat(nlogn(counts.sum(axis=1)).sum(axis=0), starts)
+    information = fit_syx - fit_sx - nlogn(of_sy).sum(axis=(0, 1)) + nlogn(of_s).sum(axis=0)
+    rows = of_s.sum(axis=0)
     free = tables.ends - starts - 1
-    cost = np.log(np.maximum(rows, 2)) / 2 * free * (states - 1) * given
+    cost = np.log(np.maximum(rows, 2)) / 2 * free * (states - 1) * configurations
     return np.where(rows < 2, -np.inf, information), cost
 
 
 @dataclass(frozen=True, eq=False)
 class Gains:
-    """The gains of some rows, each counted once.
-
-    ``share`` of the penalty is counted. ``related`` are the variables that gain by each one alone,
-    None for all.
-    """
+    """The gains of some rows, each counted once."""
 
     rows: CodedRows
-    share: float
-    related: tuple[frozenset[int], ...] | None
+    share: float  # of the penalty, which is charged
+    related: tuple[frozenset[int], ...] | None  # those that gain by each one alone; None for all
+    # The information and the cost of two variables given others.
     known: dict[tuple[int, int, frozenset[int]], tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
@@ -168,15 +171,18 @@ class Gains:
             of_pairs: list[float] = (pairs.information[y] - self.share * pairs.cost[y]).tolist()
             return [of_pairs[x] for x in others]
         keys = {x: (min(x, y), max(x, y), given) for x in others}
-        if left := [x for x, key in keys.items() if key not in self.known]:
-            self.known.update((keys[x], TABLE_TOO_LARGE) for x in left)
-            for tables in tables_beside(self.rows, y, sorted(given), left):
+        if unknown := [x for x, key in keys.items() if key not in self.known]:
+            self.known.update((keys[x], TABLE_TOO_LARGE) for x in unknown)
+            for tables in tables_beside(self.rows, y, sorted(given), unknown):
                 information, cost = informations(tables)
-                for x, *terms in zip(
-                    tables.others, information.tolist(), cost.tolist(), strict=True
-                ):
-                    self.known[keys[x]] = tuple(terms)
-        return [self.known[keys[x]][0] - self.share * self.known[keys[x]][1] for x in others]
+                terms = zip(information.tolist(), cost.tolist(), strict=True)
+                for x, terms_of_x in zip(tables.others, terms, strict=True):
+                    self.known[keys[x]] = terms_of_x
+        gains = []
+        for x in others:
+            information_of_x, cost_of_x = self.known[keys[x]]
+            gains.append(information_of_x - self.share * cost_of_x)
+        return gains
 
 
 def variables_that_gain(gains: FloatArray) -> tuple[frozenset[int], ...] | None:

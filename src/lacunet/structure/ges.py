@@ -20,18 +20,19 @@ from lacunet.limits import NEVER, Deadline
 from lacunet.structure.cpdag import Parents, children_of, compelled_arcs, extension
 
 Gains = Callable[[int, Sequence[int], frozenset[int]], Sequence[float]]
-Asked = tuple[int, frozenset[int], frozenset[int]]  # a node, what is given, the edges directed
-MOST_TURNED = 3  # edges directed along with an insertion
+# The other end of an arc into a node, what its gain is given, the edges directed along with it.
+StepCandidate = tuple[int, frozenset[int], frozenset[int]]
+MAX_TURNED_EDGES = 3  # directed along with an insertion
 LEAST_GAIN = 1e-9
 
 
 @dataclass(frozen=True)
 class Class:
-    """A class of DAGs: the arcs into each node, and its undirected edges."""
+    """A class of DAGs, as its CPDAG."""
 
-    parents: tuple[frozenset[int], ...]
-    edges: tuple[frozenset[int], ...]
-    children: tuple[frozenset[int], ...]
+    parents: tuple[frozenset[int], ...]  # the arcs into each node
+    edges: tuple[frozenset[int], ...]  # the nodes that share an undirected edge with each
+    children: tuple[frozenset[int], ...]  # the arcs out of each node
 
     @classmethod
     def of(cls, dag: Sequence[Set[int]]) -> Class:
@@ -47,7 +48,9 @@ class Class:
                     edges[x].add(y)
                     edges[y].add(x)
         return cls(
-            *(tuple(map(frozenset, part)) for part in (parents, edges, children_of(parents)))
+            parents=tuple(map(frozenset, parents)),
+            edges=tuple(map(frozenset, edges)),
+            children=tuple(map(frozenset, children_of(parents))),
         )
 
     def around(self, node: int) -> frozenset[int]:
@@ -59,7 +62,7 @@ class Class:
         return all(nodes - {node} <= self.around(node) for node in nodes)
 
     def open_path(self, start: int, end: int, closed: frozenset[int]) -> tuple[int, ...]:
-        """A path without an arc against it that leads past the closed nodes, or nothing."""
+        """A path without an arc against it that avoids the closed nodes, or nothing."""
         came_from = {start: start}
         waiting = [start]
         while waiting:
@@ -76,7 +79,7 @@ class Class:
         return ()
 
     def is_open(self, path: Sequence[int], closed: frozenset[int]) -> bool:
-        """Whether a path has no arc against it, and leads past the closed nodes."""
+        """Whether a path has no arc against it, and avoids the closed nodes."""
         return closed.isdisjoint(path) and all(
             other in self.children[node] or other in self.edges[node]
             for node, other in pairwise(path)
@@ -85,12 +88,16 @@ class Class:
 
 @dataclass(frozen=True)
 class EdgeStep:
-    """An insertion of x -> y, or a deletion; ``turned`` are the edges directed along with it."""
+    """An insertion of x -> y, or a deletion."""
 
     gain: float
     x: int
     y: int
-    turned: frozenset[int]
+    turned: frozenset[int]  # the edges directed along with it
+
+
+# What steps are ordered by, the round in which this one was judged, and the step.
+RankedStep = tuple[tuple[float, int, int, list[int]], int, EdgeStep]
 
 
 def greedy_equivalence_search(
@@ -123,12 +130,14 @@ def greedy_equivalence_search(
         return [x for x in some if x != y and is_allowed(x, y)]
 
     def insertions(cpdag: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        asked = (insertion for x in others for insertion in _insertions(cpdag, x, y, max_parents))
-        return _steps(y, asked, gains, 1)
+        candidates = (
+            candidate for x in others for candidate in _insertions(cpdag, x, y, max_parents)
+        )
+        return _steps(y, candidates, gains, sign=1)
 
     def deletions(cpdag: Class, y: int, others: Iterable[int]) -> Iterator[EdgeStep]:
-        asked = (deletion for x in others for deletion in _deletions(cpdag, x, y))
-        return _steps(y, asked, gains, -1)
+        candidates = (candidate for x in others for candidate in _deletions(cpdag, x, y))
+        return _steps(y, candidates, gains, sign=-1)
 
     paths: dict[EdgeStep, tuple[int, ...]] = {}
 
@@ -150,67 +159,90 @@ def _climb(
     """Make the step that gains most, again and again, as long as one gains."""
     yield dag
     cpdag = Class.of(dag)
-    nodes = range(len(dag))
-    judged: dict[tuple[int, int], int] = {}  # when each pair was judged last
-    ranked: list[tuple[tuple[float, int, int, list[int]], int, EdgeStep]] = []  # a heap
-    now = 0
-    stale = {y: {*partners(cpdag, y)} for y in nodes}
+    round_of: dict[tuple[int, int], int] = {}  # in which each pair was judged last
+    ranked: list[RankedStep] = []  # a heap; steps of pairs that were judged again stay in it
+    number = 0
+    stale = {y: {*partners(cpdag, y)} for y in range(len(dag))}
     while True:
-        now += 1
+        number += 1
         for y, others in stale.items():
             deadline.check()
-            judged.update(((x, y), now) for x in others)
+            round_of.update(((x, y), number) for x in others)
             for step in steps(cpdag, y, sorted(others)):
-                key = (-step.gain, step.y, step.x, sorted(step.turned))
-                heappush(ranked, (key, now, step))
-        best = None
-        not_valid = []
-        while best is None and ranked:
+                rank = (-step.gain, step.y, step.x, sorted(step.turned))
+                heappush(ranked, (rank, number, step))
+
+        better = None
+        tried = []
+        while better is None and ranked:
             entry = heappop(ranked)
-            _, when, step = entry
-            if when == judged[step.x, step.y]:
-                best = make(cpdag, step)
-                not_valid.append(entry)
-        for entry in not_valid:  # what is made is judged again, like all around it
+            _, judged_in, step = entry
+            if judged_in == round_of[step.x, step.y]:
+                better = make(cpdag, step)
+                tried.append(entry)
+        # A step that is not valid here may be later. The one that is made is judged again, like
+        # all around it.
+        for entry in tried:
             heappush(ranked, entry)
-        if best is None:
+        if better is None:
             return dag
-        yield best
-        dag = best
+
+        yield better
+        dag = better
         before = cpdag
-        cpdag = Class.of(best)
-        changed = {
-            node
-            for node in nodes
-            if before.parents[node] != cpdag.parents[node]
-            or before.edges[node] != cpdag.edges[node]
-            or before.children[node] != cpdag.children[node]
-        }
-        stale = {}
-        for y in changed:
-            near = partners(cpdag, y)
-            stale.setdefault(y, set()).update(near)
+        cpdag = Class.of(dag)
+        stale = _pairs_around_changes(before, cpdag, partners)
+
+
+def _pairs_around_changes(
+    before: Class, after: Class, partners: Callable[[Class, int], list[int]]
+) -> dict[int, set[int]]:
+    """The pairs whose surroundings changed: for each node those it is to be judged with again."""
+    pairs: dict[int, set[int]] = {}
+    for y in range(len(after.parents)):
+        is_changed = (
+            before.parents[y] != after.parents[y]
+            or before.edges[y] != after.edges[y]
+            or before.children[y] != after.children[y]
+        )
+        if is_changed:
+            near = partners(after, y)
+            pairs.setdefault(y, set()).update(near)
             for x in near:
-                stale.setdefault(x, set()).add(y)
+                pairs.setdefault(x, set()).add(y)
+    return pairs
 
 
-def _steps(y: int, asked: Iterable[Asked], gains: Gains, sign: int) -> Iterator[EdgeStep]:
-    """The steps that gain something, those with the same given weighed at once."""
+def _steps(
+    y: int, candidates: Iterable[StepCandidate], gains: Gains, sign: int
+) -> Iterator[EdgeStep]:
+    """The steps that gain something; gains given the same nodes are computed together.
+
+    Parameters
+    ----------
+    sign
+        1 for insertions, -1 for deletions, which gain what an insertion would lose.
+    """
     alike: dict[frozenset[int], list[tuple[int, frozenset[int]]]] = {}
-    for x, given, turned in asked:
+    for x, given, turned in candidates:
         alike.setdefault(given, []).append((x, turned))
     for given, some in alike.items():
-        for (x, turned), gain in zip(some, gains(y, [x for x, _ in some], given), strict=True):
+        others = [x for x, _ in some]
+        for (x, turned), gain in zip(some, gains(y, others, given), strict=True):
             if sign * gain > LEAST_GAIN:
                 yield EdgeStep(sign * gain, x, y, turned)
 
 
-def _insertions(cpdag: Class, x: int, y: int, max_parents: int) -> Iterator[Asked]:
+def _insertions(cpdag: Class, x: int, y: int, max_parents: int) -> Iterator[StepCandidate]:
+    """The insertions of x -> y that may be valid: they need a clique (theorem 15).
+
+    Whether a path is open is looked at when one is made.
+    """
     if y in cpdag.around(x):
         return
     shared = cpdag.edges[y] & cpdag.around(x)
     loose = sorted(cpdag.edges[y] - cpdag.around(x))
-    for length in range(min(len(loose), MOST_TURNED) + 1):
+    for length in range(min(len(loose), MAX_TURNED_EDGES) + 1):
         for some in combinations(loose, length):
             turned = frozenset(some)
             given = shared | turned | cpdag.parents[y]
@@ -241,7 +273,8 @@ def _inserted(
     return extension(parents, edges)
 
 
-def _deletions(cpdag: Class, x: int, y: int) -> Iterator[Asked]:
+def _deletions(cpdag: Class, x: int, y: int) -> Iterator[StepCandidate]:
+    """The valid deletions of what joins x and y: what stays is a clique (theorem 17)."""
     if y not in cpdag.edges[x] and y not in cpdag.children[x]:
         return
     shared = cpdag.edges[y] & cpdag.around(x)

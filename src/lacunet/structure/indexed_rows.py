@@ -186,7 +186,9 @@ def nlogn(counts: FloatArray) -> FloatArray:
 
 
 class Pairs:
-    """What the variables of all pairs tell of each other in some rows, and what BIC takes for it.
+    r"""What the variables of all pairs tell of each other in some rows, and what BIC takes for it.
+
+    .. math:: \sum_{x,y} n \log n - \sum_x n \log n - \sum_y n \log n + n \log n
 
     ``information`` is minus infinity for a variable with itself, and for what fewer than two rows
     show. ``determines[x, y]`` says that of the rows that show both, those with the same state of x
@@ -197,6 +199,8 @@ class Pairs:
         number = len(rows)
         starts = rows.starts
         states = sum(rows.sizes)
+        # Of [x, y]: the sums of n log n over the states of both, and over those of x among the
+        # rows that show y; and how many rows show both.
         both, marginal, totals = np.empty((3, number, number))
         self.determines = np.empty((number, number), bool)
         for some in within(range(number), [states * size for size in rows.sizes], PAIR_CELLS):
@@ -208,8 +212,8 @@ class Pairs:
             marginal[nodes] = np.add.reduceat(nlogn(margins), first)
             both[nodes] = np.add.reduceat(np.add.reduceat(nlogn(counts), first), starts, axis=1)
             is_seen = (counts > 0).astype(np.int32)
-            most = np.maximum.reduceat(np.add.reduceat(is_seen, starts, axis=1), first)
-            self.determines[nodes] = most == 1
+            states_of_y = np.add.reduceat(is_seen, starts, axis=1)  # with each state of x
+            self.determines[nodes] = np.maximum.reduceat(states_of_y, first) == 1
         free = np.array(rows.sizes) - 1
         self.information: FloatArray = both - marginal - marginal.T + nlogn(totals)
         self.information[(totals < 2) | np.eye(number, dtype=bool)] = -np.inf
@@ -231,16 +235,19 @@ def _pair_counts(rows: CodedRows, nodes: slice) -> FloatArray:
     block_rows = min(BLOCK_ROWS, max(BLOCK_CELLS // states, 1))
     for start in range(0, rows.rows, block_rows):
         block = slice(start, start + block_rows)
-        held = np.zeros((states, len(rows.columns[0][block])), kind)
+        shows = np.zeros((states, len(rows.columns[0][block])), kind)
         for row, size, column in zip(rows.starts, rows.sizes, rows.columns, strict=True):
-            held[row : row + size] = column[block] == np.arange(size)[:, None]
-        weighted = held[first] if rows.weights is None else held[first] * rows.weights[block]
-        counts += weighted @ held.T
+            shows[row : row + size] = column[block] == np.arange(size)[:, None]
+        weighted = shows[first]
+        if rows.weights is not None:
+            weighted = weighted * rows.weights[block]
+        counts += weighted @ shows.T
     return counts
 
 
 def in_order_of_content(table: EncodedTable) -> EncodedTable:
-    """The rows, sorted by what they hold."""
+    """The rows, sorted by what they hold: by the first variable, then the next, then weights."""
+    # As many variables as fit are packed into one key.
     keys: list[NDArray[np.generic]] = [] if table.weights is None else [table.weights]
     key = np.zeros(table.rows, np.int64)
     bound = 1

@@ -35,9 +35,9 @@ def constraints_of(
     if not (isinstance(max_parents, Integral) and max_parents >= 1):
         raise LacunetError(f"max_parents is {max_parents!r}, not a whole number from 1 upwards.")
     index_of = {name: index for index, name in enumerate(variables)}
+    forbidden_arcs = {*_indices(forbidden, index_of, "forbidden")}
     excluded = np.eye(len(variables), dtype=bool) | _against(tiers, index_of)
-    not_allowed = {*_indices(forbidden, index_of, "forbidden")}
-    for x, y in not_allowed:
+    for x, y in forbidden_arcs:
         excluded[x, y] = True
     parents: list[set[int]] = [set() for _ in variables]
     for x, y in chain(
@@ -46,14 +46,14 @@ def constraints_of(
         if x == y:
             raise LacunetError(f"{variables[x]!r} cannot be its own parent.")
         if excluded[x, y]:
-            is_forbidden = (x, y) in not_allowed
-            against = "it leads into an earlier tier"
-            if is_forbidden:
-                against = "it is forbidden"
+            reason = "it leads into an earlier tier"
+            argument = "tiers"
+            if (x, y) in forbidden_arcs:
+                reason = "it is forbidden"
+                argument = "forbidden"
             raise LacunetError(
-                f"the edge {variables[x]} -> {variables[y]} is required, but {against}.",
-                "change required (or the rule of not_asked that requires it), or "
-                f"{'forbidden' if is_forbidden else 'tiers'}.",
+                f"the edge {variables[x]} -> {variables[y]} is required, but {reason}.",
+                f"change required (or the rule of not_asked that requires it), or {argument}.",
             )
         parents[y].add(x)
     if len(topological_by_number(parents)) < len(variables):
@@ -74,10 +74,11 @@ def untiered(tiers: Sequence[Sequence[str]], variables: Scope) -> Iterator[str]:
 
 
 def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterable[tuple[int, int]]:
+    """Arcs, given as pairs or as texts, by the indices of their ends."""
     pairs: list[Any] = []
     for arc in [arcs] if isinstance(arcs, str) else arcs:
         if isinstance(arc, str):
-            pairs += _written(arc)
+            pairs += _arcs_of_text(arc)
         else:
             pairs.append(arc)
     for arc in pairs:
@@ -86,16 +87,16 @@ def _indices(arcs: Iterable[Any], index_of: dict[str, int], kind: str) -> Iterab
         yield _index(arc[0], index_of), _index(arc[1], index_of)
 
 
-def _written(text: str) -> Iterator[tuple[str, str]]:
+def _arcs_of_text(text: str) -> list[tuple[str, str]]:
     """The arcs of a text such as "A -> B; A, C -> D"."""
     if not text.strip():
-        return iter(())
+        return []
     edges = edges_of(text)
     arcs = [(parent, child) for child, parents in edges.parents_of.items() for parent in parents]
     if lone := {*edges.variables}.difference(*arcs):
         name = min(lone)
         raise LacunetError(f"{text!r}: {name!r} is a variable, not an edge.", "as in 'A -> B'.")
-    return iter(arcs)
+    return arcs
 
 
 def _index(name: str, index_of: dict[str, int]) -> int:

@@ -62,7 +62,7 @@ from lacunet.structure.judge_by_em import (
 )
 from lacunet.structure.knowledge import constraints_of, untiered
 from lacunet.structure.mechanisms_of_rows import mechanisms_of
-from lacunet.structure.scored_parents import MAX_FAMILY_CELLS, Far
+from lacunet.structure.scored_parents import MAX_FAMILY_CELLS, HopelessSets
 from lacunet.structure.search import (
     FEW_KICKS,
     Constraints,
@@ -193,7 +193,7 @@ class Search:
     fit: FittedStructure | None = None
     drawn: tuple[FittedStructure, list[CodedRows]] | None = None  # the last, and from what
     screen: Screen | None = None
-    far: Far = field(default_factory=Far)  # the same in all completions
+    hopeless: HopelessSets = field(default_factory=HopelessSets)  # the same in all completions
     wide: Gains | None = None  # of the seed, for the networks that completions are drawn from
     rejected: Rejected = field(default_factory=set)  # moves that the judge did not accept
     trace: list[Round] = field(default_factory=list)
@@ -207,7 +207,7 @@ class Search:
 
     def screen_of(self, rows: CodedRows) -> Screen:
         """What candidates for parents in these rows are chosen by."""
-        return Screen(rows, self.constraints, self.score, self.far)
+        return Screen(rows, self.constraints, self.score, self.hopeless)
 
     def note(self, what: str, score: float, dag: Dag, *, is_accepted: bool) -> None:
         """Remember a step."""

@@ -14,6 +14,7 @@ from lacunet.missingness.learned.from_rows import learned_graph
 from lacunet.network.network import Network
 
 LEARNING_ROWS = 20_000  # what mechanisms look at is learned from these many rows
+LEARNING_SHARE = 1 / 3  # of the time that is left
 NO_TIME = (
     "there was no time to learn how values go missing: they are taken as missing completely at "
     "random."
@@ -21,10 +22,10 @@ NO_TIME = (
 
 
 class LearnedMechanisms(NamedTuple):
-    """The missingness graph, if any; ``to_judge`` is it where the judge must not leave it out."""
+    """The missingness graph, if any, and what is to be said of it."""
 
     graph: MissingnessGraph | None
-    to_judge: MissingnessGraph | None = None
+    to_judge: MissingnessGraph | None = None  # the same where the judge must not leave it out
     notes: tuple[str, ...] = ()
 
 
@@ -50,21 +51,16 @@ def mechanisms_of(
         return LearnedMechanisms(None)
     notes: tuple[str, ...] = ()
     if missingness == "learn":
-        step = -(-table.rows // LEARNING_ROWS)
-        rows = table.take(slice(None, None, step))
-        soon = Deadline.within(deadline.left / 3)
         try:
-            graph: MissingnessGraph = learned_graph(
-                network, rows, deadline=soon, latent=latent, patterns=PatternCounts.of(table)
-            )
+            graph = _learned(network, table, deadline, latent)
         except OutOfTimeError:
             return LearnedMechanisms(None, notes=(NO_TIME,))
     else:
         if isinstance(missingness, MissingnessGraph):
-            graph = missingness.with_edges_of(network)
+            given = missingness.with_edges_of(network)
         else:
-            graph = MissingnessGraph.parse(missingness, network)
-        graph = graph.hiding(latent)
+            given = MissingnessGraph.parse(missingness, network)
+        graph = given.hiding(latent)
         notes = graph.check_data(table)
     unseen = tuple(
         name for name in graph.causes if looks_at_hidden(graph, name, table.partially_observed)
@@ -74,4 +70,19 @@ def mechanisms_of(
             f"the mechanisms of {', '.join(unseen)} look at values that are missing themselves: "
             "the score takes them in as nodes.",
         )
-    return LearnedMechanisms(graph, graph if unseen or graph.hidden else None, notes)
+    is_judged = bool(unseen or graph.hidden)
+    return LearnedMechanisms(graph, graph if is_judged else None, notes)
+
+
+def _learned(
+    network: Network, table: EncodedTable, deadline: Deadline, latent: Sequence[str]
+) -> MissingnessGraph:
+    """The graph learned from rows evenly spaced, in a part of the time that is left."""
+    step = -(-table.rows // LEARNING_ROWS)
+    return learned_graph(
+        network,
+        table.take(slice(None, None, step)),
+        deadline=Deadline.within(LEARNING_SHARE * deadline.left),
+        latent=latent,
+        patterns=PatternCounts.of(table),
+    )

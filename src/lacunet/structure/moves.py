@@ -18,7 +18,7 @@ asked about the moves that promise something only.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import prod
@@ -89,20 +89,16 @@ class Promises:
     ) -> Iterator[Move]:
         """The moves that give one variable other parents: candidates that are not below it."""
         parents = sorted(dag[y])
-        required = limits.required[y]
         if self.sizes[y] * prod(self.sizes[parent] for parent in parents) > MAX_MOVE_CELLS:
             return
-        loose = [parent for parent in parents if parent not in required]
+        loose = [parent for parent in parents if parent not in limits.required[y]]
         others = [
             z for z in candidates if z != y and z not in dag[y] and not limits.forbidden[z, y]
         ]
-
-        # A parent less.
         for x in loose:
             lost = self._added(y, x, dag[y] - {x})
             yield self._move(-lost, y, dag[y], dag[y] - {x})
 
-        # A parent more.
         added: dict[int, float] = {}
         for tables in self._tables(y, parents, others, parents):
             gains = _information(tables)
@@ -112,12 +108,26 @@ class Promises:
                 for z, gain in zip(tables.others, by_all, strict=True):
                     yield self._move(gain, y, dag[y], dag[y] | {z})
 
-        # One for another: those that promise most.
+        yield from self._exchanges(y, dag, loose, added)
+
+    def _exchanges(
+        self, y: int, dag: Dag, loose: Sequence[int], added: Mapping[int, float]
+    ) -> Iterator[Move]:
+        """The moves that exchange one parent for another variable: those that promise most.
+
+        Parameters
+        ----------
+        loose
+            The parents that may go.
+        added
+            The variables that may come, and what each would add to all parents.
+        """
+        parents = sorted(dag[y])
         exchanges = [
             (gain - self.penalty(y, dag[y] - {x} | {z}), x, z)
             for x in loose
-            for tables in self._tables(y, parents, [*added], dag[y] - {x})
-            for z, gain in zip(tables.others, self._exchanged(tables, x, parents), strict=True)
+            for tables in self._tables(y, parents, list(added), dag[y] - {x})
+            for z, gain in zip(tables.others, self._exchange_gains(tables, x, parents), strict=True)
         ]
         exchanges.sort(reverse=True)
         for gain, x, z in exchanges[:EXCHANGES]:
@@ -136,8 +146,11 @@ class Promises:
         table = self._where(given).count([*sorted(given), y, x]).reshape(shape)
         return float(_information(Beside((x,), table, np.zeros(1, np.int64)))[0])
 
-    def _exchanged(self, tables: Beside, x: int, parents: Sequence[int]) -> list[float]:
-        """What y gains by each of some others in place of x, which is one of the parents."""
+    def _exchange_gains(self, tables: Beside, x: int, parents: Sequence[int]) -> list[float]:
+        """What y gains by each of some others in place of x, which is one of the parents.
+
+        That is its log-likelihood given the other parents and z, less that given them and x.
+        """
         before = np.add.reduceat(tables.counts, tables.starts, axis=2)
         index = parents.index(x)
         slower, faster = (
@@ -152,7 +165,7 @@ class Promises:
         return gains
 
     def _by_all_rows(self, added: FloatArray, tables: Beside) -> FloatArray:
-        """What arcs add if all rows show them, by the rows that do.
+        """What arcs would add if all rows showed them: (added - chance) / share shown + chance.
 
         Half a nat of each free parameter is what any fit gains by chance, however many the rows.
         """
@@ -164,6 +177,7 @@ class Promises:
         return by_all
 
     def _move(self, gain: float, y: int, before: frozenset[int], after: frozenset[int]) -> Move:
+        """The move from some parents to others that gains so much log-likelihood."""
         promise = gain + self.penalty(y, before) - self.penalty(y, after)
         return Move(promise, ((y, after),))
 
@@ -177,40 +191,41 @@ class Promises:
         scope = [x, *around, y]
         table = self._where(around).count(scope)
 
-        def fits(child: int, other: int | None, most: int) -> list[tuple[float, frozenset[int]]]:
+        def score(child: int, parents: Collection[int]) -> float:
+            return _fit_of(table, scope, child, parents) - self.penalty(child, parents)
+
+        def best_families(child: int, always: Sequence[int]) -> list[tuple[float, frozenset[int]]]:
+            """The best parents of one end, among those of both and with some always."""
             scored = []
             for mask in range(1 << len(around)):
                 chosen = [node for bit, node in enumerate(around) if mask >> bit & 1]
                 if (
-                    len(chosen) <= most
+                    len(chosen) + len(always) <= limits.max_parents
                     and limits.required[child] <= {*chosen}
                     and not any(limits.forbidden[node, child] for node in chosen)
                 ):
-                    parents = chosen if other is None else [*chosen, other]
-                    fit = _fit_of(table, scope, child, parents)
-                    scored.append((fit - self.penalty(child, parents), frozenset(parents)))
+                    parents = [*chosen, *always]
+                    scored.append((score(child, parents), frozenset(parents)))
             return sorted(scored, key=lambda pair: -pair[0])[: 1 + TURNS]
 
-        before = sum(
-            _fit_of(table, scope, node, dag[node]) - self.penalty(node, dag[node])
-            for node in (x, y)
-        )
-        both = [
-            Move(fit_y + fit_x - before, ((y, of_y), (x, of_x)))
-            for (fit_y, of_y), (fit_x, of_x) in product(
-                fits(y, None, limits.max_parents), fits(x, y, limits.max_parents - 1)
+        before = score(x, dag[x]) + score(y, dag[y])
+        turns = [
+            Move(score_y + score_x - before, ((y, of_y), (x, of_x)))
+            for (score_y, of_y), (score_x, of_x) in product(
+                best_families(y, always=()), best_families(x, always=(y,))
             )
             if not dag[y] - {x} == dag[x] == of_y == of_x - {y}  # the same class
         ]
-        both.sort(key=lambda move: -move.promise)
-        yield from islice((move for move in both if not closes_a_cycle(dag, move)), TURNS)
+        turns.sort(key=lambda move: -move.promise)
+        yield from islice((move for move in turns if not closes_a_cycle(dag, move)), TURNS)
 
 
 def closes_a_cycle(dag: Dag, move: Move) -> bool:
     """Whether a move leads from a variable back to it."""
     parents_of = dict(move.steps)
     for node, parents in move.steps:
-        waiting, seen = list(parents), set(parents)
+        waiting = list(parents)
+        seen = set(parents)
         while waiting:
             ancestor = waiting.pop()
             if ancestor == node:
@@ -228,6 +243,6 @@ def _information(tables: Beside) -> FloatArray:
 
 def _fit_of(table: FloatArray, scope: Sequence[int], child: int, parents: Collection[int]) -> float:
     """The log-likelihood of one of the variables of a table given some others."""
-    kept = [node for node in scope if node == child or node in parents]
-    table = table.sum(axis=tuple(axis for axis, node in enumerate(scope) if node not in kept))
-    return float(nlogn(table).sum() - nlogn(table.sum(axis=kept.index(child))).sum())
+    family = [node for node in scope if node == child or node in parents]
+    counts = table.sum(axis=tuple(axis for axis, node in enumerate(scope) if node not in family))
+    return float(nlogn(counts).sum() - nlogn(counts.sum(axis=family.index(child))).sum())

@@ -25,6 +25,9 @@ from lacunet.structure.scored_parents import ParentSets
 IMPROVEMENT = 1e-6  # what scores differ by at least, rounding aside
 GOLDEN_RATIO = (1 + 5**0.5) / 2
 CLOSEST_PLACES = 1e-9  # places nearer than this are spread out again
+# A kick moves one in so many variables, and so many at least.
+KICKED_ONE_IN = 8
+LEAST_KICKED = 2
 
 
 @dataclass(frozen=True)
@@ -139,40 +142,18 @@ def _climb(
 def _insert(scores: Scores, places: list[float], masks: list[int], node: int) -> Collection[int]:
     """Put a variable where it is best; those whose best places may have changed by it.
 
-    The places are tried from the last to the first. On the way, each variable that is passed
-    may take ``node`` as a parent, and ``node`` may no longer take it.
+    The places are tried from the last to the first: each variable that is passed may take ``node``
+    as a parent, and ``node`` may no longer take it.
     """
-    here = places[node]
-    best = scores.best
-    bit = scores.bit[node]
-    of_node = scores.best[node]
-    flags = scores.flag[node]
     others = sorted(scores.near[node], key=places.__getitem__, reverse=True)
-    behind = sum([places[other] > here for other in others])
-    requiring = scores.requiring[node]
-
-    # What each place is worth: the score of the variable there, and what others gain by it.
-    left = len(requiring)  # a place behind one of them is not open
-    before = sum(bit)
-    gain = 0.0
-    totals = []
-    for other in others:
-        totals.append(-inf if left else of_node[before] + gain)
-        if other in requiring:
-            left -= 1
-        elif flag := flags[other]:
-            with_node = masks[other] | flag
-            of_other = best[other]
-            gain += of_other[with_node] - of_other[with_node ^ flag]
-        before -= bit[other]
-    totals.append(-inf if left else of_node[before] + gain)
-    top = max(totals)
-    now = totals[behind]
-    if not top > now + IMPROVEMENT:
+    worths = _worths(scores, masks, node, others)
+    behind = sum([places[other] > places[node] for other in others])
+    best = max(worths)
+    if not best > worths[behind] + IMPROVEMENT:
         return ()
 
     # A number between the places of its new neighbours; all are numbered anew if there is no room.
-    to = totals.index(top)
+    to = worths.index(best)
     high = places[others[to - 1]] if to else places[others[0]] + 2
     low = places[others[to]] if to < len(others) else places[others[-1]] - 2
     if high - low < CLOSEST_PLACES:
@@ -184,17 +165,49 @@ def _insert(scores: Scores, places: list[float], masks: list[int], node: int) ->
     passed = others[behind:to] if to > behind else others[to:behind]
     changed = set(scores.near[node])
     for other in passed:
-        masks[other] ^= flags[other]
-        masks[node] ^= bit[other]
+        masks[other] ^= scores.flag[node][other]
+        masks[node] ^= scores.bit[node][other]
         changed.update(scores.sets[other].candidates)
     changed.discard(node)
     return sorted(changed)
+
+
+def _worths(scores: Scores, masks: list[int], node: int, others: Sequence[int]) -> list[float]:
+    """What each place of a variable is worth: its score there, and what others gain by it.
+
+    Parameters
+    ----------
+    others
+        Those near it, the last first. The first place is behind all of them, the next before the
+        first of them, and so on.
+    """
+    best = scores.best
+    bit = scores.bit[node]
+    flags = scores.flag[node]
+    requiring = scores.requiring[node]
+    of_node = best[node]
+    left = len(requiring)  # a place behind one of them is not open
+    before = sum(bit)
+    gain = 0.0
+    worths = []
+    for other in others:
+        worths.append(-inf if left else of_node[before] + gain)
+        if other in requiring:
+            left -= 1
+        elif flag := flags[other]:
+            with_node = masks[other] | flag
+            of_other = best[other]
+            gain += of_other[with_node] - of_other[with_node ^ flag]
+        before -= bit[other]
+    worths.append(-inf if left else of_node[before] + gain)
+    return worths
 
 
 def _kicked(scores: Scores, order: list[int], rng: np.random.Generator) -> list[float]:
     """Some variables moved at random, those that required arcs tie down aside."""
     free = [node for node in range(len(order)) if node not in scores.tied]
     places = _places(order)
-    for node in rng.permutation(free).tolist()[: max(2, len(order) // 8)]:
+    number = max(LEAST_KICKED, len(order) // KICKED_ONE_IN)
+    for node in rng.permutation(free).tolist()[:number]:
         places[node] = float(rng.uniform(-1.0, len(order)))
     return places

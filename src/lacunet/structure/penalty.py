@@ -66,6 +66,7 @@ class Penalty:
         return self.known[key]
 
     def _cost(self, node: int, parents: frozenset[int]) -> float:
+        """The formula of the module, with its floor, over the configurations that can occur."""
         impossible = (0, 0)
         if self.is_sparse:  # in the rows that show the family
             table = self.rows.count([*sorted(parents), node])
@@ -74,7 +75,9 @@ class Penalty:
         shown = self._shown((node, *parents))
         configurations = prod(self.rows.sizes[parent] for parent in parents)
         possible = configurations - impossible[1]
-        rows = max(shown, 1.0) / possible ** (1 - shown / total) if total else 1.0
+        rows = 1.0  # whose logarithm is log n - (1 - n / N) log q
+        if total:
+            rows = max(shown, 1.0) / possible ** (1 - shown / total)
         least = max(total**LEAST_SHARE, min(total, LEAST_PENALISED_ROWS), 2.0)
         each = log(max(rows, least)) / 2
         return cost_of_family(self.rows.sizes[node], configurations, impossible, each)

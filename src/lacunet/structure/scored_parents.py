@@ -13,7 +13,7 @@ more than its own subsets. All variables go through the numbers of parents toget
 is done for each set is done for many at once.
 
 Rows that are completed again differ in what was missing: sets far below their own subsets in one
-completion do not win in another, and are not counted there (``far``).
+completion do not win in another, and are not counted there (`HopelessSets`).
 
 Afterwards ``best[mask]`` holds the best score among the subsets of the candidates in ``mask``:
 what the search over orders asks for thousands of times is one look-up.
@@ -42,7 +42,7 @@ HOPELESS_NATS = 30.0  # nats below the best subset: no other completion makes up
 
 
 @dataclass(eq=False)
-class Far:
+class HopelessSets:
     """Sets of parents of variables that are not worth counting, as sorted numbers of the two."""
 
     known: Integers = field(default_factory=lambda: np.zeros(0, np.int64))
@@ -95,7 +95,7 @@ def parent_sets(
     families: Sequence[CandidateParents],
     sets: ScoredSets,
     max_parents: int,
-    far: Far | None = None,
+    hopeless: HopelessSets | None = None,
     deadline: Deadline = NEVER,
 ) -> list[ParentSets]:
     """Score the sets of at most ``max_parents`` candidates, as far as they can win.
@@ -104,13 +104,14 @@ def parent_sets(
     ----------
     sets
         The scores of sets in complete rows; those that are counted are added.
-    far
+    hopeless
         Sets that were so far below their subsets in other completions that they are not counted;
         those of these rows are added.
     """
-    far = Far() if far is None else far
+    known_hopeless = HopelessSets() if hopeless is None else hopeless
     scored: list[ParentSets] = []
-    begin, held = 0, 0
+    begin = 0
+    held = 0  # codes and scores of the families from `begin` on
     source_of: dict[tuple[int, ...], Configurations] = {}
     for end, family in enumerate(families, start=1):
         deadline.check()
@@ -119,7 +120,7 @@ def parent_sets(
             held += len(source_of[family.scope]) * len(family.scope)
         held += 1 << len(family.candidates)
         if end == len(families) or held > MAX_SCORES_HELD:
-            together = _SideBySide(families[begin:end], source_of, sets, far)
+            together = _SideBySide(families[begin:end], source_of, sets, known_hopeless)
             scored += together.scored(max_parents, deadline)
             begin = end
             held = 0
@@ -130,8 +131,8 @@ def parent_sets(
 class _SideBySide:
     """Several families, the subsets of their candidates laid one after the other.
 
-    ``start[f]`` is where those of a family begin: its set with some mask is at ``start[f] + mask``.
-    ``bound`` is what the likelihood of each set is at most, ``within`` the best score of a subset.
+    The *index* of a set is where it stands among all: that of a family f with some mask is
+    ``start[f] + mask``.
     """
 
     def __init__(
@@ -139,19 +140,25 @@ class _SideBySide:
         families: Sequence[CandidateParents],
         source_of: Mapping[tuple[int, ...], Configurations],
         sets: ScoredSets,
-        far: Far,
+        hopeless: HopelessSets,
     ) -> None:
         self.families = families
         self.sets = sets
-        self.far = far
+        self.hopeless = hopeless
         self.sources = [source_of[family.scope] for family in families]
+
+        # Of each set, by its index.
         self.number = np.array([len(family.candidates) for family in families])
         self.start = np.cumsum([0, *(1 << self.number)])
         self.score = np.full(self.start[-1], -inf)
-        self.within = np.full(self.start[-1], -inf)
-        self.bound = np.zeros(self.start[-1])
+        self.within = np.full(self.start[-1], -inf)  # the best score of a subset
+        self.bound = np.zeros(self.start[-1])  # what its log-likelihood is at most
+
+        # Of each family, and of each of its candidates; those that it has fewer than others are
+        # ``none``, the variable beyond all, which has one state and adds nothing to a number.
         none = len(sets.rows)
         width = self.number.max()
+        self.bits = 1 << np.arange(width)
         self.child = np.array([family.child for family in families])
         candidates = np.full((len(families), width), none)
         is_required = np.zeros(candidates.shape, bool)
@@ -160,21 +167,23 @@ class _SideBySide:
             is_required[row, : len(family.candidates)] = [
                 x in family.required for x in family.candidates
             ]
-        self.before = (candidates < self.child[:, None]).sum(axis=1)  # in the order of all
+        self.required = is_required @ self.bits  # a mask
+        self.before = (candidates < self.child[:, None]).sum(axis=1)  # candidates before the child
         self.numbers = sets.numbers[candidates]
         sizes = np.array([*sets.rows.sizes, 1])
-        self.bits = 1 << np.arange(width)
         self.states = sizes[self.child]
         self.size = sizes[candidates].astype(float)
+
+        # What bounds need: the sets of one candidate, and the empty ones.
         pairs = (self.start[:-1, None] + self.bits)[candidates < none]
         self._count(self._level(pairs))
         self._count(self._level(self.start[:-1]))
         fit_of = sets.fits[sets.places(self.numbers)]
-        self.entropy = sets.fits[sets.places(np.zeros(1, np.int64))] - fit_of
+        fit_of_nothing = sets.fits[sets.places(np.zeros(1, np.int64))]
+        self.entropy = fit_of_nothing - fit_of  # N times that of each candidate
         both = sets.places(self.numbers + sets.numbers[self.child][:, None])
         is_excluding = sets.impossible[both] > 0  # a state of the child excludes one of theirs
-        self.excluding = is_excluding @ self.bits
-        self.must = is_required @ self.bits
+        self.excluding = is_excluding @ self.bits  # a mask
 
     def _sets(self, level: _Level) -> tuple[Integers, Integers]:
         """The numbers of sets, with the child and without."""
@@ -184,12 +193,13 @@ class _SideBySide:
 
     def _count(self, level: _Level) -> None:
         """Count what is not known, with the child and without; what can be, as a sum."""
-        whole, parents = (self._are_new(sets) for sets in self._sets(level))
+        is_new, is_new_alone = (self._are_new(sets) for sets in self._sets(level))
+        # A mask of the candidates becomes one of the scope: the child's bit comes between theirs.
         before = self.before[level.row]
-        faster = level.mask & (1 << before) - 1
-        masks = (level.mask - faster << 1) + faster + (whole << before)
-        left_out = np.where(whole & parents, before, -1)
-        some = np.flatnonzero(whole | parents)
+        lower = level.mask & (1 << before) - 1
+        masks = (level.mask - lower << 1) + lower + (is_new << before)
+        left_out = np.where(is_new & is_new_alone, before, -1)
+        some = np.flatnonzero(is_new | is_new_alone)
         self.sets.counted.count(self.sources, Wanted(level.row, masks, left_out).where(some))
 
     def _are_new(self, sets: Integers) -> Mask:
@@ -205,12 +215,14 @@ class _SideBySide:
         for size in range(max_parents + 1):
             deadline.check()
             some = level.where(self._can_win(level))
-            is_near = ~self.far.has(self.child[some.row], self._sets(some)[1])
-            counted = some.where(is_near)
+            _, parents = self._sets(some)
+            is_counted = ~self.hopeless.has(self.child[some.row], parents)
+            counted = some.where(is_counted)
             scored += np.bincount(counted.row, minlength=len(scored))
             is_kept = np.full(len(some), size < ALL_SETS_UP_TO)
-            is_kept[is_near] |= self._take(counted)
+            is_kept[is_counted] |= self._take(counted)
             level = self._next(some.where(is_kept))
+        # Neighbours with as many candidates have tables of one shape.
         for number, group in groupby(range(len(scored)), key=self.number.tolist().__getitem__):
             rows = [*group]
             begin, end = self.start[rows[0]], self.start[rows[-1] + 1]
@@ -219,17 +231,20 @@ class _SideBySide:
                 yield ParentSets(self.families[row].candidates, best, chosen, int(scored[row]))
 
     def _can_win(self, level: _Level) -> Mask:
-        """Whether sets may score more than their subsets; their bounds follow from theirs."""
+        """Whether sets may score more than their subsets.
+
+        A candidate adds at most N times its entropy to the log-likelihood, which is at most zero.
+        """
         is_in = level.mask[:, None] & self.bits != 0
-        less = np.where(is_in, level.index[:, None] - self.bits, 0)
-        bounds = np.where(is_in, self.bound[less] + self.entropy[level.row], 0.0)
+        subset = np.where(is_in, level.index[:, None] - self.bits, 0)  # without one candidate
+        bounds = np.where(is_in, self.bound[subset] + self.entropy[level.row], 0.0)
         self.bound[level.index] = bounds.min(axis=1, initial=0.0)
-        within = np.where(is_in, self.within[less], -inf).max(axis=1, initial=-inf)
+        within = np.where(is_in, self.within[subset], -inf).max(axis=1, initial=-inf)
         self.within[level.index] = within
         configurations = np.where(is_in, self.size[level.row], 1.0).prod(axis=1)
         states = self.states[level.row]
         cost = self.sets.score.least_cost * (states - 1) * configurations
-        cost[level.mask & self.excluding[level.row] != 0] = 0.0
+        cost[level.mask & self.excluding[level.row] != 0] = 0.0  # not known before it is counted
         can_win: Mask = (states * configurations <= MAX_FAMILY_CELLS) & (
             self.bound[level.index] - cost > within
         )
@@ -238,16 +253,17 @@ class _SideBySide:
     def _take(self, level: _Level) -> Mask:
         """Score sets, and whether they score more than their subsets."""
         self._count(level)
-        sets = self._sets(level)
+        with_child, parents = self._sets(level)
         index = level.index
-        whole, alone = map(self.sets.places, sets)
-        self.bound[index] = self.sets.fits[whole] - self.sets.fits[alone]
+        whole = self.sets.places(with_child)
+        alone = self.sets.places(parents)
+        self.bound[index] = self.sets.fits[whole] - self.sets.fits[alone]  # its log-likelihood
         reached = self.sets.scored[whole] - self.sets.scored[alone]
-        must = self.must[level.row]
-        has_all = level.mask & must == must
+        required = self.required[level.row]
+        has_all = level.mask & required == required
         self.score[index[has_all]] = reached[has_all]
-        is_far = has_all & (reached < self.within[index] - HOPELESS_NATS)
-        self.far.add(self.child[level.row[is_far]], sets[1][is_far])
+        is_hopeless = has_all & (reached < self.within[index] - HOPELESS_NATS)
+        self.hopeless.add(self.child[level.row[is_hopeless]], parents[is_hopeless])
         is_better: Mask = reached > self.within[index]
         self.within[index] = np.maximum(self.within[index], self.score[index])
         return is_better
@@ -262,6 +278,7 @@ class _SideBySide:
         return self._level(np.flatnonzero(is_next))
 
     def _level(self, index: Integers) -> _Level:
+        """The sets with these indices."""
         row = np.searchsorted(self.start, index, side="right") - 1
         return _Level(index, row, index - self.start[row])
 

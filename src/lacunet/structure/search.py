@@ -23,7 +23,7 @@ from lacunet.structure.cpdag import topological_by_number
 from lacunet.structure.gains import Gains, variables_that_gain
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.order_search import IMPROVEMENT, Ordered, Scores, search
-from lacunet.structure.scored_parents import CandidateParents, Far, ParentSets, parent_sets
+from lacunet.structure.scored_parents import CandidateParents, HopelessSets, ParentSets, parent_sets
 from lacunet.structure.set_scores import Score, ScoredSets
 
 BY_PAIR_GAIN = 9
@@ -70,13 +70,12 @@ class Constraints:
         parents = [set(required) for required in self.required]
         for y, into in enumerate(dag):
             for x in into:
-                for parent, child in (
-                    ((x, y), (y, x)) if index_of[x] < index_of[y] else ((y, x), (x, y))
-                ):
-                    fits = index_of[parent] < index_of[child] and not self.forbidden[parent, child]
-                    if fits and len(parents[child] | {parent}) <= self.max_parents:
-                        parents[child].add(parent)
-                        break
+                # Only one direction goes along the order.
+                parent, child = (x, y) if index_of[x] < index_of[y] else (y, x)
+                if self.forbidden[parent, child]:
+                    continue
+                if len(parents[child] | {parent}) <= self.max_parents:
+                    parents[child].add(parent)
         return tuple(map(frozenset, parents))
 
 
@@ -132,7 +131,7 @@ def better_dags(
         families = [
             CandidateParents(y, candidates, constraints.required[y]) for y, candidates in fresh
         ]
-        fresh_sets = parent_sets(families, sets, constraints.max_parents, screen.far, deadline)
+        fresh_sets = parent_sets(families, sets, constraints.max_parents, screen.hopeless, deadline)
         known.update(zip(fresh, fresh_sets, strict=True))
         scores = Scores([known[key] for key in keys], constraints.required)
         best = search(scores, order, kicks[min(done, 1)], rng, deadline)
@@ -148,24 +147,28 @@ def better_dags(
 class Screen:
     """What candidates are chosen by: gains of some rows by a score, each computed once.
 
-    ``related`` are the variables that gain by each one alone, None for all; ``far`` has of each
-    variable the sets of parents that are not worth counting.
+    ``related`` are the variables that gain by each one alone, None for all; ``hopeless``
+    has of each variable the sets of parents that are not worth counting.
 
     Parameters
     ----------
-    far
+    hopeless
         Those of other completions of the same rows; those of these rows are added.
     """
 
     def __init__(
-        self, rows: CodedRows, constraints: Constraints, score: Score, far: Far | None = None
+        self,
+        rows: CodedRows,
+        constraints: Constraints,
+        score: Score,
+        hopeless: HopelessSets | None = None,
     ) -> None:
         self.rows = rows.thinned(SCREENING_ROWS)
         self.constraints = constraints
         self.score = score
         self.pairs = score.pair_gains(self.rows)
         self.related = variables_that_gain(self.pairs)
-        self.far = Far() if far is None else far
+        self.hopeless = HopelessSets() if hopeless is None else hopeless
         self.known: dict[tuple[int, frozenset[int]], FloatArray] = {}
 
     def candidates(self, y: int, dag: Dag, most: int = MOST_CANDIDATES) -> tuple[int, ...]:
@@ -175,17 +178,19 @@ class Screen:
         if len(dag) <= most + 1:
             return tuple(x for x in range(len(dag)) if not forbidden[x, y])
         children = [node for node, parents in enumerate(dag) if y in parents]
-        near = sorted(dag[y] | set(children))
+        neighbours = sorted(dag[y] | set(children))
         spouses = sorted({x for child in children for x in dag[child]} - {y})
         added = _ranked(self._added(y, dag[y]), -np.inf)[:BY_CONDITIONAL_GAIN]
-        unseen = np.where(self.pairs[y] > 0, -np.inf, 0.0)  # those that a pair does not show
-        turned = [
-            x
-            for child in children
-            for x in _ranked(self._added(y, dag[y] | {child}) + unseen, 0.0)[:1]
-        ]
+        # The best given each child as well, among those that do not gain alone: two causes of one
+        # effect may each look like no cause of it without the other.
+        not_alone = np.where(self.pairs[y] > 0, -np.inf, 0.0)
+        with_child: list[int] = []
+        for child in children:
+            with_child += _ranked(self._added(y, dag[y] | {child}) + not_alone, 0.0)[:1]
         alone = _ranked(self.pairs[y], 0.0)[:BY_PAIR_GAIN]
-        ordered = dict.fromkeys([*sorted(required), *near, *added, *turned, *spouses, *alone])
+        ordered = dict.fromkeys(
+            [*sorted(required), *neighbours, *added, *with_child, *spouses, *alone]
+        )
         allowed = [x for x in ordered if not forbidden[x, y]]
         return tuple(sorted(allowed[: max(most, len(required))]))
 
@@ -202,6 +207,7 @@ class Screen:
 
 
 def _ranked(gains: FloatArray, above: float) -> list[int]:
+    """The variables that gain more than that, the largest gains first."""
     order = np.argsort(-gains, kind="stable")
     ranked: list[int] = order[gains[order] > above].tolist()
     return ranked

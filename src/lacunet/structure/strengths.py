@@ -40,7 +40,7 @@ from lacunet.progress import Progress, silent
 from lacunet.structure.cpdag import compelled_arcs
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.order_search import Ordered, Scores, search
-from lacunet.structure.scored_parents import CandidateParents, Far, parent_sets
+from lacunet.structure.scored_parents import CandidateParents, HopelessSets, parent_sets
 from lacunet.structure.search import Constraints, Dag, Screen
 from lacunet.structure.set_scores import CountedSets, ScoredSets
 
@@ -135,27 +135,32 @@ def bootstrap(
             for y, required in enumerate(constraints.required)
         ]
         aic = replace(score, equivalent_size=None, price=AIC)
-        far = Far()
-        aside = deepcopy(rng)  # so that strengths are the same without the wider networks
+        hopeless_by_aic = HopelessSets()
+        rng_of_wider = deepcopy(rng)  # so that strengths are the same without the wider networks
 
-        def found(
-            sets: ScoredSets, start: Sequence[int], hopeless: Far, kicks: np.random.Generator
+        def best_of_sample(
+            sets: ScoredSets,
+            start: Sequence[int],
+            hopeless: HopelessSets,
+            kicks: np.random.Generator,
         ) -> Ordered:
-            limits = constraints.max_parents, hopeless, deadline
-            scores = Scores(parent_sets(families, sets, *limits), constraints.required)
+            scored = parent_sets(families, sets, constraints.max_parents, hopeless, deadline)
+            scores = Scores(scored, constraints.required)
             return search(scores, start, KICKS_OF_REPLICATE, kicks, deadline)
 
         for group in _groups(completions, replicates):
             samples = [_reweighted(rows, rng) for rows in group]
             counted = CountedSets(samples, [score, aic])  # nearly the same sets are wanted in all
             for sample in samples:
-                best = found(ScoredSets(sample, score, counted), order, screen.far, rng)
+                by_score = ScoredSets(sample, score, counted)
+                by_aic = ScoredSets(sample, aic, counted)
+                best = best_of_sample(by_score, order, screen.hopeless, rng)
                 compelled = compelled_arcs(best.parents, constraints.contradicted)
-                wider = found(ScoredSets(sample, aic, counted), best.order, far, aside)
+                wider = best_of_sample(by_aic, best.order, hopeless_by_aic, rng_of_wider)
                 learned.append(Replicate(best.parents, compelled, wider.parents, sample))
                 progress("edge strengths", len(learned), replicates)
     except (OutOfTimeError, KeyboardInterrupt):
-        pass
+        return learned
     return learned
 
 
