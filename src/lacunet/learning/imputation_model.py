@@ -68,6 +68,7 @@ class ImputationModel:
     donors: Donors | None  # rows as they were observed, from which missing numbers are drawn
     rows: int
     missing: Mapping[str, int]
+    left_out: tuple[str, ...]  # columns of the rows that are not variables
     kept_pairs: tuple[str, ...]
     seconds: float
     notes: tuple[str, ...]
