@@ -72,7 +72,7 @@ class ImputationModel:
     kept_pairs: tuple[str, ...]
     seconds: float
     notes: tuple[str, ...]
-    ended: str  # "converged", or "time limit"
+    ended: str  # "all sweeps", or "time limit"
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

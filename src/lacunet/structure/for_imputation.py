@@ -80,7 +80,7 @@ def learn_imputation_model(
         kept_pairs=kept,
         seconds=monotonic() - began,
         notes=tuple(notes),
-        ended="converged" if is_done else "time limit",
+        ended="all sweeps" if is_done else "time limit",
     )
 
 
