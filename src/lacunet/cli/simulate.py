@@ -39,6 +39,9 @@ state of X:
 """
 
 
+OF_HIDING = ("share", "rate", "parents", "separator", "beta")
+
+
 def add_arguments(command: ArgumentParser) -> None:
     """Add the arguments of this command."""
     add(command, "network NETWORK", NETWORK_HELP)
@@ -115,11 +118,11 @@ def run(options: Namespace) -> None:
 
 def _on_rates(drawn: Simulation) -> str:
     """The probabilities of being missing, which the graph does not have."""
-    ends_of = {
-        mechanism.node: [f"{end:.2f}" for end in (mechanism.missing.min(), mechanism.missing.max())]
-        for mechanism in drawn.mechanisms.values()
-    }
-    rates = [f"{node} {' to '.join(dict.fromkeys(ends))}" for node, ends in ends_of.items()]
+    rates = []
+    for mechanism in drawn.mechanisms.values():
+        low = f"{mechanism.missing.min():.2f}"
+        high = f"{mechanism.missing.max():.2f}"
+        rates.append(f"{mechanism.node} {low if low == high else f'{low} to {high}'}")
     return (
         f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
         "them, edit what --missingness-out mechanisms.json writes, and give --missingness "
@@ -135,11 +138,11 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
-    kind, path = options.hide, options.missingness
+    kind = options.hide
+    path = options.missingness
     if kind and path:
         options.usage_error("give --hide or --missingness, not both")
-    names = ("share", "rate", "parents", "separator", "beta")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    given = _given_of_hiding(options)
     if not path and kind in (None, "none"):
         if given or options.missingness_out:
             options.usage_error(
@@ -147,8 +150,10 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
             )
         return None
     kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}
-    is_written = bool(path) and path.endswith(".json")
-    used = [] if is_written else [field.name for field in fields(kinds.get(kind, MissingByGraph))]
+    has_probabilities = bool(path) and path.endswith(".json")
+    used: list[str] = []
+    if not has_probabilities:
+        used = [field.name for field in fields(kinds.get(kind, MissingByGraph))]
     if unused := [name for name in given if name not in used]:
         spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
         choice = f"--missingness {path}" if path else f"--hide {kind}"
@@ -162,12 +167,19 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
             f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar "
             "--rate 0.3 hides three in ten values of every variable.",
         )
-    if is_written:
+    if has_probabilities:
         return read_missingness(path, network)
     return MissingByGraph(graph_of(path, network), **given)
 
 
+def _given_of_hiding(options: Namespace) -> dict[str, Any]:
+    """The options on how values go missing that were given."""
+    values = {name: getattr(options, name) for name in OF_HIDING}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _write_graph(drawn: Simulation, path: str) -> None:
+    """Write the missingness graph; as JSON, with the probabilities of being missing."""
     from lacunet.atomic_files import writing_to
     from lacunet.missingness.mechanism_cpts import parameters
 
