@@ -334,8 +334,8 @@ def _conclusions(
         words.append(
             f"As after dropout, {_dependences(clear_dropout)}, given what is always shown, and no "
             "row shows the one without the other. So they are shown wherever they can matter, and "
-            "this by itself is missing at random. em allows for it; direct-mar and factored-mar, which "
-            "compare groups by what is always shown, are biased by it."
+            "this by itself is missing at random. em allows for it; direct-mar and factored-mar, "
+            "which compare groups by what is always shown, are biased by it."
         )
     if clear := [test for test in always if test.adjusted < SIGNIFICANCE]:
         graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
