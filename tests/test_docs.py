@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 
 import lacunet
+from lacunet import plots
 from lacunet.cli.parsing import COMMANDS, parse_command_line
 
 ROOT = Path(__file__).parent.parent
@@ -193,6 +194,13 @@ def test_every_public_name_is_in_one_group_of_the_reference() -> None:
         value = getattr(import_module(room), name)
         assert inspect.isclass(value)
         assert value.__module__ == room
+
+
+def test_every_plot_has_its_picture_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "api-plots.rst").read_text()
+    shown = re.findall(r"autofunction:: lacunet\.plots\.(\w+)\n\n\.\. image:: (\S+)\n", page)
+    assert [name for name, _ in shown] == plots.__all__
+    assert all((ROOT / "docs" / "reference" / picture).exists() for _, picture in shown)
 
 
 @pytest.mark.parametrize(

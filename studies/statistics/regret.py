@@ -12,8 +12,9 @@ are kept beside the results. ``repeat`` does so for small networks, with eight d
 problem: what a rule could gain that knows which method is best on average in each.
 
 Each line has the Kullback-Leibler divergence of every method and of `auto`; ``report`` prints the
-tables of docs/details/auto.md. The divergence is exact wherever the family marginals of the truth
-are (all networks but the largest, whose parents' states are then counted in two million samples).
+tables of docs/decisions/0016-rule-of-auto.md. The divergence is exact wherever the family marginals
+of the truth are (all networks but the largest, whose parents' states are then counted in two
+million samples).
 """
 
 from __future__ import annotations

@@ -239,3 +239,98 @@ def test_rows_with_sets_of_states_have_a_place_after_a_shuffle() -> None:
     assert len(set(found.tolist())) == 4
     plain = EncodedTable({"A": 2, "B": 2}, {"A": codes["A"][:2], "B": codes["B"][:2]})
     assert hash32(plain, ("A", "B"), 1).tolist() == found[:2].tolist()
+
+
+TEMPLATE = "Z -> H[t]; H[t-1] -> H[t] -> S[t]"
+
+
+def panel_rows() -> pa.Table:
+    """Units in waves, of which some are missing; Z is the same in all waves of a unit."""
+    rng = np.random.default_rng(3)
+    rows: dict[str, list[Any]] = {name: [] for name in ("who", "wave", "Z", "H", "S")}
+    for who in range(80):
+        group = rng.choice(["f", "m"])
+        for wave in range(4):
+            if rng.random() < 0.2:
+                continue
+            cells = [rng.choice(list(letters)) for letters in ("ab", "ny")]
+            shown = [cell if rng.random() < 0.8 else None for cell in cells]
+            group_shown = group if rng.random() < 0.9 else None
+            for name, cell in zip(rows, (who, wave, group_shown, *shown), strict=True):
+                rows[name].append(cell)
+    return pa.table(rows)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize("method", ["em", "direct-mcar", "factored-mar"])
+@pytest.mark.parametrize("shapes", [{}, {"H": "logistic", "S": lc.NoisyOr({"S": "n", "H": "a"})}])
+def test_panels_ties_and_shapes_are_learned_as_in_memory(method: str, shapes: Any) -> None:
+    rows = panel_rows()
+    here = lc.Data(rows, unit="who", time="wave")
+    there = lc.Data(frame_of(rows), unit="who", time="wave")
+    network = lc.Network.from_data(here, TEMPLATE)
+    ours, theirs = (
+        lc.learn(network, data, method, shapes=shapes, intervals=True) for data in (there, here)
+    )
+    assert ours.rows == theirs.rows == 80
+    assert ours.missing == theirs.missing
+    for name in network.variables:
+        np.testing.assert_allclose(ours.cpt(name).table, theirs.cpt(name).table, atol=1e-12)
+        np.testing.assert_allclose(ours.interval(name), theirs.interval(name), atol=1e-9)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_a_wide_panel_on_spark_is_that_in_memory() -> None:
+    rng = np.random.default_rng(4)
+    cells = {
+        f"h{t}": [None if rng.random() < 0.2 else c for c in rng.choice(["a", "b"], 60)]
+        for t in range(3)
+    }
+    rows = pa.table(cells)
+    waves = {"H": [*cells, None]}
+    here, there = (lc.Data(source, waves=waves) for source in (rows, frame_of(rows)))
+    network = lc.Network.from_data(here, "H[t-1] -> H[t]")
+    ours, theirs = (lc.learn(network, data, "em") for data in (there, here))
+    np.testing.assert_allclose(ours.cpt("H[3]").table, theirs.cpt("H[3]").table, atol=1e-12)
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ([(1, "one", "a", "f")], "'one'"),
+        ([(1, "1.5", "a", "f")], "'1.5'"),
+        ([(1, "1", "a", "f"), (1, "1", "b", "f")], "unit '1' is in wave 1 twice"),
+        ([(None, "1", "a", "f")], "'who' is empty"),
+        ([(1, "1", "a", "f"), (1, "2", "b", "m")], "'Z' of unit '1'"),
+    ],
+)
+def test_what_is_wrong_with_a_panel_on_spark_is_named(rows: list[Any], words: str) -> None:
+    states = {"Z": ["f", "m"], "H[1]": ["a", "b"], "H[2]": ["a", "b"]}
+    network = lc.Network(states, {"H[2]": ["H[1]"]})
+    frame = session().createDataFrame(rows, schema="who int, wave string, H string, Z string")
+    with pytest.raises(DataError, match=words):
+        lc.learn(network, lc.Data(frame, unit="who", time="wave"))
+
+
+@slow
+@pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
+def test_codes_of_what_is_the_same_in_all_waves_do_not_contradict_it_on_spark() -> None:
+    rows = [
+        (1, 1, "a", "f"),
+        (1, 2, "b", "NA"),
+        (2, 1, "a", "M"),
+        (2, 2, "a", "m"),
+        (2, 3, "b", "9"),
+    ]
+    frame = session().createDataFrame(rows, schema="who int, wave int, H string, Z string")
+    table = pa.table({name: [row[k] for row in rows] for k, name in enumerate(frame.columns)})
+    options: Any = {"codes": {"Z": {"M": "m"}}, "missing": {"Z": ["9"]}}
+    here, there = (lc.Data(d, unit="who", time="wave", **options) for d in (table, frame))
+    network = lc.Network.from_data(here, "Z -> H[t]; H[t-1] -> H[t]")
+    ours, theirs = (lc.learn(network, data, "em") for data in (there, here))
+    assert ours.missing == theirs.missing
+    np.testing.assert_allclose(ours.cpt("Z").table, theirs.cpt("Z").table, atol=1e-12)

@@ -11,6 +11,7 @@ import lacunet as lc
 from examples import TWINS, twins_with
 from golden import golden
 from lacunet.data.table import Copies, EncodedTable
+from lacunet.errors import LacunetWarning
 from lacunet.inference.expectation import expectation_plan
 from lacunet.learning.auto import Auto
 from lacunet.learning.closed_forms.forms import Deletion
@@ -174,7 +175,8 @@ def test_beyond_what_loopy_propagation_may_read_the_closed_form_stands(
     assert told.expectation is not None
     assert told.expectation.loopy_reads > 100
     assert any("EM makes none" in note for note in told.notes)
-    result = lc.learn(network, rows)
+    with pytest.warns(LacunetWarning, match="missing completely at random"):
+        result = lc.learn(network, rows)
     closed = lc.learn(network, rows, "em", max_iterations=0)
     assert result.ended is not None
     assert (result.ended.reason, result.ended.iterations) == ("cost limit", 0)

@@ -95,7 +95,8 @@ def test_intervals_are_told_by_their_recipe() -> None:
 
 
 def test_what_intervals_owe_to_the_seed_is_told_where_rows_are_drawn() -> None:
-    result = lc.learn(HEART, ASKED, missingness="Age -> R[MI]", intervals=True)
+    weighted = lc.Data({**ASKED, "w": [1, 2] * 50}, weight="w")  # groups of rows are left out
+    result = lc.learn(HEART, weighted, "em", pseudo_counts=1, intervals=True)
     assert result.uncertainty is not None
     text = result.methods_text()
     assert "30" in text
@@ -115,9 +116,9 @@ def test_the_width_of_jackknife_intervals_moves_with_the_seed_as_told() -> None:
     for seed in range(200):
         found = lc.learn(
             HEART,
-            {"Age": age, "MI": ill},
-            "mgraph",
-            missingness="Age -> R[MI]",
+            lc.Data({"Age": age, "MI": ill, "w": [1, 2] * 300}, weight="w"),
+            "em",
+            pseudo_counts=1,
             intervals=True,
             rng=seed,
         )

@@ -16,6 +16,7 @@ from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import engine_of
 from lacunet.inference.sampling import sample_codes
 from lacunet.learning.em.iterations import Limits, climb
+from lacunet.limits import NEVER
 from lacunet.structure.affected_region import MissingPatterns, region_of
 from lacunet.structure.cpdag import children_of, topological_by_number
 from lacunet.structure.final_moves import Rejected, _moves, polish
@@ -233,7 +234,7 @@ def test_moves_that_are_asked_about_close_no_cycle() -> None:
     fit = judge.fit(tuple(frozenset(list(own)[:1]) for own in dag_of(truth)))
     nodes = range(len(truth.variables))
     promises = Promises(judge.rows, judge.draw(fit, 1, rng), judge.penalty)
-    asked = _moves(promises, fit.dag, nodes, limits, [list(nodes)] * len(nodes))
+    asked = _moves(promises, fit.dag, nodes, limits, [list(nodes)] * len(nodes), NEVER)
     assert len(asked) > len(nodes) / 2
     assert not any(closes_a_cycle(fit.dag, move) for move in asked)
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from time import process_time
 from typing import Any, Literal
 
 import numpy as np
@@ -26,8 +27,9 @@ from lacunet.learning.learn import learn
 from lacunet.limits import Deadline, OutOfTimeError, timed_by
 from lacunet.missingness.errors import MissingnessGraphError
 from lacunet.show.structure_text import structure_as_text
-from lacunet.structure import columns
+from lacunet.structure import columns, final_moves
 from lacunet.structure.gains import Gains
+from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import Judge
 from lacunet.structure.knowledge import constraints_of
 from lacunet.structure.learn_structure import LearnedStructure
@@ -438,6 +440,41 @@ def test_bdeu_can_guide_the_search() -> None:
 
 def test_time_ends_the_search_with_what_there_is() -> None:
     found = lc.learn_structure(lc.Data(TABLE, states=ASIA.states_of), time_limit=1e-3)
+    assert found.ended == "time limit"
+    assert found.network.has_cpts
+
+
+def test_looking_for_single_moves_stops_as_soon_as_the_time_is_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = CodedRows.of(TABLE)
+    judge = Judge(ASIA, TABLE, 2**30)
+    names = judge.nodes.variables
+    limits = constraints_of(variables=names, required=(), forbidden=(), tiers=(), max_parents=4)
+    fit = judge.fit([set() for _ in names])
+    looks, judged = [0], []
+
+    def clock() -> float:
+        looks[0] += 1
+        return float(looks[0])
+
+    monkeypatch.setattr(final_moves, "_accepted", lambda *_: judged.append(True))
+    judge.deadline = Deadline(20, clock)
+    nodes = range(len(names))
+    with pytest.raises(OutOfTimeError):
+        next(final_moves.polish(judge, fit, limits, [nodes] * len(names), lambda _: [rows], set()))
+    assert looks == [21]
+    assert not judged
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("limit", [4.0, 8.0])
+def test_a_search_in_many_rows_keeps_its_time_limit(limit: float) -> None:
+    rows = lc.simulate(lc.example("alarm"), 100_000, lc.MCAR(0.3), rng=5).table
+    began = process_time()
+    with timed_by(process_time):
+        found = lc.learn_structure(rows, time_limit=limit)
+    assert process_time() - began < limit + 1.0
     assert found.ended == "time limit"
     assert found.network.has_cpts
 

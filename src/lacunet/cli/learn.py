@@ -21,9 +21,12 @@ from lacunet.cli.typed_networks import typed_network
 from lacunet.text import in_shell
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from lacunet.counts.missing_values import MissingSummary
     from lacunet.counts.observations import Observations
     from lacunet.data.data import Data
+    from lacunet.data.donors import DonorSampler
     from lacunet.learning.result import Result
     from lacunet.network.network import Network
     from lacunet.show.pages.provenance import Provenance
@@ -62,7 +65,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
     add_shared(
-        command, "--json --pseudo-counts --experts --memory --threads --intervals --level --report"
+        command,
+        "--json --pseudo-counts --experts --memory --threads --intervals --donors --level --report",
     )
     add_method_arguments(command)
 
@@ -86,7 +90,7 @@ def run(options: Namespace) -> int:
             missing = _missing_in(rows, result.network)
     else:
         # They stay open, and are first read for their gaps.
-        with _opened(options, network, data) as rows:
+        with _opened(options, network, data, sampler=_sampler(options, network, data)) as rows:
             missing = _missing_in(rows, network)
             opened = replace(data, source=rows, query=None, database=None)
             result, code = learn_with_options(network, options, opened)
@@ -103,14 +107,26 @@ def run(options: Namespace) -> int:
 
 
 def _opened(
-    options: Namespace, network: Network, data: Data
+    options: Namespace, network: Network, data: Data, *, sampler: DonorSampler | None = None
 ) -> AbstractContextManager[Observations]:
     """The rows, opened for a network within the memory budget."""
     from lacunet.counts.observations import observations
     from lacunet.limits import memory_budget
 
     budget = memory_budget(options.memory)
-    return observations(data, network.with_tables(None), budget, progress=progress_bar())
+    bare = network.with_tables(None)
+    return observations(data, bare, budget, progress=progress_bar(), sampler=sampler)
+
+
+def _sampler(options: Namespace, network: Network, data: Data) -> DonorSampler | None:
+    """What draws the rows that are kept as donors, if some are."""
+    from lacunet.data.column_rules import with_data_codes
+    from lacunet.data.donors import donor_sampler
+
+    if not options.donors:
+        return None
+    coded = with_data_codes(network.with_tables(None), data)
+    return donor_sampler(coded, data, _chance(options), options.donors)
 
 
 def _missing_in(rows: Observations, network: Network) -> MissingSummary:
@@ -123,8 +139,6 @@ def _missing_in(rows: Observations, network: Network) -> MissingSummary:
 
 def learn_with_options(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
     """What the data give, and the exit status."""
-    import numpy as np
-
     from lacunet.learning.learn import learn
     from lacunet.learning.result import Interrupted
 
@@ -132,16 +146,23 @@ def learn_with_options(network: Network, options: Namespace, data: Data) -> tupl
         result = learn(
             network,
             data,
-            rng=np.random.default_rng(options.seed),
+            rng=_chance(options),
             progress=progress_bar(),
             intervals=options.intervals,
-            **options_for(options, "method pseudo_counts experts memory threads"),
+            **options_for(options, "method pseudo_counts experts memory threads donors"),
             **shapes_asked(options),
             **method_options(options),
         )
     except Interrupted as interrupted:
         return interrupted.result, 130
     return result, 0
+
+
+def _chance(options: Namespace) -> np.random.Generator:
+    """The source of randomness; the same each time it is asked for."""
+    import numpy as np
+
+    return np.random.default_rng(options.seed)
 
 
 def _shown(result: Result, options: Namespace) -> str:
@@ -165,10 +186,14 @@ def _show(path: str, variable: str) -> str:
 
 def _keep(result: Result, options: Namespace) -> None:
     """Write what was learned."""
+    from lacunet.learning.result import KEEP_ALL
+
     if options.output:
         keep_learned(result.write, options.output)
         show = _show(options.output, result.network.order[-1])
         note(f"the learned network is in {options.output}; {show} prints a CPT")
+        if result.donors is not None and options.output.lower().endswith(KEEP_ALL):
+            note(f"it holds {result.donors.about}; --donors 0 leaves them out")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
 

@@ -24,6 +24,7 @@ from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
 if TYPE_CHECKING:
+    from lacunet.data.donors import DonorSampler
     from lacunet.network.shapes.shape import Shape
 
 
@@ -75,9 +76,11 @@ class OpenRows:
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 
     @contextmanager
-    def rows(self) -> Iterator[Observations]:
+    def rows(self, sampler: DonorSampler | None = None) -> Iterator[Observations]:
         """The rows: in memory if they take a fourth of the budget at most, else streamed."""
-        with observations(self.data, self.before, self.budget, progress=self.progress) as rows:
+        with observations(
+            self.data, self.before, self.budget, progress=self.progress, sampler=sampler
+        ) as rows:
             yield rows
 
 

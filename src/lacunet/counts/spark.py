@@ -91,6 +91,10 @@ class OnSpark:
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""
 
+    @property
+    def sampler(self) -> None:
+        """None: single rows stay where they are."""
+
     def _refused(self, *_: object) -> NoReturn:
         raise DataError(
             "this looks at single rows, and those of a Spark DataFrame stay where they are.",

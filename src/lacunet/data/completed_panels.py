@@ -95,8 +95,8 @@ def _as_long(completed: pa.Table, panel: LongPanel) -> pa.Table:
             parts = [
                 completed[node].combine_chunks()
                 if (node := wave_name(name, number)) in completed.column_names
-                else held[name].take(_present(row_at[:, place]))
-                for place, number in enumerate(waves)
+                else held[name].take(_present(row_at[:, index]))
+                for index, number in enumerate(waves)
             ]
             columns[name] = joined(parts).take(pa.array(wave * units + unit))
         else:

@@ -20,6 +20,7 @@ from lacunet.counts.gather import Statistics
 from lacunet.counts.look import WEIGHTS_ROUNDING, Look
 from lacunet.learning.closed_forms.forms import FACTORED_BYTES, Deletion
 from lacunet.learning.em.em import EM
+from lacunet.learning.em.em_stage import cut_short
 from lacunet.learning.em.iterations import CUT_SHORT
 from lacunet.learning.em.start import alike_states
 from lacunet.learning.method_options import ABOVE_ZERO, TIME_LIMIT_HELP, check_options, option
@@ -133,8 +134,11 @@ def _em(
                 log_likelihood=nan,
                 log_posterior=nan,
                 trace=(),
+                stands=form,
             ),
         )
+        assert learned.ended is not None
+        learned = replace(learned, notes=(*learned.notes, *cut_short(EM(), learned.ended)))
     elif whole is not None and (whole.ended is None or not whole.ended.iterations):
         # as it was for all rows
         learned = closed

@@ -19,6 +19,7 @@ from lacunet.counts.gather import Gathering, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
+from lacunet.data.donors import MOST_DONORS, donor_sampler, is_number_of_donors
 from lacunet.data.errors import DataWarning
 from lacunet.data.read import ReadReport, sets_as_missing
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
@@ -40,7 +41,7 @@ from lacunet.learning.methods import (
     default_pseudo_counts,
     method_of,
 )
-from lacunet.learning.notes import notes_on_rows, warn_of_missing
+from lacunet.learning.notes import notes_on_rows, warn_of_missing, warn_of_no_step
 from lacunet.learning.plan import (
     POSTERIOR,
     RATE_MATRIX,
@@ -107,6 +108,7 @@ def learn(
     shapes: Mapping[str, str | Shape] | None = None,
     tied: Iterable[Sequence[str]] | Mapping[str, bool] = (),
     intervals: bool | Literal["model"] = False,
+    donors: int = MOST_DONORS,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     threads: int | None = None,
@@ -173,6 +175,10 @@ def learn(
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand. Where CPTs are tied, they come from replicates of the rows, since rows (people)
         may differ in more than the model says; ``"model"`` trusts the likelihood instead.
+    donors
+        How many rows the result keeps, as they were observed, of each interval that a column of
+        numbers is cut into: `Result.impute` draws missing numbers from them. They are chosen by
+        chance, and written to the result's file. With 0 none is kept.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -217,6 +223,10 @@ def learn(
     if not isinstance(intervals, bool) and intervals != "model":
         message = f"intervals is {intervals!r}, but must be True, False or 'model'."
         raise MethodError(message, WAY_TO_INTERVALS)
+    if not is_number_of_donors(donors):
+        raise MethodError(
+            f"donors is {donors!r}, but must be a number of rows.", "give 0 to keep none."
+        )
     limit = limit_of(method, options)  # reading takes time too
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
@@ -232,6 +242,7 @@ def learn(
         shapes=shapes or {},
         tied=tied,
         intervals=intervals,
+        donors=donors,
         rng=rng,
         threads=threads,
     )
@@ -259,6 +270,7 @@ class LearnArguments:
     shapes: Mapping[str, str | Shape]
     tied: Iterable[Sequence[str]] | Mapping[str, bool]
     intervals: bool | Literal["model"]
+    donors: int
     rng: np.random.Generator | int
     threads: int | None
 
@@ -287,7 +299,10 @@ class LearnArguments:
         seconds_to_report = SECONDS_TO_REPORT * len(opened.network.variables)
         deadline = limit_of_estimate.earlier(seconds_to_report)
         chance = generator(self.rng)
-        with working_threads(self.threads), opened.rows() as rows:
+        sampler = None
+        if self.donors:
+            sampler = donor_sampler(opened.network, opened.data, chance, self.donors)
+        with working_threads(self.threads), opened.rows(sampler) as rows:
             plan = asked.plan(rows.look(), deadline)
             setting = Setting(
                 pseudo_counts=plan.pseudo_counts,
@@ -301,7 +316,11 @@ class LearnArguments:
             memberships = None
             if hidden:
                 memberships = _memberships(result.network, rows, hidden, opened.budget)
-        return replace(result, beside=opened.data.roles), memberships
+            result = replace(result, beside=opened.data.roles)
+            if rows.sampler is not None and rows.sampler.is_complete:
+                donors, observed = rows.sampler.donors(), rows.sampler.observed()
+                result = replace(result, donors=donors, _observed=observed)
+        return result, memberships
 
 
 def _with_best_number(asked: LearnArguments, opened: OpenRows, limit: Deadline) -> Result:
@@ -460,6 +479,7 @@ def carry_out(
     if latent is not None:
         notes = warn_of_missing(plan, statistics, latent)
         result = replace(result, notes=(*result.notes, *notes))
+        warn_of_no_step(learned)
     if learned.ended is not None and learned.ended.reason == "interrupted":
         raise Interrupted(result)
     if recipe is None:

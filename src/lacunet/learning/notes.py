@@ -9,7 +9,7 @@ from lacunet.data.column_rules import IGNORED
 from lacunet.data.errors import DataWarning
 from lacunet.data.read import note_on_sets
 from lacunet.errors import warn
-from lacunet.learning.plan import Plan
+from lacunet.learning.plan import Learned, Plan
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.text import first_of, listed
 
@@ -57,6 +57,13 @@ def warn_of_missing(plan: Plan, statistics: Statistics, latent: Sequence[str]) -
     for note in notes:
         warn(note, DataWarning)
     return tuple(notes)
+
+
+def warn_of_no_step(learned: Learned) -> None:
+    """Warn where a limit left no step to EM: what stands may assume more than EM does."""
+    ended = learned.ended
+    if ended is not None and ended.stands and ended.reason in ("time limit", "cost limit"):
+        warn(learned.notes[-1])  # the stage of EM is the last
 
 
 def _coarse(plan: Plan, statistics: Statistics) -> Collection[str]:

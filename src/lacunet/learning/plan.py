@@ -207,6 +207,8 @@ class Ended:
     trace: tuple[float, ...]
     notes: tuple[str, ...] = ()
     starts: tuple[float, ...] = ()  # where the starts ended, the first start's first
+    # The closed form whose CPTs stand because no step was made from them, such as "factored-mcar".
+    stands: str = ""
 
     @property
     def is_cut_short(self) -> bool:

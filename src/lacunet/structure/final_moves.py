@@ -10,7 +10,9 @@ either: of 733 such moves that were judged again 6 were accepted, and gained les
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
+from lacunet.limits import Deadline
 from lacunet.structure.cpdag import Children, children_of
 from lacunet.structure.indexed_rows import CodedRows
 from lacunet.structure.judge_by_em import FittedStructure, Judge
@@ -46,7 +48,7 @@ def polish(
     nodes: Iterable[int] = range(len(fit.dag))
     for _ in range(MOST_SWEEPS):
         promises = Promises(judge.rows, completions(fit), judge.penalty)
-        moves = _moves(promises, fit.dag, nodes, limits, candidates)
+        moves = _moves(promises, fit.dag, nodes, limits, candidates, judge.deadline)
         after, changed = _accepted(judge, fit, moves, rejected)
         if not changed:
             return
@@ -64,6 +66,7 @@ def _moves(
     nodes: Iterable[int],
     limits: Constraints,
     candidates: Sequence[Sequence[int]],
+    deadline: Deadline,
 ) -> list[Move]:
     """What promises something, the most first."""
     moves: list[Move] = []
@@ -71,9 +74,10 @@ def _moves(
     for y in nodes:
         below = _descendants(children, y)
         others = [z for z in candidates[y] if z not in below]
-        moves += promises.of_family(y, dag, others, limits)
-        for x in sorted(dag[y]):
-            moves += promises.of_arc(x, y, dag, limits)
+        of_arcs = (promises.of_arc(x, y, dag, limits) for x in sorted(dag[y]))
+        for move in chain(promises.of_family(y, dag, others, limits), *of_arcs):
+            deadline.check()
+            moves.append(move)
     some = (move for move in moves if move.promise > LEAST_PROMISE)
     return sorted(some, key=lambda move: -move.promise)
 

@@ -55,7 +55,12 @@ from lacunet.learning.em.with_learned_pseudo_counts import (
     fit_and_learn_pseudo_counts,
     flat_pseudo_counts,
 )
-from lacunet.learning.family_reports import FamilyPlan, FamilyReport
+from lacunet.learning.family_reports import (
+    ASSUMPTION_OF_METHOD,
+    MCAR,
+    FamilyPlan,
+    FamilyReport,
+)
 from lacunet.learning.plan import AGREEMENT, Ended, Learned, Setting, Stage, count_agreeing_starts
 from lacunet.learning.pseudo_counts import (
     FROM_FIRST_FIT,
@@ -160,12 +165,13 @@ class Climber:
             trace=climb.trace,
             notes=tuple(notes),
             starts=outcome.fit.starts,
+            stands=str(em.start) if em.starts_closed and not climb.iterations else "",
         )
         return replace(
             learned,
             tables=tables,
             families=reports,
-            notes=(*learned.notes, *_cut_short(em, ended)),
+            notes=(*learned.notes, *cut_short(em, ended)),
             ended=ended,
             network=network.with_tables(tables),
             engine=outcome.engine,
@@ -444,7 +450,7 @@ def _other_optima(table: FloatArray, others: Collection[FloatArray]) -> Iterator
         )
 
 
-def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
+def cut_short(em: EM, ended: Ended) -> Iterator[str]:
     """What to know of a climb that a limit ended."""
     limit_of = {
         "iteration limit": f"{em.max_iterations:,} iterations; max_iterations= allows more",
@@ -452,9 +458,12 @@ def _cut_short(em: EM, ended: Ended) -> Iterator[str]:
         COST_LIMIT: "what auto may compute; method='em-bp' takes its time",
     }
     if ended.reason in ("time limit", COST_LIMIT) and not ended.iterations:
+        start = f", by {ended.stands}" if ended.stands else ""
+        if ASSUMPTION_OF_METHOD.get(ended.stands) == MCAR:
+            start += f", which are biased unless {MCAR}"
         yield (
-            "EM made no iteration: the CPTs are those that it would have started from. It was "
-            f"ended by the limit of {limit_of[ended.reason]}"
+            f"EM made no iteration: the CPTs are those that it would have started from{start}. It "
+            f"was ended by the limit of {limit_of[ended.reason]}"
         )
     elif ended.reason in limit_of and ended.iterations:
         yield (

@@ -247,10 +247,10 @@ def _finding_terms(
     if deadline == NEVER:
         return partial(_terms, graph, term, known, effort)
     try:
-        found = _terms(graph, term, known, effort, deadline)  # now, while there is time
+        terms = _terms(graph, term, known, effort, deadline)  # now, while there is time
     except OutOfTimeError:
-        found = (term,)
-    return partial(tuple, found)
+        terms = (term,)
+    return partial(tuple, terms)
 
 
 @lru_cache(maxsize=512)

@@ -211,9 +211,12 @@ def _graph(result: Result) -> str:
 
 def _em(result: Result, ended: Ended) -> str:
     if not ended.iterations:
+        start = "the CPTs are those that it would have started from"
+        if ended.stands:
+            start += f", by {ended.stands}, assuming that {result.assumption}"
         return (
             f"Expectation maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)} "
-            "before its first iteration: the CPTs are those that it would have started from."
+            f"before its first iteration: {start}."
         )
     assumed = {
         BY_GRAPH: "with the mechanisms of a missingness graph as observed nodes of the network",

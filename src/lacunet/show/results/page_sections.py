@@ -112,8 +112,8 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
             words = "Where each start ended; start 0 is the one that is always made."
             figures.append(figure(picture, words))
     words = (
-        f"Ended by: {ended.reason}, after {counted(ended.iterations, 'iteration')} and "
-        f"{ended.seconds:.2f} s."
+        f"EM stopped after {counted(ended.iterations, 'iteration')} and {ended.seconds:.2f} s: "
+        f"{ended.reason}."
     )
     if math.isfinite(ended.log_likelihood):
         words += f" Log-likelihood {ended.log_likelihood:,.3f}."
