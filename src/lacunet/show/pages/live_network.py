@@ -31,12 +31,14 @@ from lacunet.show.pages.kit import bullets, disclosure, section
 from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, fixed_rows, pack_numbers
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
-NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
+NARROWEST_CARD, WIDEST_CARD = 150, 300
+SHORTEST_LABEL, LONGEST_LABEL = 24, 150
 BAR, NUMBER, IN_CARD, SHARE, WARNS = 64, 42, 28, 34, 12  # what stands beside names and labels
 LETTERS = 12.0  # the size of words in cards
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
+WIDTH_PER_NODE = 160  # of the drawing of a large network, times the root of their number
 DRAWING_WIDTHS = (1240, 930, 720)  # a drawing for each; where there is less room it is scaled
 MAX_CELLS_IN_BROWSER = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
 DIGITS_OF_STILL_PAGES = 4  # decimals, unless others are asked for
@@ -187,7 +189,7 @@ def drawing(
     def keys(nodes: Iterable[Node]) -> list[str]:
         return [key(node) for node in nodes]
 
-    written = written or (lambda node: key(node).removeprefix("v"))
+    name_of_node = written or (lambda node: key(node).removeprefix("v"))
     causes_of = {} if graph is None else graph.causes_of
     pairs = () if graph is None else graph.hidden
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
@@ -208,16 +210,17 @@ def drawing(
             causes[cause, mechanism] = "cause"
     with_mechanisms = replace(alone, size_of=size_of | boxes, kind_of=kind_of | causes)
 
+    drawn_widths = rooms
     if len(network.variables) > DRAWN_WHOLE:  # one drawing, which grows with the network
-        rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
+        drawn_widths = (max(rooms[0], WIDTH_PER_NODE * math.sqrt(len(size_of))),)
     card = {"width": NAME_CARD, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     drawn: dict[str, Any] = {"card": card, "most": DRAWN_WHOLE}
-    drawn["layouts"] = [with_mechanisms.placed(room, written) for room in rooms]
+    drawn["layouts"] = [with_mechanisms.placed(room, name_of_node) for room in drawn_widths]
     if with_states:
         drawn |= {"widths": widths, "labels": [_label_width(network, v) for v in network.variables]}
     if with_states and causes_of:  # between beliefs they are drawn only if asked for
         drawn["with_mechanisms"] = drawn["layouts"]
-        drawn["layouts"] = [alone.placed(room, written) for room in rooms]
+        drawn["layouts"] = [alone.placed(room, name_of_node) for room in drawn_widths]
     return {
         "mechanisms": [
             {"variable": index_of.get(mechanism.variable), "causes": sorted(keys(causes))}
@@ -253,12 +256,12 @@ def _edge_kinds(network: Network, other: Network | None) -> dict[tuple[Node, Nod
 
 @dataclass(frozen=True)
 class _Nodes:
-    """What is to be drawn: the size of each node, the kind of each edge, hidden common causes."""
+    """What is to be drawn."""
 
-    size_of: Mapping[Node, tuple[float, float]]
-    kind_of: Mapping[tuple[Node, Node], str]
-    hidden: Sequence[Sequence[Node]]
-    strength_of: Mapping[frozenset[Node], float]
+    size_of: Mapping[Node, tuple[float, float]]  # width and height
+    kind_of: Mapping[tuple[Node, Node], str]  # of each edge; "" for the network's own
+    hidden: Sequence[Sequence[Node]]  # pairs with a hidden common cause
+    strength_of: Mapping[frozenset[Node], float]  # of edges, where there are replicates
 
     def placed(self, room: float, written: Callable[[Node], str]) -> dict[str, Any]:
         """Where everything goes within a width."""
@@ -270,10 +273,12 @@ class _Nodes:
                 lines.append(((first, second), "hidden", path))
         corner_of = layout.corner_of
         edges: list[dict[str, Any]] = []
-        for edge, kind, path in lines:
-            edges.append({"path": path, "kind": kind, "ends": [*map(written, edge)]})
-            if (strength := self.strength_of.get(frozenset(edge))) is not None:
-                edges[-1]["strength"] = round(strength, 3)
+        for ends, kind, path in lines:
+            edge: dict[str, Any] = {"path": path, "kind": kind, "ends": [*map(written, ends)]}
+            strength = self.strength_of.get(frozenset(ends))
+            if strength is not None:
+                edge["strength"] = round(strength, 3)
+            edges.append(edge)
         return {
             "width": layout.width,
             "height": layout.height,
@@ -306,8 +311,9 @@ def card_width(network: Network, name: str) -> int:
 
 
 def _label_width(network: Network, name: str) -> int:
+    """The room for the longest state of a variable, within limits."""
     longest = max(text_width(state, LETTERS) for state in network.states(name))
-    return round(min(max(longest + 2, 24), LONGEST_LABEL))
+    return round(min(max(longest + 2, SHORTEST_LABEL), LONGEST_LABEL))
 
 
 def _acyclic(
