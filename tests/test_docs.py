@@ -63,6 +63,16 @@ def test_what_a_block_warns_of_or_prints_is_written_below_it() -> None:
     assert refreshed(shown.replace(": mind", ": old")) == shown
 
 
+def test_the_contents_of_the_book_have_at_most_thirty_entries() -> None:
+    page = (ROOT / "docs" / "index.md").read_text()
+    contents = [block.text for block in blocks(page) if block.kind == "{toctree}"]
+    lines = [line for text in contents for line in text.splitlines()]
+    entries = [line for line in lines if line and not line.startswith(":")]
+    assert len(contents) == 5
+    assert all([*(ROOT / "docs").glob(f"{entry}.*")] for entry in entries)
+    assert len(entries) <= 30
+
+
 def recipes() -> list[str]:
     page = (ROOT / "docs" / "howto.md").read_text()
     sections = re.split(r"^## ", page, flags=re.MULTILINE)[1:]

@@ -8,7 +8,7 @@ same rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
@@ -127,6 +127,7 @@ def observations(
     *,
     progress: Progress = silent,
     sampler: DonorSampler | None = None,
+    is_read_again: bool = True,
 ) -> Iterator[Observations]:
     """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
 
@@ -140,12 +141,17 @@ def observations(
         temporary files, and gone in the end.
     sampler
         Chooses donors among the rows, where these are read here.
+    is_read_again
+        Whether more may be asked of the rows than the counts of families: of rows that one look
+        reads whole, Spark then keeps the codes.
     """
     source = data.source
     if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
         from lacunet.counts.spark import on_spark
 
-        yield on_spark(source, plan_reading(data, network), progress)
+        reading = plan_reading(data, network)
+        with closing(on_spark(source, reading, progress, is_read_again=is_read_again)) as rows:
+            yield rows
         return
     if isinstance(source, Observations):
         yield source

@@ -76,10 +76,20 @@ class OpenRows:
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 
     @contextmanager
-    def rows(self, sampler: DonorSampler | None = None) -> Iterator[Observations]:
-        """The rows: in memory if they take a fourth of the budget at most, else streamed."""
+    def rows(
+        self, sampler: DonorSampler | None = None, *, is_read_again: bool = True
+    ) -> Iterator[Observations]:
+        """The rows: in memory if they take a fourth of the budget at most, else streamed.
+
+        ``is_read_again`` says whether more may be asked of them than the counts of families.
+        """
         with observations(
-            self.data, self.before, self.budget, progress=self.progress, sampler=sampler
+            self.data,
+            self.before,
+            self.budget,
+            progress=self.progress,
+            sampler=sampler,
+            is_read_again=is_read_again,
         ) as rows:
             yield rows
 

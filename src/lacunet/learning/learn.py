@@ -15,13 +15,15 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from lacunet.counts.gather import Gathering, Statistics
+from lacunet.counts.gather import Gathering, Needs, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
 from lacunet.data.donors import MOST_DONORS, donor_sampler, is_number_of_donors
 from lacunet.data.errors import DataWarning
+from lacunet.data.frames import is_spark
 from lacunet.data.read import ReadReport, sets_as_missing
+from lacunet.errors import LacunetError
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
@@ -302,7 +304,12 @@ class LearnArguments:
         sampler = None
         if self.donors:
             sampler = donor_sampler(opened.network, opened.data, chance, self.donors)
-        with working_threads(self.threads), opened.rows(sampler) as rows:
+        is_read_once = is_spark(opened.data.source) and not self.intervals
+        is_read_again = not (is_read_once and asked.counts_families_alone)
+        with (
+            working_threads(self.threads),
+            opened.rows(sampler, is_read_again=is_read_again) as rows,
+        ):
             plan = asked.plan(rows.look(), deadline)
             setting = Setting(
                 pseudo_counts=plan.pseudo_counts,
@@ -408,6 +415,15 @@ class AskedMethod:
     network: Network  # with the codes and rules of the data
     pseudo_counts: AskedPseudoCounts | None  # None: the method and the rows decide
     notes: tuple[str, ...] = ()  # what to know before any row is read
+
+    @property
+    def counts_families_alone(self) -> bool:
+        """Whether the method asks for the counts of families alone, whatever rows miss."""
+        try:
+            needs = self.plan(Look(), NEVER).needs()
+        except LacunetError:  # it has to look at rows first
+            return False
+        return needs == Needs(needs.families)
 
     def plan(self, look: Look, deadline: Deadline) -> Plan:
         """What the method will do, as far as there is time to plan it."""
