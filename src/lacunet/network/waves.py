@@ -245,6 +245,18 @@ def in_all_waves(names: Iterable[str], variables: Collection[str]) -> list[str]:
     return named
 
 
+def as_of_any_wave(text: str, variable: str) -> str:
+    """A text about a variable in one wave, with all waves in it as seen from there.
+
+    >>> as_of_any_wave("H[3] -> R[H[3]], as H[2] is", "H[3]")
+    'H[t+0] -> R[H[t+0]], as H[t-1] is'
+    """
+    here = in_time(variable).wave
+    if here is None:
+        return text
+    return re.sub(r"\[(-?\d+)\]", lambda wave: f"[t{int(wave[1]) - here:+d}]", text)
+
+
 def untied(network: Network, tied: Mapping[str, bool]) -> Network:
     """The network in which some variables of a panel have a CPT of their own in each wave."""
     waves = waves_of(network)
