@@ -1,11 +1,15 @@
 """The E-step by NumPy and compiled, what threads gain, and what a wide grid takes.
 
-    python benchmarks/threads.py [--beside TREE] [--threads 2] [--grid]
+    python benchmarks/threads.py [--beside TREE] [--threads 2] [--grid] [--locks PY-SPY]
 
 With ``--beside``, E-steps of another source tree are timed in turns with those of this one
 (processor time, the least of all rounds). What threads gain is wall clock, so it means something on
 a quiet machine alone: beside each job stand as many loops that hold no lock at all, which show how
 many cores there were at that moment.
+
+With ``--locks``, py-spy (none of our dependencies) looks a hundred times a second at each job in
+one thread, and tells in how many of its samples the interpreter's lock is held. So much goes on in
+one thread however many there are, which bounds what 16 cores can do.
 """
 
 from __future__ import annotations
@@ -16,16 +20,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from math import inf
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
 
 import lacunet as lc
-from lacunet.counts.em_problems.compile import compile_problems
+from lacunet.counts.count import count
+from lacunet.counts.em_problems.compile import Problems, compile_problems
 from lacunet.data.table import EncodedTable
 from lacunet.inference.engine import Engine, engine_of
 from lacunet.inference.expectation import fused
@@ -124,28 +130,106 @@ def cores_free(threads: int) -> float:
     return threads * alone / together
 
 
-def time_threads(threads: int) -> None:
-    from lacunet.counts.count import count
+ALARM = lc.example("alarm")
+BARE = ALARM.with_tables(None)
+
+
+@cache
+def many() -> EncodedTable:
+    return drawn("alarm", 200_000, 0.5)
+
+
+@cache
+def few() -> EncodedTable:
+    return drawn("alarm", 10_000, 0.1)
+
+
+@cache
+def compiled() -> Problems:
+    return compile_problems(BARE, many())
+
+
+@cache
+def e_step(*, is_compiled: bool) -> Callable[[], Any]:
+    compile_always(is_compiled=is_compiled)
+    engine = engine_of(compiled(), MEMORY)
+    return partial(engine.expect, cells_of(ALARM, engine))
+
+
+def stepped(*, is_compiled: bool) -> object:
+    return e_step(is_compiled=is_compiled)()
+
+
+# What threads divide with 200,000 rows, half of all values missing; and whole calls, which have
+# other work too, with 10,000 rows, a tenth missing.
+JOBS: dict[str, Callable[[], Any]] = {
+    "counting": lambda: count(many(), BARE.families),
+    "compiling": lambda: compile_problems(BARE, many()),
+    "planning": lambda: engine_of(compiled(), MEMORY),
+    "E-step, NumPy": lambda: stepped(is_compiled=False),
+    "E-step, compiled": lambda: stepped(is_compiled=True),
+    "factored-mar": lambda: lc.learn(BARE, many(), "factored-mar"),
+    "em": lambda: lc.learn(BARE, few(), "em"),
+    "factored-mar, intervals": lambda: lc.learn(BARE, few(), "factored-mar", intervals=True),
+    "em, intervals": lambda: lc.learn(BARE, few(), "em", intervals=True),
+    "diagnose": lambda: lc.diagnose(few(), BARE),
+    "structure": lambda: lc.learn_structure(lc.Data(few(), states=BARE), strengths=0),
+}
+
+
+def repeated(job: Callable[[], Any], seconds: float) -> None:
+    """A job again and again; its name is looked for in samples."""
+    began = perf_counter()
+    while perf_counter() - began < seconds:
+        job()
+
+
+def loop(name: str, seconds: float) -> None:
     from lacunet.threads import working_threads
 
-    network = lc.example("alarm")
-    bare = network.with_tables(None)
-    table = drawn("alarm", 200_000, 0.5)
-    problems = compile_problems(bare, table)
-    steps = {}
-    for word, is_compiled in (("NumPy", False), ("compiled", True)):
-        compile_always(is_compiled=is_compiled)
-        engine = engine_of(problems, MEMORY)
-        steps[f"E-step, {word}"] = partial(engine.expect, cells_of(network, engine))
-    jobs: dict[str, Callable[[], Any]] = {
-        "counting": lambda: count(table, bare.families),
-        "factored-mar": lambda: lc.learn(bare, table, "factored-mar"),
-        "compiling": lambda: compile_problems(bare, table),
-        "planning": lambda: engine_of(problems, MEMORY),
-        **steps,
-    }
+    job = JOBS[name]
+    with working_threads(1):
+        job()
+        print("ready", flush=True)
+        repeated(job, seconds)
+
+
+def show_locks(py_spy: str, seconds: float = 12) -> None:
     rows = []
-    for name, job in jobs.items():
+    for name in JOBS:
+        command = [sys.executable, "-W", "ignore", __file__, "--loop", name]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            held, every = (
+                samples(py_spy, process.pid, seconds, words) for words in (["--gil"], [])
+            )
+            process.terminate()
+        share = held / every
+        most = 1 / (share + (1 - share) / 16)
+        rows.append([name, f"{every}", f"{share:.2f}", f"{most:.1f}"])
+        print(*rows[-1], file=sys.stderr, flush=True)
+    header = ["Alarm", "samples", "holds the lock", "on 16 cores at most"]
+    print("\n## What holds the interpreter's lock, one thread\n")
+    print(TextTable(header, rows))
+
+
+def samples(py_spy: str, process: int, seconds: float, words: list[str]) -> int:
+    """How many samples of a process are of its job."""
+    with TemporaryDirectory() as folder:
+        found = Path(folder) / "samples"
+        command = [py_spy, "record", "--pid", str(process), "--duration", str(int(seconds))]
+        command += ["--format", "raw", "--output", str(found), "--nonblocking", *words]
+        subprocess.run(command, check=True, capture_output=True)
+        lines = [line for line in found.read_text().splitlines() if "repeated (" in line]
+    return sum(int(line.rpartition(" ")[2]) for line in lines)
+
+
+def time_threads(threads: int) -> None:
+    from lacunet.threads import working_threads
+
+    rows = []
+    for name, job in JOBS.items():
         walls = []
         for number in (1, threads):
             with working_threads(number):
@@ -153,7 +237,7 @@ def time_threads(threads: int) -> None:
         gain = walls[0] / walls[1]
         rows.append([name, *(f"{wall:.3f}" for wall in walls), f"{gain:.2f}"])
         rows[-1].append(f"{cores_free(threads):.2f}")
-    header = ["Alarm, 200,000 rows, 50%", "1 thread [s]", f"{threads} threads", "gain", "control"]
+    header = ["Alarm", "1 thread [s]", f"{threads} threads", "gain", "control"]
     print("\n## Threads, wall clock\n")
     print(TextTable(header, rows))
 
@@ -177,7 +261,17 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--grid", action="store_true")
     parser.add_argument("--esteps", action="store_true", help="print the times of this tree alone")
+    parser.add_argument(
+        "--locks", metavar="PY-SPY", help="what holds the interpreter's lock, alone"
+    )
+    parser.add_argument("--loop", metavar="JOB", help="run one job for a minute or two")
     options = parser.parse_args()
+    if options.loop:
+        loop(options.loop, seconds=120)
+        return
+    if options.locks:
+        show_locks(options.locks)
+        return
     if options.esteps:
         time_esteps()
         return

@@ -74,6 +74,13 @@ napoleon_google_docstring = False
 napoleon_use_ivar = True
 
 
+def first_line(name: str) -> str:
+    """What the docstring of a name in ``lacunet`` says first."""
+    room, _, last = f"lacunet.{name}".rpartition(".")
+    docstring = getattr(import_module(room), last).__doc__ or ""
+    return docstring.strip().partition("\n")[0]
+
+
 class PublicNames(SphinxDirective):
     """The public names of a task, and the types in rooms that they return, with docstrings."""
 
@@ -94,7 +101,7 @@ class PublicNames(SphinxDirective):
 
 
 class NamesByTask(SphinxDirective):
-    """The pages of the reference with links to the names on each."""
+    """The pages of the reference with the names on each, one line for each name."""
 
     has_content = True
 
@@ -103,8 +110,15 @@ class NamesByTask(SphinxDirective):
         for page in self.content:
             text = Path(self.env.srcdir, "reference", f"{page}.rst").read_text()
             names = text.partition(".. public-names::")[2].split()
-            linked = ", ".join(f":py:obj:`~lacunet.{name}`" for name in names)
-            lines.append(f"- :doc:`{page}`{': ' if names else ''}{linked}", "names by task")
+            names += re.findall(
+                r"^\.\. auto(?:class|function):: lacunet\.(\S+)", text, re.MULTILINE
+            )
+            lines.append(f":doc:`{page}`", "names by task")
+            lines.append("", "names by task")
+            for name in names:
+                idea = first_line(name)
+                lines.append(f"- :py:obj:`~lacunet.{name}`: {idea}", "names by task")
+            lines.append("", "names by task")
         holder = nodes.container()
         self.state.nested_parse(lines, 0, holder)
         return holder.children
@@ -155,6 +169,8 @@ class DescribeFigures(SphinxPostTransform):
     def run(self, **_: Any) -> None:
         for image in self.document.findall(nodes.image):
             path = Path(self.app.srcdir) / image["uri"].lstrip("/")
+            if path.suffix in (".png", ".gif"):
+                image["classes"].append("on-white")  # a light page
             if path.suffix != ".svg" or not path.exists():
                 continue
             drawing = path.read_text()

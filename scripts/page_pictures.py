@@ -22,7 +22,16 @@ from playwright.sync_api import sync_playwright
 
 import lacunet as lc
 from lacunet.counts.missing_values import missing_summary
-from lacunet.plots import cpt_forest, forest, learning_curves, missing_patterns, network_figure
+from lacunet.plots import (
+    cpt_forest,
+    cpt_heatmap,
+    effect_forest,
+    em_trace,
+    forest,
+    learning_curves,
+    missing_patterns,
+    network_figure,
+)
 from lacunet.show.diagnosis_page import page as diagnosed_page
 from lacunet.show.figures.picture import Picture
 from lacunet.show.network_page import pair_page
@@ -161,6 +170,9 @@ def figures(folder: Path) -> None:
     graph = "smoke -> R[lung]; R[lung] -> R[xray]"
     network_figure(result, missingness=graph).write(folder / "figure-network.svg")
     cpt_forest(result, "dysp").write(folder / "figure-forest.svg")
+    cpt_heatmap(result, "dysp").write(folder / "figure-heatmap.svg")
+    effect_forest(result.effect("dysp", do="bronc")).write(folder / "figure-effect.svg")
+    em_trace(result).write(folder / "figure-trace.svg")
     survey = lc.example_data("cholesterol").drop(["Race"])
     codes = {"Sex": {1: "male", 2: "female"}, "HighCholesterol": {0: "no", 1: "yes"}}
     network = lc.Network.from_data(lc.Data(survey, codes=codes), "Sex, Age -> HighCholesterol")

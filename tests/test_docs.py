@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 
 import lacunet
+from lacunet import plots
 from lacunet.cli.parsing import COMMANDS, parse_command_line
 
 ROOT = Path(__file__).parent.parent
@@ -60,6 +61,16 @@ def test_what_a_block_warns_of_or_prints_is_written_below_it() -> None:
     shown = f"{page.rstrip()}\n```text\n1\nLacunetWarning: mind\n```\n"
     assert refreshed(page) == shown
     assert refreshed(shown.replace(": mind", ": old")) == shown
+
+
+def test_the_contents_of_the_book_have_at_most_thirty_entries() -> None:
+    page = (ROOT / "docs" / "index.md").read_text()
+    contents = [block.text for block in blocks(page) if block.kind == "{toctree}"]
+    lines = [line for text in contents for line in text.splitlines()]
+    entries = [line for line in lines if line and not line.startswith(":")]
+    assert len(contents) == 5
+    assert all([*(ROOT / "docs").glob(f"{entry}.*")] for entry in entries)
+    assert len(entries) <= 30
 
 
 def recipes() -> list[str]:
@@ -193,6 +204,13 @@ def test_every_public_name_is_in_one_group_of_the_reference() -> None:
         value = getattr(import_module(room), name)
         assert inspect.isclass(value)
         assert value.__module__ == room
+
+
+def test_every_plot_has_its_picture_in_the_reference() -> None:
+    page = (ROOT / "docs" / "reference" / "api-plots.rst").read_text()
+    shown = re.findall(r"autofunction:: lacunet\.plots\.(\w+)\n\n\.\. image:: (\S+)\n", page)
+    assert [name for name, _ in shown] == plots.__all__
+    assert all((ROOT / "docs" / "reference" / picture).exists() for _, picture in shown)
 
 
 @pytest.mark.parametrize(

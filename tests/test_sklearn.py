@@ -93,7 +93,7 @@ def test_pipelines_cross_validation_and_calibration_work_with_missing_values() -
 
 def test_a_column_never_seen_missing_is_imputed_in_later_data() -> None:
     X = pd.DataFrame({"a": ["u", "v"] * 20, "b": ["p", "q"] * 20, "n": [1.0, 2.0] * 20})
-    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False)
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar", sample_posterior=False)
     imputer.set_output(transform="pandas").fit(X)
     new = pd.DataFrame({"a": [None, "v"], "b": ["q", None], "n": [np.nan, 2.0]})
     whole = imputer.transform(new)
@@ -106,7 +106,9 @@ def test_numbers_are_imputed_by_the_mean_of_their_interval() -> None:
     rng = np.random.default_rng(3)
     low, high = rng.random(200), rng.random(200) + 10
     X = np.column_stack([np.r_[low, high], np.r_[low, high] * 2])
-    imputer = BayesianNetworkImputer(bins=2, method="direct-mcar", sample_posterior=False).fit(X)
+    imputer = BayesianNetworkImputer(
+        "tree", bins=2, method="direct-mcar", sample_posterior=False
+    ).fit(X)
     filled = imputer.transform([[10.5, np.nan], [np.nan, 0.5]])
     np.testing.assert_allclose(filled, [[10.5, 2 * high.mean()], [low.mean(), 0.5]], rtol=1e-12)
 
@@ -145,7 +147,7 @@ def test_columns_of_pandas_own_kinds_are_taken() -> None:
             "kind": pd.Categorical(["p", "q", None] * 10),
         }
     )
-    whole = BayesianNetworkImputer(method="direct-mcar").set_output(transform="pandas")
+    whole = BayesianNetworkImputer("tree", method="direct-mcar").set_output(transform="pandas")
     assert whole.fit_transform(X).notna().all(axis=None)
     BayesianNetworkClassifier(method="direct-mcar").fit(X, ["yes", "no", "no"] * 10).predict(X)
 
@@ -179,12 +181,12 @@ def test_what_means_missing_is_what_means_it_to_learn() -> None:
     tokens = ["?", "NA", "", "nan", "*", "yes", "no"]
     X = pd.DataFrame({"a": tokens * 10})
     with pytest.warns(LacunetWarning) as ours:
-        network = BayesianNetworkImputer(method="direct-mcar").fit(X).network_
+        network = BayesianNetworkImputer("tree", method="direct-mcar").fit(X).network_
     with pytest.warns(LacunetWarning) as expected:
         learned = lc.learn([], X, "direct-mcar").network
     assert {str(warning.message) for warning in expected} == {str(w.message) for w in ours}
     assert network.states_of == learned.states_of == {"a": ("no", "yes")}
-    kept = BayesianNetworkImputer(method="direct-mcar", codes={"a": {"NA": "NA"}})
+    kept = BayesianNetworkImputer("tree", method="direct-mcar", codes={"a": {"NA": "NA"}})
     with pytest.warns(LacunetWarning, match=r"'\?', 'nan', '\*' taken as missing"):
         assert kept.fit(X).network_.states("a") == ("no", "yes", "NA")
 
@@ -198,6 +200,7 @@ def test_suspicious_words_are_told_by_the_classes_as_by_learn() -> None:
     assert {str(warning.message) for warning in expected} == {str(w.message) for w in ours}
 
 
+@pytest.mark.filterwarnings("ignore::lacunet.errors.LacunetWarning")
 def test_columns_with_one_value_or_none_are_taken() -> None:
     X = pd.DataFrame({"one": ["u"] * 20, "none": [None] * 20, "two": ["p", "q"] * 10})
     y = ["yes", "no"] * 10
@@ -205,10 +208,13 @@ def test_columns_with_one_value_or_none_are_taken() -> None:
         model = BayesianNetworkClassifier(edges, method="direct-mcar")
         with pytest.warns(LacunetWarning, match="left out 'none'"):
             assert model.fit(X, y).predict(X).tolist() == y
-    imputer = BayesianNetworkImputer(method="direct-mcar")
-    with pytest.warns(LacunetWarning, match="left out 'none'"):
-        imputer.fit(X)
-    assert imputer.transform(X.head(1).assign(one=None)).tolist() == [["u", None, "p"]]
+    for edges in (None, "tree", "one -> two"):
+        imputer = BayesianNetworkImputer(edges)
+        with pytest.raises(LacunetError, match="'none'"):
+            imputer.fit(X)
+        imputer.fit(X.drop(columns="none"))
+        rows = X.drop(columns="none").head(1).assign(one=None)
+        assert imputer.transform(rows).tolist() == [["u", "p"]]
 
 
 def test_classes_keep_their_type_and_columns_are_read_as_everywhere() -> None:
@@ -229,7 +235,7 @@ def test_columns_of_every_type_are_read_as_they_were_learned(kind: Any) -> None:
     rng = np.random.default_rng(7)
     numbers = rng.integers(0, 2 if kind is bool else 4, (60, 2))
     X = numbers.astype(kind) if kind in (bool, str) else (numbers * 0.1 + 1).astype(kind)
-    imputer = BayesianNetworkImputer(method="direct-mcar").fit(X)
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar").fit(X)
     np.testing.assert_array_equal(imputer.transform(X), X)
     y = numbers[:, 0] == numbers[:, 0].max()
     model = BayesianNetworkClassifier(method="direct-mcar").fit(X, y)
@@ -313,7 +319,7 @@ def test_a_series_of_weights_goes_by_its_index() -> None:
     assert model.score(X, y, turned) == model.score(X, y, in_order) != model.score(X, y)
     np.testing.assert_array_equal(model.fit(X, y, turned).predict_proba(X), expected)
     numbers = X.notna().astype(float)
-    imputer = BayesianNetworkImputer(method="direct-mcar")
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar")
     tables = [
         imputer.fit(numbers, sample_weight=given).network_.cpt("asia").table
         for given in (in_order, turned)
@@ -504,7 +510,7 @@ def test_bins_by_column_are_those_of_data() -> None:
 def test_raw_columns_are_refused_in_one_error() -> None:
     X = _clinic().assign(Id=[f"p{row}" for row in range(200)])
     with pytest.raises(LacunetError, match=r"(?s)'Age'.*'Visit'.*'Id'") as refused:
-        BayesianNetworkImputer(bins={"Scale": 3}).fit(X)
+        BayesianNetworkImputer("tree", bins={"Scale": 3}).fit(X)
     assert "'Age': 5, 'Visit': 'month'}" in refused.value.hint
     assert "X.drop(columns=" in refused.value.hint
     with pytest.raises(LacunetError, match="'Id'"):
@@ -546,7 +552,7 @@ def test_an_imputed_frame_has_the_types_of_impute() -> None:
     X = _mixed()
     imputer = BayesianNetworkImputer().set_output(transform="pandas").fit(X)
     whole = imputer.transform(X)
-    expected = imputer.network_.impute(X)
+    expected = imputer.model_.impute(X)
     assert whole.dtypes.to_dict() == expected.dtypes.to_dict() == X.dtypes.to_dict()
     assert whole.index.equals(X.index)
     assert whole.notna().all(axis=None)
@@ -582,7 +588,7 @@ def test_a_transformer_draws_and_a_seed_gives_the_same_draws() -> None:
 
 def test_draws_of_the_imputer_have_the_rates_of_its_network() -> None:
     X = pd.DataFrame({"a": ["u", "v"] * 500, "b": ["p", "q", "p", "p"] * 250})
-    imputer = BayesianNetworkImputer(method="direct-mcar", random_state=1).fit(X)
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar", random_state=1).fit(X)
     new = pd.DataFrame({"a": ["v"] * 4000, "b": [None] * 4000})
     share = imputer.network_.query("b", {"a": "v"})["q"]
     spread = np.sqrt(share * (1 - share) / 4000)
@@ -611,7 +617,7 @@ def test_wrong_draws_are_refused(wrong: dict[str, Any]) -> None:
 
 def test_a_value_that_fit_has_not_seen_stays() -> None:
     X = pd.DataFrame({"a": ["u", "v"] * 10, "n": [1, 2] * 10})
-    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False).fit(X)
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar", sample_posterior=False).fit(X)
     with pytest.warns(LacunetWarning, match="'w'"):
         whole = imputer.transform(pd.DataFrame({"a": ["w", None], "n": [7, 2]}))
     assert whole.tolist() == [["w", 7], ["v", 2]]
@@ -619,7 +625,7 @@ def test_a_value_that_fit_has_not_seen_stays() -> None:
 
 def test_polars_frames_are_imputed_as_they_are() -> None:
     X = pl.DataFrame({"a": ["u", "v", None] * 10, "n": pl.Series([1, 2, 1] * 10, dtype=pl.Int8)})
-    imputer = BayesianNetworkImputer(method="direct-mcar", sample_posterior=False)
+    imputer = BayesianNetworkImputer("tree", method="direct-mcar", sample_posterior=False)
     imputer.set_output(transform="polars")
     whole = imputer.fit_transform(X)
     assert whole.schema == X.schema

@@ -155,8 +155,10 @@ Search.performTermsSearch = (words, excluded) => {
 const named = (query) => {
   const name = query.trim().toLowerCase().replace(/^lc\./, "").replace(/\(.*$/, "");
   if (!/[._(]/.test(query.trim()) || !name) return [];
-  return SECTIONS.sections
-    .filter(([, , anchor]) => anchor.toLowerCase().endsWith("." + name))
+  const ending = (end) => SECTIONS.sections.filter(([, , anchor]) => anchor.toLowerCase().endsWith(end));
+  const whole = ending("." + name);
+  // A result has methods of a class that it shares with networks: then the method alone will do.
+  return (whole.length ? whole : ending("." + name.split(".").pop()))
     .sort((a, b) => b[2].length - a[2].length)
     .map(([page, title, anchor]) => [page, title, anchor, null, 50, page, SearchResultKind.object]);
 };

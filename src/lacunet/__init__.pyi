@@ -4,6 +4,7 @@ from . import plots as plots
 from . import sklearn as sklearn
 from .ask.diagnose.diagnosis import diagnose as diagnose
 from .ask.evaluate import kl_divergence as kl_divergence
+from .ask.impute.fits import pool_fits as pool_fits
 from .ask.impute.pool import pool as pool
 from .ask.sensitivity.sensitivity import sensitivity as sensitivity
 from .ask.worst_case import worst_case as worst_case

@@ -17,7 +17,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,29 +27,43 @@ from numpy.typing import NDArray
 from scipy.special import logit, logsumexp, softmax
 
 from lacunet.ask.impute.draws import parameter_draws
-from lacunet.ask.impute.impute import DRAW, are_proper, completed_tables, number_of_draws
+from lacunet.ask.impute.impute import (
+    DRAW,
+    ColumnsToFill,
+    Drawn,
+    are_proper,
+    completed_tables,
+    number_of_draws,
+    with_numbers,
+)
+from lacunet.ask.impute.missing_numbers import NumbersOfRows, joined_numbers
 from lacunet.ask.predict.predictor import Predictor
 from lacunet.counts.distinct_rows import distinct_rows
 from lacunet.counts.open_rows import open_rows
 from lacunet.counts.passes import hash32
 from lacunet.data.column_rules import source_from
 from lacunet.data.data import Data, in_row_order
-from lacunet.data.errors import refuse_strangers
+from lacunet.data.donors import Donors, DonorSampler
+from lacunet.data.errors import DataError, refuse_strangers
 from lacunet.data.fill import StateCells, cells_of_states
 from lacunet.data.network_from_data import warned_network_of_columns
 from lacunet.data.original_tables import fill_frame
 from lacunet.data.read import ReadReport, rows_with_codes
 from lacunet.data.skipped_questions import apply_rules
-from lacunet.data.spellings import SeenValues
+from lacunet.data.source_parts import Piece
+from lacunet.data.spellings import SeenValues, is_any_text, plain_type
 from lacunet.data.states import StatesError
 from lacunet.data.table import Copies, EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.edges import edges_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import spelled
+from lacunet.progress import silent
+from lacunet.structure.for_imputation import learn_imputation_model
 from lacunet.structure.judge_by_em import network_with_parents
 from lacunet.structure.tree import tree_parents
 
@@ -61,6 +77,9 @@ except ImportError:
     raise LacunetError("scikit-learn is not installed.", "pip install 'lacunet[sklearn]'") from None
 
 __all__ = ["BayesianNetworkClassifier", "BayesianNetworkImputer", "Reason"]
+
+LEARNING_SEED = 0  # where fits draw missing cells
+DONOR_SEED = 0  # by which the rows are chosen that missing numbers are drawn from
 
 
 def __dir__() -> list[str]:
@@ -123,32 +142,42 @@ class NetworkEstimator(BaseEstimator):  # type: ignore[misc]
             bins=self.bins,
             states=states,
         )
-        try:
+        with self._told_of_states():
             columns_found, data = warned_network_of_columns(data)
-        except StatesError as error:
-            name = type(self).__name__
-            way = f"{name} itself takes bins= and codes=; X.drop(columns=[...]) leaves columns out."
-            raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
-        self._left_out = tuple(columns_found.left_out)
+        self._left_out, self._empty = tuple(columns_found.left_out), columns_found.empty
         opened = open_rows(type(self).__name__, columns_found.network, replace(data, counts=None))
         with opened.rows() as rows:
             tables = [*rows.tables(ReadReport())]
         table = EncodedTable.joined(opened.network.cardinality_of, tables)
         return opened.network, _counted(table, weights)
 
+    @contextmanager
+    def _told_of_states(self) -> Iterator[None]:
+        """Say of columns that cannot be variables what this class itself takes."""
+        try:
+            yield
+        except StatesError as error:
+            name = type(self).__name__
+            way = f"{name} itself takes bins= and codes=; X.drop(columns=[...]) leaves columns out."
+            raise StatesError(error.message, f"{error.hint} {way}".lstrip()) from None
+
     def _rows_of(
         self, columns: ColumnsByName, read_report: ReadReport | None = None, *, tell: bool = True
     ) -> tuple[EncodedTable, EncodedTable]:
         """Later rows as codes, and by what they show alone; what is not a state is missing."""
+        _, tables, shown = zip(*self._read_rows(columns, read_report, tell=tell), strict=True)
+        sizes = self.network_.cardinality_of
+        return EncodedTable.joined(sizes, tables), EncodedTable.joined(sizes, shown)
+
+    def _read_rows(
+        self, columns: ColumnsByName, read_report: ReadReport | None = None, *, tell: bool = True
+    ) -> Iterator[tuple[Piece, EncodedTable, EncodedTable]]:
+        """The same rows some at a time, also as they came."""
         latent = [name for name in self.network_.variables if name not in columns]
         data = Data(columns, unknown="missing", latent=latent, aside=self._left_out)
-        read = rows_with_codes(
+        return rows_with_codes(
             source_from(data), data, self.network_, read_report=read_report, tell=tell
         )
-        pieces = [tables for _, *tables in read]
-        sizes = self.network_.cardinality_of
-        table, shown = (EncodedTable.joined(sizes, parts) for parts in zip(*pieces, strict=True))
-        return table, shown
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -369,15 +398,19 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     Parameters
     ----------
     edges
-        None for the tree of the strongest pairwise dependences (Chow and Liu), as far as rows show
-        both; "learn" for edges found by `lacunet.learn_structure`; or the edges themselves over
-        the names of the columns (``x0, x1, ...`` for arrays).
+        None for a network in which no edge is left out, as `lacunet.learn_structure` learns it
+        with ``purpose="imputation"``; "tree" for the tree of the strongest pairwise dependences
+        (Chow and Liu), as far as rows show both; "learn" for edges found by
+        `lacunet.learn_structure`; or the edges themselves over the names of the columns
+        (``x0, x1, ...`` for arrays).
     method, pseudo_counts
-        As for `lacunet.learn`.
+        As for `lacunet.learn`, where there are edges.
     bins
         How columns of numbers and dates are cut, as in `lacunet.Data` and
-        `BayesianNetworkClassifier`; by default ``"auto"``. A missing cell gets the mean of the
-        numbers that `fit` saw in its interval, or the first date that it saw in its period.
+        `BayesianNetworkClassifier`; by default ``"auto"``: without edges numbers are cut finely,
+        into at most some thirty intervals. A missing cell gets a number that `fit`
+        saw in its interval, in a row like this one, or a date of its period; the most probable
+        completion has the mean of the interval's numbers, and the first date of the period.
     codes, not_asked
         What values of columns mean, and when a question was not asked, as in
         `lacunet.Data`: ``codes={"Smokes": {9: None, 1: "no"}}``; ``{"Answer": {"NA": "NA"}}`` keeps
@@ -394,7 +427,12 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     Attributes
     ----------
     network_ : Network
-        What was learned.
+        What was learned; without edges, its variables and their states alone.
+    model_ : ImputationModel
+        What completes rows, without edges; None with edges.
+    donors_ : Donors
+        Rows of `fit`, at most 200 of each interval, from which missing numbers are drawn; None
+        where no column is cut.
     """
 
     def __init__(
@@ -431,10 +469,40 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         rows = _validated(self, X)
         weights, X, rows, _ = _weighted(self, sample_weight, X, rows, None)  # noqa: N806
         columns = _columns(self, X, rows)
+        self.model_: ImputationModel | None = None
+        if self.edges is None:
+            self._fit_dense(columns, weights)
+        else:
+            self._fit_edges(columns, weights)
+        self._seen, self.donors_ = self._values_in(columns, weights)
+        return self
+
+    def _fit_dense(self, columns: ColumnsByName, weights: FloatArray) -> None:
+        """Learn a network in which no edge is left out."""
+        if self.method != "auto" or self.pseudo_counts is not None:
+            name = "method" if self.method != "auto" else "pseudo_counts"
+            raise LacunetError(
+                f"{name}={getattr(self, name)!r} is for networks with edges of their own.",
+                "give edges= as well: 'tree', 'learn' or the edges; or leave it out.",
+            )
+        bins = None if isinstance(self.bins, str) and self.bins == "auto" else self.bins
+        counts = None if (weights == 1).all() else weights
+        data = Data(columns, counts=counts, codes=self.codes, not_asked=self.not_asked, bins=bins)
+        with self._told_of_states():
+            self.model_ = learn_imputation_model(
+                data, rng=np.random.default_rng(LEARNING_SEED), progress=silent
+            )
+        self.network_ = self.model_.network
+        self._left_out = tuple(name for name in columns if name not in self.network_.variables)
+
+    def _fit_edges(self, columns: ColumnsByName, weights: FloatArray) -> None:
+        """Learn the CPTs of a network with the edges asked for."""
         asked, table = self._learned_from(columns, weights, {})
+        if self._empty:
+            raise DataError.empty_columns(self._empty)
         ruled = _parents_of_rules(asked)
         plain = table.without_sets()
-        if self.edges is None:
+        if _is_word(self.edges, "tree"):
             parents_of = tree_parents(plain, [v for v in asked.variables if v not in ruled]) | ruled
         else:
             parents_of = _parents_from(self.edges, plain, asked, self._left_out)
@@ -442,22 +510,23 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
         self.network_ = _fitted(self, bare, table)
         self._learned_from_rows = bare, table
         self._sure: Result | None = None
-        self._seen = self._values_in(columns, weights)
-        return self
 
-    def _values_in(self, columns: ColumnsByName, weights: FloatArray) -> SeenValues:
-        """How the rows write each state, and the numbers in each interval."""
+    def _values_in(
+        self, columns: ColumnsByName, weights: FloatArray
+    ) -> tuple[SeenValues, Donors | None]:
+        """How the rows write each state, and the numbers in each interval; donors of these."""
         data = Data(columns, aside=self._left_out)
-        seen = SeenValues(dict(self.network_.cuts_of))
-        row = 0
+        seen, row = SeenValues(dict(self.network_.cuts_of)), 0
+        sampler = DonorSampler(self.network_, DONOR_SEED)
         for piece, _, shown in rows_with_codes(source_from(data), data, self.network_, tell=False):
             here = weights[row : row + piece.rows]
             seen.add(piece.columns, shown, self.network_.variables, here)
+            sampler.add(piece.columns, replace(shown, weights=here))
             row += piece.rows
-        return seen
+        return seen, sampler.donors()
 
     def transform(self, X: Any) -> Any:  # noqa: N803
-        """The rows with every missing cell filled in; a column without any value stays as it is."""
+        """The rows with every missing cell filled in."""
         check_is_fitted(self)
         (whole,) = self._completed(X, 1 if self.sample_posterior else None)
         return whole
@@ -491,16 +560,44 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
 
     def _completed(self, X: Any, number: int | None) -> Iterator[Any]:  # noqa: N803
         """So many tables that are drawn; without a number the most probable one."""
+        network, rng = self.network_, _generator(self.random_state)
         rows = _validated(self, X, reset=False)
-        columns = _columns(self, X, rows)
-        read_report = ReadReport()
-        table, shown = self._rows_of(columns, read_report)
-        rng = _generator(self.random_state)
-        networks = None
-        if are_proper(number, None) and number is not None:
+        columns, read_report = _columns(self, X, rows), ReadReport()
+        pieces = [*self._read_rows(columns, read_report)]
+        table = EncodedTable.joined(network.cardinality_of, (coded for _, coded, _ in pieces))
+        shown = EncodedTable.joined(network.cardinality_of, (seen for *_, seen in pieces))
+        numbers = NumbersOfRows.of(self.donors_, network, ".", None if number is None else rng)
+        shown_numbers = joined_numbers([numbers.shown(p.columns, seen) for p, _, seen in pieces])
+        type_of = {
+            name: getattr(column, "type", None) for name, column in pieces[0][0].columns.items()
+        }
+        to_draw = numbers.to_draw(shown.partially_observed, type_of)
+        is_proper = are_proper(number, None)
+        networks: Sequence[Drawn] | None = None
+        if self.model_ is not None:
+            networks = [*self.model_.draws(number or 1, rng, proper=is_proper)]
+        elif is_proper and number is not None:
             networks = parameter_draws(self._with_intervals(), number, rng)
-        for whole in completed_tables(self.network_, table, (), number, networks, rng, None):
-            yield self._filled(X, rows, columns, read_report, shown, whole)
+        tables = completed_tables(
+            network=network,
+            table=table,
+            absent=(),
+            draws=number,
+            drawn=networks,
+            rng=rng,
+            memory=None,
+        )
+        for completed, of_draw in zip(tables, networks or repeat(network), strict=False):
+            filler = to_draw.filler(of_draw, is_proper=is_proper)
+            drawn = filler.fill(completed, shown_numbers)
+            states = {
+                name: (codes, (completed.columns[name], network.states(name)))
+                for name, codes in self._codes_shown(columns, shown, read_report).items()
+            }
+            seen = replace(self._seen, type_of=self._types_to_fill(columns, type_of))
+            cells_of = {name: self._cells(name, columns[name], type_of[name]) for name in states}
+            fills = with_numbers(network, states, cells_of, drawn, seen, to_draw.whole)
+            yield self._filled(X, rows, columns, *fills)
 
     def _with_intervals(self) -> Result:
         """What was learned, with intervals: learned again from the same rows, the first time."""
@@ -513,29 +610,44 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
                 )
         return self._sure
 
+    def _codes_shown(
+        self, columns: ColumnsByName, shown: EncodedTable, read_report: ReadReport
+    ) -> dict[str, NDArray[Any]]:
+        """What rows show of each variable that some miss; a value that is not a state stays."""
+        codes_of: dict[str, NDArray[Any]] = {}
+        for name in shown.partially_observed:
+            codes_of[name] = shown.columns[name]
+            if odd := read_report.odd_in[name].refused:
+                is_odd = [cell in odd for cell in _plain_cells(columns[name])]
+                codes_of[name] = np.where(is_odd, 0, codes_of[name])
+        return codes_of
+
+    def _types_to_fill(self, columns: ColumnsByName, type_of: Mapping[str, Any]) -> dict[str, Any]:
+        """The types that numbers are filled in with: where some were not asked, what holds words.
+
+        Those are Python objects, which Polars does not have.
+        """
+        import pyarrow as pa
+
+        words = {
+            name: pa.string() if type(columns[name]).__module__.startswith("polars") else None
+            for name in self.network_.not_asked_of
+            if not is_any_text(plain_type(type_of.get(name) or pa.null()))
+        }
+        return {**type_of, **words}
+
     def _filled(
         self,
         X: Any,  # noqa: N803
         rows: NDArray[Any],
         columns: ColumnsByName,
-        read_report: ReadReport,
-        shown: EncodedTable,
-        completed: EncodedTable,
+        fills: ColumnsToFill,
+        cells_of: Mapping[str, StateCells],
     ) -> Any:
         """The rows with what they do not show filled in."""
         frame: Any = X
         if not _is_frame(X):
             frame = {name: list(cells) for name, cells in columns.items()}
-        fills, cells_of = {}, {}
-        for name in shown.partially_observed:
-            states = self.network_.states(name)
-            codes = shown.columns[name]
-            odd = read_report.odd_in[name].refused
-            if odd:  # shown, though not a state: it stays
-                is_odd = [cell in odd for cell in _plain_cells(columns[name])]
-                codes = np.where(is_odd, 0, codes)
-            fills[name] = codes, (completed.columns[name], states)
-            cells_of[name] = self._cells(name, columns[name])
         whole = fill_frame(frame, fills, cells_of)
         if not _is_frame(X):
             return _as_array(rows, [*whole.values()], [*columns], {*fills})
@@ -543,13 +655,11 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
             return np.asarray(whole)
         return whole
 
-    def _cells(self, name: str, column: Any) -> StateCells:
-        """What is filled in for each state of a column, by what `fit` saw."""
+    def _cells(self, name: str, column: Any, kind: Any) -> StateCells:
+        """What is filled in for each state of a column of an Arrow type, by what `fit` saw."""
         import pyarrow as pa
 
-        (part,) = source_from({name: column}).parts
-        kinds = [getattr(piece.columns[name], "type", None) for piece in part.read([name])]
-        cells = cells_of_states(self.network_, name, self._seen, kinds[0])
+        cells = cells_of_states(self.network_, name, self._seen, kind)
         rule = self.network_.not_asked_of.get(name)
         states = self.network_.states(name)
         if rule is not None and states.index(rule.state) not in cells.values:

@@ -48,9 +48,9 @@ def find_structure(
     if method in PEERS:
         found = _class(truth, PEERS[method](frame))
     else:
-        learned = learn_structure(
+        learned = learn_structure(  # type: ignore[call-overload]
             Data(table, states=truth.states_of),
-            method=method,  # type: ignore[arg-type]
+            method=method,
             time_limit=limit,
             rng=rng,
             strengths=0,

@@ -127,8 +127,10 @@ def main(results: Path, seconds: float) -> None:
     began = process_time()
     names = [name for group in NETWORKS.values() for name in group]
     settings = product(SEVERITY, PATTERNS, MECHANISMS)
-    problems = product(range(DRAWS), ROWS_PER_PARAMETER, settings, names)
-    for draw, per_parameter, setting, name in problems:
+    problems = list(product(ROWS_PER_PARAMETER, settings, names))
+    order = np.random.default_rng(0).permutation(len(problems))  # a part is a fair sample
+    for draw, number in product(range(DRAWS), order):
+        per_parameter, setting, name = problems[number]
         key = (draw, per_parameter, *setting, name)
         if process_time() - began > seconds:
             break

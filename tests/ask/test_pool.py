@@ -58,6 +58,17 @@ def test_five_tables_are_pooled_as_mice_does() -> None:
     np.testing.assert_allclose(pooled.lambda_, 1 - 0.0716011152 / 0.233061337235452, rtol=1e-8)
 
 
+@pytest.mark.parametrize(("df", "expected"), [(10, 8.46153834871794), (np.inf, 11250000300004958)])
+def test_a_small_share_of_missing_information_is_pooled_as_mice_does(
+    df: float, expected: float
+) -> None:
+    # mice 3.19.10, pool.scalar(c(1, 1.0001, 0.9999), c(1, 1, 1), n = df + 1, k = 1); 3.15 took a
+    # lambda below 1e-4 as 1e-4, and gave 8.46069194977575 and 2e+08
+    pooled = lc.pool([1, 1.0001, 0.9999], [1, 1, 1], df)
+    np.testing.assert_allclose(pooled.df, expected, rtol=1e-9)
+    np.testing.assert_allclose(pooled.lambda_, 1.33333333333304e-08 / 1.00000001333333, rtol=1e-9)
+
+
 def test_estimates_that_differ_without_variance_leave_no_degrees_of_freedom() -> None:
     # lambda = 1: the formula's second term is infinite, and so is the interval, as near it.
     for variance in (0.0, 1e-12):

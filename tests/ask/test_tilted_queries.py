@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import exp, log
 from pathlib import Path
 
@@ -174,3 +175,33 @@ def test_a_sign_in_the_name_of_a_state_subtracts_nothing() -> None:
     network = lc.Network({"Dose": ["f(1)-P(2)", "none"], "Ill": ["no", "yes"]})
     (term,) = typed_terms("P(Ill=yes | Dose=f(1)-P(2))", network)
     assert term.evidence == {"Dose": "f(1)-P(2)"}
+
+
+@pytest.mark.parametrize("prior", [{"pseudo_counts": 0.0}, {"pseudo_counts": 8.0}, {"experts": 40}])
+def test_a_result_is_asked_under_the_pseudo_counts_that_it_was_given(
+    prior: dict[str, float], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = lc.Network(
+        {"X": ["a", "b"], "Y": ["u", "v"]},
+        {"Y": ["X"]},
+        {"X": [0.5, 0.5], "Y": [[0.1, 0.9], [0.9, 0.1]]},
+    )
+    rows = {
+        "X": ["a"] * 40 + ["b"] * 30 + [None] * 10,
+        "Y": (["u"] * 3 + ["v"] + [None]) * 8 + (["u"] + ["v"] * 2 + [None]) * 10,
+    }
+    result = lc.learn(known, rows, "em", **prior)
+    learned = float(result.query("P(Y=v)"))
+    found = lc.sensitivity(result, rows, "Y=v", "Y", method="em", deltas=[0, 1], groups=5)
+    assert found.answers[0] == pytest.approx(learned, abs=1e-5)  # EM's own tolerance
+    other = lc.sensitivity(result.network, rows, "Y=v", "Y", method="em", deltas=0, groups=5)
+    assert abs(other.answers[0] - learned) > 1e-3
+
+    file, table = tmp_path / "result.json", tmp_path / "rows.csv"
+    result.write(file)
+    lines = [f"{x or ''},{y or ''}" for x, y in zip(rows["X"], rows["Y"], strict=True)]
+    table.write_text("X,Y\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    asked = ["--query", "Y=v", "--mechanism", "Y", "--method", "em", "--json"]
+    assert main(["sensitivity", str(file), str(table), *asked]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["answers"][said["deltas"].index(0)] == pytest.approx(learned, abs=1e-5)

@@ -13,10 +13,11 @@ import pyarrow as pa
 import pytest
 
 import lacunet as lc
-from lacunet.counts import spark
+from lacunet.counts import spark, spark_answers
 from lacunet.counts.gather import Gathering, Needs, gather
 from lacunet.counts.passes import hash32
 from lacunet.counts.spark import _in_words, task_memory
+from lacunet.counts.spark_columns import Together
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.read import ReadReport, read_table
 from lacunet.data.table import EncodedTable
@@ -111,18 +112,135 @@ def test_what_spark_cannot_do_is_refused_with_the_way_out() -> None:
         lc.learn(PAIR, frame, "informed-direct", groups="learn")
 
 
+@slow
 def test_more_than_the_driver_has_room_for_is_refused_where_it_was_found() -> None:
+    session()
     rows = {"A.1": ["x", "y"] * 50, "B`": ["1", None] * 50}
     asked = Gathering(Needs(PAIR.families), PAIR)
-    found = spark._row(0, (gather(asked, [read_table(rows, PAIR)]), ReadReport()))
-    (sent,) = spark._merged(found.nbytes + 100, iter([found]))
-    whole, _ = pickle.loads(sent.column("found")[0].as_py())
-    assert whole.rows == 100
-    (sent,) = spark._merged(found.nbytes / 2, iter([found]))
-    refusal = pickle.loads(sent.column("found")[0].as_py())
-    assert isinstance(refusal, DataError)
-    assert "the driver has room for" in str(refusal)
-    assert "factored-mar" in str(refusal)
+    answer = (gather(asked, [read_table(rows, PAIR)]), ReadReport())
+    size = len(pickle.dumps(answer))
+    for room, is_refused in ((2 * size, False), (size / 2, True)):
+        pieces = [*spark_answers.sent(3, answer, 100), *spark_answers.sent(1, answer, 100)]
+        addition = spark_answers.Addition(spark._added, spark._too_much, room, 100)
+        (found,) = spark_answers.received(
+            row
+            for batch in spark_answers.summed_up(addition, pieces[::-1])
+            for row in batch.to_pylist()
+        )
+        if is_refused:
+            assert isinstance(found, DataError)
+            assert "factored-mar" in str(found)
+        else:
+            assert found[0].rows == 200
+
+
+class _Answers:
+    """A data frame of Spark with answers: what is asked of it is noted."""
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows, self.is_kept, self.merged = rows, False, 0
+
+    def persist(self) -> _Answers:
+        self.is_kept = True
+        return self
+
+    def unpersist(self) -> None:
+        self.is_kept = False
+
+    def selectExpr(self, *words: str) -> _Answers:
+        if "sum(length(found))" in words:
+            tasks, size = (max(row["task"] for row in self.rows) + 1, self.size)
+            return _Answers([{"tasks": tasks, "bytes": size}])
+        return self
+
+    def repartition(self, *_: Any) -> _Answers:
+        self.merged += 1
+        return self
+
+    def drop(self, _name: str) -> _Answers:
+        return self
+
+    def mapInArrow(self, step: Any, _schema: str) -> _Answers:
+        (answer,) = spark_answers.received(self.rows)  # there is one only
+        found = pickle.dumps(answer)
+        addition = step.args[0]
+        if len(found) > addition.room:
+            answer = addition.refuse(len(found), addition.room)
+        rows = [row for batch in spark_answers.sent(0, answer) for row in batch.to_pylist()]
+        return _Answers(rows)
+
+    def collect(self) -> list[Any]:
+        return [_Row(row) for row in self.rows]
+
+    @property
+    def size(self) -> int:
+        return sum(len(row["found"]) for row in self.rows)
+
+
+class _Row(dict[str, Any]):
+    """A row of Spark: its values in order, and as a dictionary."""
+
+    def __iter__(self) -> Any:
+        return iter(self.values())
+
+    def asDict(self) -> dict[str, Any]:
+        return dict(self.items())
+
+
+def test_what_spark_lets_the_driver_collect_is_looked_at_before_it_is_collected() -> None:
+    rows = [row for batch in spark_answers.sent(0, b"x" * 5000, 100) for row in batch.to_pylist()]
+    answers = _Answers(rows)
+    addition = spark_answers.Addition(next, lambda size, _: size, 1e9, 100)
+    for limit, expected in (("1g", b"x" * 5000), ("4k", answers.size), ("0", b"x" * 5000)):
+        settings = {spark_answers.RESULT_SIZE: limit}
+        assert spark_answers.collected(answers, addition, settings.get) == expected
+        assert not answers.is_kept
+
+
+@slow
+@pytest.mark.parametrize("tasks", [3, 9, 70])
+def test_answers_of_many_tasks_are_added_up_in_a_tree(tasks: int) -> None:
+    rows = pa.table({"A.1": ["x", "y", None, "x", "y"] * 60, "B`": [1.0, 2.0, 1.0, None, 1.0] * 60})
+    frame = frame_of(rows).repartition(tasks)
+    for method in ("factored-mcar", "em"):
+        found, expected = (lc.learn(PAIR, data, method) for data in (frame, rows))
+        assert found.rows == 300
+        np.testing.assert_allclose(
+            found.network.cpt("B`").table, expected.network.cpt("B`").table, atol=1e-12
+        )
+
+
+@slow
+def test_texts_that_travel_together_come_apart_as_they_were() -> None:
+    texts = ["x", None, "", "y ", "\x00", "zß", "?", "NA", " "]
+    rows = pa.table({"a": texts, "b": texts[::-1], "n": list(range(9)), "c": texts[3:] + texts[:3]})
+    frame = frame_of(rows)
+    together = Together.of(frame, {0: 2, 1: 3, 2: 9, 3: 4})
+    assert (together.groups, together.alone) == (((0, 1, 3),), (2,))
+    (batch,) = frame.coalesce(1).selectExpr(*together.expressions).toArrow().to_batches()
+    found = together.apart(batch, ["A", "B", "N", "C"])
+    assert found.to_pydict() == dict(zip("ABNC", rows.to_pydict().values(), strict=True))
+
+
+@slow
+def test_a_source_is_read_once_whatever_is_asked_of_it() -> None:
+    network = lc.Network({"A": ["x", "y"], "B": ["1", "2"]}, {"B": ["A"]})
+    rows = pa.table({"A": ["x", "y"] * 30, "B": [1, 2, None] * 20})
+    read = session().sparkContext.accumulator(0)
+
+    def watched(batches: Any) -> Any:
+        for batch in batches:
+            read.add(batch.num_rows)
+            yield batch
+
+    frame = frame_of(rows).mapInArrow(watched, "A string, B long")
+    for method, options in (("direct-mcar", {}), ("factored-mar", {}), ("em", {"intervals": True})):
+        read.value = 0
+        lc.learn(network, frame, method, **options)
+        assert read.value == 60
+    with pytest.raises(UnknownStateError):
+        lc.learn(lc.Network({"A": ["x"], "B": ["1", "2"]}, {"B": ["A"]}), frame, "em")
+    assert not session().sparkContext._jsc.getPersistentRDDs()
 
 
 class _Frame:
@@ -130,9 +248,10 @@ class _Frame:
 
     __module__ = "pyspark.sql.stand_in"
     columns = ("A.1", "B`")
+    dtypes = (("A.1", "string"), ("B`", "bigint"))
 
     def __getattr__(self, name: str) -> Any:
-        if name in ("select", "toDF", "mapInArrow"):
+        if name in ("select", "selectExpr", "toDF", "mapInArrow"):
             return lambda *_: self
         if name in ("sparkSession", "conf"):
             return self
@@ -157,21 +276,21 @@ def test_the_frame_does_not_travel_with_the_tasks(monkeypatch: pytest.MonkeyPatc
 @slow
 def test_another_version_on_the_executors_is_refused() -> None:
     session()
-    (batch,) = spark._called("0.0.0", b"", iter([]))
+    (batch,) = spark._called("0.0.0", b"", 2**17, iter([]))
     (found,) = batch.column("found").to_pylist()
     assert "the driver has lacunet 0.0.0, an executor" in str(pickle.loads(found))
 
 
 @slow
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")
-def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_groups(
+def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_codes_for_groups(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked: list[str] = []
     original = spark._collected
 
     def watched(rows: object, task: spark.Task, room: float) -> object:
-        asked.append("codes" if task.asked.together else "rows")
+        asked.append("rows" if task.columns else "groups" if task.asked.together else "codes")
         return original(rows, task, room)
 
     monkeypatch.setattr(spark, "_collected", watched)
@@ -180,7 +299,7 @@ def test_the_jobs_are_one_for_counts_and_one_more_with_one_shuffle_of_rows_for_g
     assert asked == ["rows"]
     fully = pa.table({"A.1": ["x", "y"] * 30, "B`": [1, 2, None] * 20})
     lc.learn(PAIR, frame_of(fully), "factored-mar")
-    assert asked == ["rows", "rows", "codes"]
+    assert asked == ["rows", "codes", "groups"]
 
 
 @slow

@@ -29,7 +29,8 @@ ORDINARY: Mapping[str, str] = {
         f"--query --mechanism --threshold --within --method --missingness {READING} --json"
     ),
     "simulate": (
-        "--rows --output --hide --rate --share --missingness --missingness-out --seed --json"
+        "--rows --output --twin --data --hide --rate --share --missingness --missingness-out "
+        "--seed --json"
     ),
     "evaluate": "--data --missing --weight --json",
     "show": "--page --beside --dot --json",

@@ -49,7 +49,7 @@ def run(options: Namespace) -> None:
     from lacunet.ask.impute.impute import DRAW, MOST_PROBABLE
     from lacunet.ask.impute.pieces import completed_panel, completed_pieces
     from lacunet.data.write import check_table_name
-    from lacunet.learning.result import read_learned
+    from lacunet.learning.result import read_completing
     from lacunet.network.edge_texts import is_edges, refuse_edges
 
     if options.most_probable and (options.draws or options.fixed_cpts):
@@ -76,7 +76,7 @@ def run(options: Namespace) -> None:
     data = data_of(options)
     completed = completed_panel if data.is_panel else completed_pieces
     pieces = completed(
-        read_learned(options.network),
+        read_completing(options.network),
         data,
         options.draws,
         how=MOST_PROBABLE if options.most_probable else DRAW,

@@ -21,6 +21,8 @@ from lacunet.cli.typed_networks import typed_network
 from lacunet.text import in_shell
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from lacunet.counts.missing_values import MissingSummary
     from lacunet.data.data import Data
     from lacunet.learning.result import Result
@@ -61,7 +63,8 @@ def add_arguments(command: ArgumentParser) -> None:
     add_network_or_edges(command)
     add_output(command, "-o --output OUT", KEPT)
     add_shared(
-        command, "--json --pseudo-counts --experts --memory --threads --intervals --level --report"
+        command,
+        "--json --pseudo-counts --experts --memory --threads --intervals --donors --level --report",
     )
     add_method_arguments(command)
 
@@ -69,6 +72,8 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
     from lacunet.counts.observations import missing_in, observations
+    from lacunet.data.column_rules import with_data_codes
+    from lacunet.data.donors import donor_sampler
     from lacunet.data.read import ReadReport
     from lacunet.limits import memory_budget
     from lacunet.network.formats.files import check_target
@@ -82,9 +87,12 @@ def run(options: Namespace) -> int:
     with ExitStack() as stack:
         # Where rows need other states for each number of classes, they are read again afterwards.
         if options.report and not data.classes:  # they stay open, and are first read for their gaps
-            budget = memory_budget(options.memory)
-            bare = network.with_tables(None)
-            opened = observations(data, bare, budget, progress=progress_bar())
+            budget, bare = memory_budget(options.memory), network.with_tables(None)
+            sampler = None
+            if options.donors:
+                coded = with_data_codes(bare, data)
+                sampler = donor_sampler(coded, data, _chance(options), options.donors)
+            opened = observations(data, bare, budget, progress=progress_bar(), sampler=sampler)
             rows = stack.enter_context(opened)
             seen = missing_in(rows, network.families, ReadReport())
             data = replace(data, source=rows, query=None, database=None)
@@ -108,8 +116,6 @@ def run(options: Namespace) -> int:
 
 def learn_with_options(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
     """What the data give, and the exit status."""
-    import numpy as np
-
     from lacunet.learning.learn import learn
     from lacunet.learning.result import Interrupted
 
@@ -117,16 +123,23 @@ def learn_with_options(network: Network, options: Namespace, data: Data) -> tupl
         result = learn(
             network,
             data,
-            rng=np.random.default_rng(options.seed),
+            rng=_chance(options),
             progress=progress_bar(),
             intervals=options.intervals,
-            **options_for(options, "method pseudo_counts experts memory threads"),
+            **options_for(options, "method pseudo_counts experts memory threads donors"),
             **shapes_asked(options),
             **method_options(options),
         )
     except Interrupted as interrupted:
         return interrupted.result, 130
     return result, 0
+
+
+def _chance(options: Namespace) -> np.random.Generator:
+    """The source of randomness; the same each time it is asked for."""
+    import numpy as np
+
+    return np.random.default_rng(options.seed)
 
 
 def _shown(result: Result, options: Namespace) -> str:
@@ -150,10 +163,14 @@ def _show(path: str, variable: str) -> str:
 
 def _keep(result: Result, options: Namespace) -> None:
     """Write what was learned."""
+    from lacunet.learning.result import KEEP_ALL
+
     if options.output:
         keep_learned(result.write, options.output)
         show = _show(options.output, result.network.order[-1])
         note(f"the learned network is in {options.output}; {show} prints a CPT")
+        if result.donors is not None and options.output.lower().endswith(KEEP_ALL):
+            note(f"it holds {result.donors.about}; --donors 0 leaves them out")
     elif not options.json:
         note("nothing was written; -o FILE writes the learned network")
 

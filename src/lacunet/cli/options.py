@@ -68,6 +68,11 @@ SHARED: dict[str, tuple[str, dict[str, Any]]] = {
         {"metavar": "N", "type": positive},
     ),
     "--intervals": ("add an interval for every probability", {"action": "store_true"}),
+    "--donors": (
+        "rows that the result keeps, as they were observed, of each interval that numbers are cut "
+        "into, to draw missing numbers from; 0 keeps none (default: 200)",
+        {"metavar": "N", "type": natural, "default": 200},
+    ),
     "--level": ("level of intervals (default: 0.95)", {"metavar": "LEVEL", "type": level}),
     "--unroll": (
         "of a panel: go on to so many waves, as the last, to forecast",

@@ -62,8 +62,10 @@ def run(options: Namespace) -> None:
     """Print the answer over the tilts."""
     from lacunet.ask.sensitivity.sensitivity import sensitivity
 
+    # A file may hold a result, with what it was learned under.
+    named = options.network
     report = sensitivity(
-        typed_network(options),
+        typed_network(options) if named is None else named,
         data_of(options),
         options.query,
         progress=progress_bar(),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from lacunet.cli.options import NETWORK_HELP, add, add_output, add_shared
+from lacunet.cli.inputs import data_of
+from lacunet.cli.options import NETWORK_HELP, add, add_data_arguments, add_output, add_shared
 from lacunet.cli.parsing import HIDING_KINDS
 from lacunet.cli.predict import deliver_rows
 from lacunet.cli.terminal import note
+from lacunet.cli.typed_files import has_data
 from lacunet.cli.values import natural
 from lacunet.errors import LacunetError
 from lacunet.text import first_of
@@ -20,11 +23,13 @@ if TYPE_CHECKING:
     from lacunet.simulation.at_random import Missing
     from lacunet.simulation.simulate import Simulation
 
-HELP = "draw rows from a network, and hide values of them"
+HIDING = ("share", "rate", "parents", "separator", "beta")  # options of how values are hidden
+HELP = "draw rows from a network, and hide values of them; or a twin of a table"
 EXAMPLE = """examples:
   lacunet simulate alarm --rows 10000 -o rows.csv
   lacunet simulate alarm --rows 10000 --hide mar --seed 7 -o rows.csv
   lacunet simulate net.bif --rows 500 --missingness "X -> R[Y]" -o rows.csv
+  lacunet simulate result.json --twin --data survey.csv --rows 2000 -o twin.csv
 """
 MORE = """  lacunet simulate net.bif --rows 500 --hide mcar --rate 0.2 -o rows.csv
   lacunet simulate net.bif --rows 500 --missingness graph.txt -o rows.csv \\
@@ -44,6 +49,13 @@ def add_arguments(command: ArgumentParser) -> None:
     add(command, "network NETWORK", NETWORK_HELP)
     add(command, "--rows N", "number of rows", type=natural, required=True)
     add_output(command, "-o --output DATA", "file for the rows; without it they are printed")
+    twin = (
+        "draw a twin of the table that a result was learned from: the same columns, numbers as "
+        "numbers, and the same holes, by the result's mechanisms or those of --data"
+    )
+    add(command, "--twin", twin, action="store_true")
+    data = "the rows that --twin learns from how values go missing, where the result does not know"
+    add(command, "--data DATA", data, nargs="+", action="extend")
     hide = (
         "how values go missing: mcar by chance alone, mar by variables that are always observed, "
         "informed by a few of these, the same for all mechanisms (default: none)"
@@ -80,6 +92,7 @@ def add_arguments(command: ArgumentParser) -> None:
         "probabilities of being missing are drawn (default: 1,0.5 for a graph)"
     )
     add(group, "--beta A,B", beta, type=two_numbers)
+    add_data_arguments(command)
 
 
 def run(options: Namespace) -> None:
@@ -94,6 +107,9 @@ def run(options: Namespace) -> None:
 
     for output in filter(None, (options.output, options.complete_out)):
         check_table_name(output)
+    if options.twin or has_data(options):
+        _draw_twin(options)
+        return
     network = read_network(options.network)
     missing = missing_of(options, network)
     drawn = simulate(network, options.rows, missing, rng=np.random.default_rng(options.seed))
@@ -111,6 +127,38 @@ def run(options: Namespace) -> None:
         deliver_rows([(0, to_arrow(drawn.table, network))], (), as_json=options.json)
     if isinstance(missing, MissingByGraph):
         note(_on_rates(drawn))
+
+
+def _draw_twin(options: Namespace) -> None:
+    """Draw a twin of the rows that were learned from, write it, and say what it misses."""
+    import numpy as np
+
+    from lacunet.data.write import write_arrow
+    from lacunet.learning.result import read_learned
+    from lacunet.show.simulation_text import simulation_as_text, twin_as_data
+
+    if not options.twin:
+        options.usage_error("--data is for --twin")
+    others = ("hide", "missingness", "missingness_out", "complete_out", *HIDING)
+    if given := [name for name in others if getattr(options, name) is not None]:
+        options.usage_error(f"--twin does not use {_spelled(given)}")
+    missing = data_of(options) if has_data(options) else True
+    frame = read_learned(options.network).sample(
+        options.rows, missing=missing, rng=np.random.default_rng(options.seed), library="pyarrow"
+    )
+    if not options.output:
+        deliver_rows([(0, frame)], (), as_json=options.json)
+        return
+    write_arrow(frame, options.output)
+    data = twin_as_data(frame)
+    print(json.dumps(data) if options.json else simulation_as_text(data))
+    note(f"the rows are in {options.output}")
+
+
+def _spelled(names: Sequence[str]) -> str:
+    """Options as they are typed."""
+    dashed = {name: f"--{name.replace('_', '-')}" for name in names}
+    return ", ".join("--separator-size" if name == "separator" else dashed[name] for name in names)
 
 
 def _on_rates(drawn: Simulation) -> str:
@@ -138,8 +186,7 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     kind, path = options.hide, options.missingness
     if kind and path:
         options.usage_error("give --hide or --missingness, not both")
-    names = ("share", "rate", "parents", "separator", "beta")
-    given = {name: value for name in names if (value := getattr(options, name)) is not None}
+    given = {name: value for name in HIDING if (value := getattr(options, name)) is not None}
     if not path and kind in (None, "none"):
         if given or options.missingness_out:
             options.usage_error(
@@ -150,9 +197,8 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     is_written = bool(path) and path.endswith(".json")
     used = [] if is_written else [field.name for field in fields(kinds.get(kind, MissingByGraph))]
     if unused := [name for name in given if name not in used]:
-        spelled = ", ".join("--" + name.replace("separator", "separator-size") for name in unused)
         choice = f"--missingness {path}" if path else f"--hide {kind}"
-        options.usage_error(f"{choice} does not use {spelled}")
+        options.usage_error(f"{choice} does not use {_spelled(unused)}")
     if kind in kinds:
         return cast("Missing", kinds[kind](**given))
     if is_path(path) and not os.path.isfile(path):

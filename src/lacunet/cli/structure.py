@@ -6,19 +6,24 @@ import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.inputs import data_of, options_for, time_limit_left
-from lacunet.cli.options import add, add_data, add_output, add_shared, refusing
+from lacunet.cli.options import add, add_data, add_names, add_output, add_shared, refusing
 from lacunet.cli.output import deliver, keep_learned
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.typed_networks import note_written
 
+if TYPE_CHECKING:
+    from lacunet.data.data import Data
+
+ENDINGS = (".json", ".json.gz")
 HELP = "learn a network, edges and CPTs, from data with missing values"
 EXAMPLE = """examples:
   lacunet structure patients.csv -o net.bif
   lacunet structure patients.csv --bins Age=18,40,65 --bins Dose=4 -o net.json
   lacunet structure patients.csv --tiers "Age,Sex; Disease; Test" --json
+  lacunet structure patients.csv --purpose imputation -o model.json
 """
 MORE = """what is printed for each edge:
   ->, --      the direction follows from the edges found and the constraints, or
@@ -43,6 +48,10 @@ def add_arguments(command: ArgumentParser) -> None:
     add_output(command, "-o --output OUT", "where to write the network")
     group = command.add_argument_group("structure")
     several: dict[str, Any] = {"action": "append", "default": []}
+    purpose = "imputation: a network that completes rows and answers no queries"
+    add(group, "--purpose", purpose, choices=["structure", "imputation"], default="structure")
+    kept = "for imputation: columns whose effects on each other are hardly shrunk"
+    add_names(group, "--keep-pairs A,B", kept)
     add(group, "--required EDGES", "edges that must be there: 'A -> B; A, C -> D'", **several)
     add(group, "--forbidden EDGES", "edges that are not allowed", **several)
     tiers = "groups of columns, 'A,B; C,D': no edge leads from a later group into an earlier one"
@@ -80,6 +89,8 @@ def run(options: Namespace) -> int:
     data = data_of(options)
     if options.data == ["-"]:  # can be read once only
         data = hold_data_in_memory(data)
+    if options.purpose == "imputation":
+        return _learn_for_imputation(options, data)
     columns = find_columns(data)
     note(*columns.notes)  # at once: what is left out may be named among the constraints
     if options.output:
@@ -92,11 +103,7 @@ def run(options: Namespace) -> int:
         missingness=missingness,
         rng=np.random.default_rng(options.seed),
         progress=progress_bar(),
-        required="; ".join(options.required),
-        forbidden="; ".join(options.forbidden),
-        **options_for(options, "tiers max_parents method score strengths"),
-        **options_for(options, "pseudo_counts memory"),
-        time_limit=time_limit_left(options),
+        **_arguments(options),
     )
     note(*learned.notes)
     learned = replace(learned, notes=(*columns.notes, *learned.notes))
@@ -114,3 +121,51 @@ def run(options: Namespace) -> int:
     text = json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned)
     deliver(options, text, write)
     return 130 if learned.ended == "interrupted" else 0
+
+
+def _arguments(options: Namespace) -> dict[str, Any]:
+    """What `lacunet.learn_structure` takes for either purpose; it refuses what is for the other."""
+    return {
+        "required": "; ".join(options.required),
+        "forbidden": "; ".join(options.forbidden),
+        "keep_pairs": tuple(options.keep_pairs),
+        **options_for(options, "tiers max_parents method score strengths"),
+        **options_for(options, "pseudo_counts memory"),
+        "time_limit": time_limit_left(options),
+    }
+
+
+def _learn_for_imputation(options: Namespace, data: Data) -> int:
+    """Learn a dense network, write it, and say how it was learned."""
+    import numpy as np
+
+    from lacunet.structure.learn_structure import learn_structure
+
+    if options.output and not options.output.lower().endswith(ENDINGS):
+        options.usage_error("a network for imputation is written to a .json file")
+    model = learn_structure(
+        data,
+        purpose="imputation",
+        rng=np.random.default_rng(options.seed),
+        progress=progress_bar(),
+        **_arguments(options),
+        **options_for(options, "missingness"),
+    )
+
+    def write() -> None:
+        if options.output:
+            keep_learned(model.write, options.output)
+        elif not options.json:
+            note("nothing was written; -o FILE.json writes the network")
+
+    known = {
+        "variables": list(model.network.variables),
+        "edges": list(map(list, model.edges)),
+        "rows": model.rows,
+        "missing": dict(model.missing),
+        "ended": model.ended,
+        "why": model.why,
+        "notes": list(model.notes),
+    }
+    deliver(options, json.dumps(known) if options.json else f"{model!r}\n{model.why}", write)
+    return 0

@@ -8,8 +8,8 @@ same rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import islice
 from math import inf
@@ -27,6 +27,7 @@ from lacunet.counts.units import Units
 from lacunet.data.batches import Door
 from lacunet.data.column_rules import Reading, checked_promise, plan_reading
 from lacunet.data.data import Data, as_data
+from lacunet.data.donors import DonorSampler
 from lacunet.data.errors import PromiseError
 from lacunet.data.frames import is_spark
 from lacunet.data.read import (
@@ -80,6 +81,10 @@ class Observations(Protocol):
     def scratch_bytes(self, needs: Needs) -> int | None:
         """What the scratch files will take; None where memory holds the rows, or no row comes."""
 
+    @property
+    def sampler(self) -> DonorSampler | None:
+        """What has chosen some of the rows, if all of them have passed it."""
+
 
 @dataclass(frozen=True)
 class Held:
@@ -87,6 +92,7 @@ class Held:
 
     table: EncodedTable
     promised: Scope = ()  # the variables that alone count as fully observed, if any are
+    sampler: DonorSampler | None = None  # which all rows have passed, if there is one
 
     def look(self) -> Look:
         """All that there is to know."""
@@ -120,6 +126,8 @@ def observations(
     budget: float,
     *,
     progress: Progress = silent,
+    sampler: DonorSampler | None = None,
+    is_read_again: bool = True,
 ) -> Iterator[Observations]:
     """The rows of the data: in memory if they take a fourth of the budget at most, else streamed.
 
@@ -131,12 +139,19 @@ def observations(
     budget
         The bytes of memory that may be used. Files of codes are in the system's folder for
         temporary files, and gone in the end.
+    sampler
+        Chooses donors among the rows, where these are read here.
+    is_read_again
+        Whether more may be asked of the rows than the counts of families: of rows that one look
+        reads whole, Spark then keeps the codes.
     """
     source = data.source
     if is_spark(source):  # before what is told by its attributes: a frame has a column of any name
         from lacunet.counts.spark import on_spark
 
-        yield on_spark(source, plan_reading(data, network), progress)
+        reading = plan_reading(data, network)
+        with closing(on_spark(source, reading, progress, is_read_again=is_read_again)) as rows:
+            yield rows
         return
     if isinstance(source, Observations):
         yield source
@@ -152,7 +167,8 @@ def observations(
         return
     with ExitStack() as stack:
         folder = cache(lambda: stack.enter_context(scratch_folder()))
-        yield _opened(plan_reading(data, network), budget, folder, progress)
+        reading = replace(plan_reading(data, network), sampler=sampler)
+        yield _opened(reading, budget, folder, progress)
 
 
 def whole_table(
@@ -242,7 +258,7 @@ def _opened(
         batches = Door(reading, read_report).batches(progress)
         kept, missing = held_or_coded(batches, reading, int(min(held, 2**62)), folder)
         if isinstance(kept, EncodedTable):
-            return Held(with_report(kept, reading, read_report), promised)
+            return Held(with_report(kept, reading, read_report), promised, reading.sampler)
         stretch = kept
         rows = kept.rows
         partially = missing if partially is None else partially
@@ -259,6 +275,7 @@ def _opened(
         notes=lambda report: read_notes(reading, read_report or report, warned),
         is_designed=reading.data.is_weighted or reading.data.is_clustered,
         read_report=read_report,
+        sampler=reading.sampler,
     )
 
 

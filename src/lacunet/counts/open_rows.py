@@ -24,6 +24,7 @@ from lacunet.network.waves import in_all_waves, untied
 from lacunet.progress import AskedProgress, Progress, as_progress
 
 if TYPE_CHECKING:
+    from lacunet.data.donors import DonorSampler
     from lacunet.network.shapes.shape import Shape
 
 
@@ -75,9 +76,21 @@ class OpenRows:
         return replace(self, network=network, before=with_ties_and_shapes(self.before, tied, asked))
 
     @contextmanager
-    def rows(self) -> Iterator[Observations]:
-        """The rows: in memory if they take a fourth of the budget at most, else streamed."""
-        with observations(self.data, self.before, self.budget, progress=self.progress) as rows:
+    def rows(
+        self, sampler: DonorSampler | None = None, *, is_read_again: bool = True
+    ) -> Iterator[Observations]:
+        """The rows: in memory if they take a fourth of the budget at most, else streamed.
+
+        ``is_read_again`` says whether more may be asked of them than the counts of families.
+        """
+        with observations(
+            self.data,
+            self.before,
+            self.budget,
+            progress=self.progress,
+            sampler=sampler,
+            is_read_again=is_read_again,
+        ) as rows:
             yield rows
 
 

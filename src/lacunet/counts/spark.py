@@ -1,12 +1,15 @@
 """Rows on a Spark cluster: the kernel runs where they are, and statistics come back.
 
 One job takes every row through the door on the executors (`mapInArrow`) and counts all families;
-it also tells which variables are ever missing. Where rows have to be together
-(`lacunet.counts.passes`), a second job turns them into codes, brings those that agree on the
-key to one task by one shuffle, and counts there. What the tasks found is added up on the
-executors before it reaches the driver, which takes no more than a share of its budget and refuses
-the rest in words. No row does; but the problems of EM and the distinct rows that graphs and the
-intervals of deletion need are statistics that may stand for single rows.
+it also tells which variables are ever missing. Where a method asks for more than these counts, rows
+are turned into codes on the way, and Spark keeps the codes: so the source is read once, however
+often they are counted. Where rows have to be together (`lacunet.counts.passes`), those that agree
+on the key are brought to one task by one shuffle of their codes, and counted there.
+
+What the tasks found is added up on the executors (`lacunet.counts.spark_answers`) before it reaches
+the driver, which takes no more than a share of its budget, and of what Spark lets it take, and
+refuses the rest in words. No row does; but the problems of EM and the distinct rows that graphs and
+the intervals of deletion need are statistics that may stand for single rows.
 
 PySpark is never imported on the driver: the data frame brings it.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,7 +30,17 @@ from numpy.typing import NDArray
 
 from lacunet.counts.gather import Gathering, Needs, Statistics, of_part
 from lacunet.counts.look import Look
-from lacunet.counts.passes import GROUP_BYTES, hash32, in_passes
+from lacunet.counts.passes import GROUP_BYTES, in_passes
+from lacunet.counts.spark_answers import (
+    RESULT_SIZE,
+    SCHEMA,
+    Addition,
+    collected,
+    piece_bytes,
+    sent,
+    size_in_bytes,
+)
+from lacunet.counts.spark_columns import Together, in_larger_batches
 from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, count_tables, of_rows
 from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.column_rules import Reading
@@ -47,19 +60,17 @@ from lacunet.data.scratch_rows import (
 )
 from lacunet.data.source_parts import DataSource, pieces_of
 from lacunet.data.stream import Unread, held_or_coded
-from lacunet.data.table import EncodedTable, code_type
+from lacunet.data.table import EncodedTable, code_type, in_tables
 from lacunet.errors import LacunetError
 from lacunet.limits import NEVER, Deadline, available, gibibytes, memory_budget
-from lacunet.network.network import FloatArray, Network, Scope
+from lacunet.network.network import Network, Scope
 from lacunet.progress import Progress, silent
 from lacunet.text import own_version
 
-COLLECTED_SCHEMA = "bucket int, found binary"
 ROWS_OF_A_TASK = 100_000  # at least, after a shuffle: fewer take less time than starting a task
-MERGES = 8  # tasks that add up what all others found
-SALT = 255  # another than those by which a task spreads its rows again
 DRIVER_SHARE = 4  # of the budget, for what the tasks found
 LEAST_OVERHEAD = 384 * 2**20  # of an executor, beside the heap of Java
+CODES, REPORT = "codes", "report"  # columns of rows as codes: a task's last row is its report
 
 ArrowBatches = Iterator[Any]  # of Arrow
 Answer = tuple[Statistics | None, ReadReport]
@@ -69,7 +80,7 @@ Answer = tuple[Statistics | None, ReadReport]
 class OnSpark:
     """Rows of a Spark data frame, once they have been read for the first time."""
 
-    frame: Any
+    coded: Any  # the rows as codes, which Spark keeps once they have been made
     reading: Reading
     counts: Statistics  # what the first reading gave: the counts of all families
     read_report: ReadReport  # what was met in it
@@ -90,6 +101,10 @@ class OnSpark:
 
     def scratch_bytes(self, _needs: Needs) -> None:
         """No files of ours."""
+
+    @property
+    def sampler(self) -> None:
+        """None: single rows stay where they are."""
 
     def _refused(self, *_: object) -> NoReturn:
         raise DataError(
@@ -116,8 +131,16 @@ class OnSpark:
             return replace(
                 self.counts if gathering.scale == 1 else self.counts.scaled(), notes=notes
             )
+        # The counts of families that are known already need not be counted again.
+        is_known = is_counted and not needs.complete and needs.folds is None
+        is_known = is_known and gathering.replicate is None
+        asked = replace(gathering, needs=replace(needs, families=())) if is_known else gathering
         most = self.sizes.memory / GROUPS_SHARE
-        statistics = in_passes(gathering, most, partial(self._counted, progress=progress))
+        statistics = in_passes(asked, most, partial(self._counted, progress=progress))
+        if is_known:
+            known = self.counts if gathering.scale == 1 else self.counts.scaled()
+            counts = {family: known.counts[family] for family in needs.families}
+            statistics = replace(statistics, counts=counts)
         return replace(statistics, notes=notes)
 
     def _counted(self, gathering: Gathering, progress: Progress) -> Statistics:
@@ -125,25 +148,37 @@ class OnSpark:
         progress("counting on Spark", 0, 1)
         asked = replace(gathering, deadline=NEVER)
         left = gathering.deadline.left
-        task = Task(self.reading, asked, self.sizes, left)
+        task = Task(self.reading, asked, self.sizes, left=left)
         room = gathering.memory if isfinite(gathering.memory) else memory_budget() / DRIVER_SHARE
         statistics, _ = _collected(self._rows(task), task, room)
         assert statistics is not None  # there were rows before
         return statistics
 
     def _rows(self, task: Task) -> Any:
-        """The rows as they are, or as codes with those in one task that agree on the key."""
-        if task.asked.together is None:
-            return self.frame
-        tasks = shuffle_tasks(self.counts.rows, self.sizes.room, _shuffled(self.frame))
-        coded = self.frame.mapInArrow(
-            partial(_coded, own_version(), pickle.dumps(task)), task.coded
-        )
-        return coded.repartition(tasks, "key")
+        """The rows as codes, with those in one task that agree on the key."""
+        rows = self.coded.persist().where(f"{REPORT} is null").drop(REPORT)
+        together = task.asked.together
+        if together is None:
+            return rows
+        tasks = shuffle_tasks(self.counts.rows, self.sizes.room, _shuffled(rows))
+        keyed = rows.selectExpr("*", f"{Layout.of(self.reading).hashed(together)} as key")
+        return keyed.repartition(tasks, "key").drop("key")
+
+    def close(self) -> None:
+        """Let Spark forget the codes."""
+        self.coded.unpersist()
 
 
-def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpark:
+def on_spark(
+    frame: Any, reading: Reading, progress: Progress = silent, *, is_read_again: bool = True
+) -> OnSpark:
     """The rows of a Spark data frame, read for the first time.
+
+    Parameters
+    ----------
+    is_read_again
+        Whether more will be asked of the rows than the counts of families: then Spark keeps them as
+        codes from the first time on.
 
     Raises
     ------
@@ -168,19 +203,126 @@ def on_spark(frame: Any, reading: Reading, progress: Progress = silent) -> OnSpa
     # The frame itself cannot travel to them.
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
     sizes = Sizes(memory, row_bytes(reading.network.cardinality_of, reading.data.extras))
-    task = Task(lenient, Gathering(Needs(families), network), sizes)
-    statistics, read_report = _collected(chosen, task, memory_budget() / DRIVER_SHARE)
-    refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
-    if refused and reading.data.unknown == "error":
-        raise unknown_states(refused, network.states_of, {})
+    variable_of = {column: name for name, column in reading.column_of.items()}
+    together = Together.of(
+        chosen,
+        {
+            place: network.cardinality(variable_of[column])
+            for place, column in enumerate(reading.wanted)
+            if column in variable_of
+        },
+    )
+    task = Task(lenient, Gathering(Needs(families), network), sizes, together)
+    source = chosen.selectExpr(*together.expressions)
+    encode = partial(_encoded, own_version(), pickle.dumps(task))
+    coded = source.mapInArrow(encode, Layout.of(lenient).schema)
+    rows = source
+    if is_read_again:
+        rows = coded.persist()
+        task = replace(task, columns=None)
+    try:
+        statistics, read_report = _collected(rows, task, memory_budget() / DRIVER_SHARE)
+        _check(reading, read_report)
+    except BaseException:
+        if is_read_again:
+            coded.unpersist()
+        raise
+    assert statistics is not None
+    return OnSpark(
+        coded=coded, reading=lenient, counts=statistics, read_report=read_report, sizes=sizes
+    )
+
+
+def _check(reading: Reading, read_report: ReadReport) -> None:
+    """Refuse rows with which something is wrong, by what the tasks told."""
     if reading.data.unknown == "error":
+        refused = {name: odd for name, odd in read_report.odd_in.items() if odd.refused}
+        if refused:
+            raise unknown_states(refused, reading.network.states_of, {})
         for name, rows in read_report.contradicted.items():
             raise contradiction(name, reading.network.not_asked_of[name], rows, "")
     read_notes(replace(reading, notes=()), read_report, set())  # refuses data without rows
-    assert statistics is not None
-    return OnSpark(
-        frame=chosen, reading=lenient, counts=statistics, read_report=read_report, sizes=sizes
-    )
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How rows lie side by side as codes: the bytes of all variables in one cell."""
+
+    kinds: Mapping[str, np.dtype[Any]]  # of each variable's code
+    extras: Mapping[str, str]  # the columns beside the codes, with their types in Spark
+
+    @classmethod
+    def of(cls, reading: Reading) -> Layout:
+        """That of the rows that come through the door."""
+        data = reading.data
+        sets_of = reading.sets_of
+        kinds = {
+            name: np.dtype(code_type(size, len(sets_of.get(name, ()))))
+            for name, size in reading.network.cardinality_of.items()
+        }
+        extras = {WEIGHT: "double"} if data.is_weighted else {}
+        if data.counts is not None:
+            extras |= dict.fromkeys((ROWS, SQUARES), "double")
+        if data.strata is not None:
+            extras |= {STRATUM: "string"}
+        if data.cluster is not None:
+            extras |= {CLUSTER: "string"}
+        replicates = () if data.replicate_weights is None else data.replicate_weights.factors
+        extras |= {f"{REPLICATE}{index}": "double" for index in range(len(replicates))}
+        return cls(kinds, extras)
+
+    @property
+    def schema(self) -> str:
+        """The columns, in the words of Spark."""
+        kinds = {CODES: "binary", REPORT: "binary", **self.extras}
+        return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
+
+    @property
+    def width(self) -> int:
+        """The bytes of a row's codes."""
+        return sum(kind.itemsize for kind in self.kinds.values())
+
+    def hashed(self, names: Scope) -> str:
+        """A hash of the codes of some variables, in the words of Spark."""
+        parts: list[tuple[int, int]] = []  # where bytes begin, and how many there are
+        start = 1
+        for name, kind in self.kinds.items():
+            if name in names:
+                if parts and sum(parts[-1]) == start:
+                    parts[-1] = parts[-1][0], parts[-1][1] + kind.itemsize
+                else:
+                    parts.append((start, kind.itemsize))
+            start += kind.itemsize
+        cells = [f"substring({CODES}, {start}, {length})" for start, length in parts]
+        return f"hash({', '.join(cells) or 0})"
+
+    def rows(self, table: EncodedTable) -> Any:
+        """Rows as a record batch."""
+        import pyarrow as pa
+
+        codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
+        ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
+        given = extras_of(table)
+        cells = {
+            CODES: pa.Array.from_buffers(pa.binary(), table.rows, buffers),
+            REPORT: pa.nulls(table.rows, pa.binary()),
+        } | {
+            name: given[name].cast(pa.string()) if kind == "string" else given[name]
+            for name, kind in self.extras.items()
+        }
+        return pa.record_batch(list(cells.values()), names=list(cells))
+
+    def report(self, report: ReadReport | LacunetError) -> Any:
+        """What was met while rows were read, or what is wrong with them, in the place of a row."""
+        import pyarrow as pa
+
+        kinds = {"double": pa.float64(), "string": pa.string()}
+        cells = {
+            CODES: pa.nulls(1, pa.binary()),
+            REPORT: pa.array([pickle.dumps(report)], pa.binary()),
+        } | {name: pa.nulls(1, kinds[kind]) for name, kind in self.extras.items()}
+        return pa.record_batch(list(cells.values()), names=list(cells))
 
 
 @dataclass(frozen=True)
@@ -190,28 +332,8 @@ class Task:
     reading: Reading
     asked: Gathering
     sizes: Sizes
+    columns: Together | None = None  # how they come; None where they come as codes
     left: float = inf  # seconds until problems are not compiled any more: clocks do not travel
-
-    @property
-    def coded(self) -> str:
-        """The columns of rows as codes, in the words of Spark."""
-        data = self.reading.data
-        kinds = {"key": "int", "codes": "binary"} | ({WEIGHT: "double"} if data.is_weighted else {})
-        if data.counts is not None:
-            kinds |= dict.fromkeys((ROWS, SQUARES), "double")
-        if data.strata is not None:
-            kinds |= {STRATUM: "string"}
-        if data.cluster is not None:
-            kinds |= {CLUSTER: "string"}
-        replicates = () if self.factors is None else range(len(self.factors))
-        kinds |= {f"{REPLICATE}{index}": "double" for index in replicates}
-        return ", ".join(f"{name} {kind}" for name, kind in kinds.items())
-
-    @property
-    def factors(self) -> FloatArray | None:
-        """How much each replicate weight counts in a variance, if there are any."""
-        replicates = self.reading.data.replicate_weights
-        return None if replicates is None else replicates.factors
 
     @property
     def gathering(self) -> Gathering:
@@ -222,25 +344,42 @@ class Task:
 
     def unread(self, batches: ArrowBatches) -> Unread:
         """The rows of this task, at the door."""
+        assert self.columns is not None
         (part,) = self.reading.source.parts
-        named = (batch.rename_columns(list(self.reading.wanted)) for batch in batches)
+        apart = partial(self.columns.apart, names=self.reading.wanted)
+        named = map(apart, in_larger_batches(batches))
         part = replace(part, read=partial(pieces_of, named))
         return Unread(replace(self.reading, source=DataSource((part,))))
 
-    def answer(self, batches: ArrowBatches) -> Answer:
+    def answer(self, batches: ArrowBatches) -> Answer | LacunetError:
         """What the rows of this task say."""
-        if self.asked.together is not None:
-            return self._of_codes(batches), ReadReport()
+        if self.columns is None:
+            return self._of_codes(batches)
         read_report = ReadReport()
         tables = self.unread(batches).tables(self.sizes.most, read_report)
         return count_tables(self.gathering, tables), read_report
 
-    def _of_codes(self, batches: ArrowBatches) -> Statistics | None:
-        """What rows say that came as codes: in memory while they fit, else from the disk."""
-        decoded = partial(_decoded, self.reading, self.factors)
+    def _of_codes(self, batches: ArrowBatches) -> Answer | LacunetError:
+        """What rows say that came as codes: all that there is room for at a time."""
+        reports: list[ReadReport | LacunetError] = []
+        decode = partial(_decoded, self.reading, Layout.of(self.reading))
+        tables = map(decode, _without_reports(batches, reports))
+        if self.asked.together is None:
+            whole = count_tables(self.gathering, in_tables(tables, self.sizes.most))
+        else:
+            whole = self._together(tables)
+        read_report = ReadReport()
+        for report in reports:
+            if isinstance(report, LacunetError):
+                return report
+            read_report.add(report)
+        return whole, read_report
+
+    def _together(self, tables: Iterator[EncodedTable]) -> Statistics | None:
+        """What rows say of which no group is elsewhere: from memory, or from the disk."""
         with ExitStack() as stack:
             kept, _ = held_or_coded(
-                map(decoded, batches),
+                tables,
                 self.reading,
                 self.sizes.room,
                 lambda: stack.enter_context(scratch_folder()),
@@ -250,8 +389,8 @@ class Task:
             return of_rows(self.gathering, self.sizes, kept)
 
 
-def _called(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
-    """On an executor: what a task's rows say, or what is wrong with them, as one row of bytes."""
+def _called(version: str, task: bytes, piece_size: int, batches: ArrowBatches) -> ArrowBatches:
+    """On an executor: what a task's rows say, or what is wrong with them."""
     from pyspark import TaskContext
 
     try:
@@ -260,7 +399,40 @@ def _called(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     except LacunetError as error:
         answer = error
     context = TaskContext.get()
-    yield _row(context.partitionId() if context else 0, answer)
+    yield from sent(context.partitionId() if context else 0, answer, piece_size)
+
+
+def _encoded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
+    """On an executor: rows as codes, and what was met on the way."""
+    _check_version(version)
+    loaded: Task = pickle.loads(task)
+    layout = Layout.of(loaded.reading)
+    report = ReadReport()
+    try:
+        for table in loaded.unread(batches).tables(loaded.sizes.most, report):
+            yield layout.rows(table)
+    except LacunetError as error:
+        yield layout.report(error)
+    else:
+        yield layout.report(report)
+
+
+def _without_reports(
+    batches: ArrowBatches, reports: list[ReadReport | LacunetError]
+) -> ArrowBatches:
+    """The rows that came as codes; the reports among them go to a list."""
+    from pyarrow import compute
+
+    for batch in batches:
+        if REPORT not in batch.schema.names or batch.column(REPORT).null_count == batch.num_rows:
+            yield batch
+            continue
+        is_report = compute.is_valid(batch.column(REPORT))
+        cells = batch.filter(is_report).column(REPORT)
+        reports += [pickle.loads(cell.as_py()) for cell in cells]
+        rows = batch.filter(compute.invert(is_report))
+        if rows.num_rows:
+            yield rows
 
 
 def _check_version(version: str) -> None:
@@ -271,33 +443,22 @@ def _check_version(version: str) -> None:
         )
 
 
-def _row(bucket: int, answer: Answer | LacunetError) -> Any:
-    import pyarrow as pa
-
-    cells = [pa.array([bucket], pa.int32()), pa.array([pickle.dumps(answer)], pa.binary())]
-    return pa.record_batch(cells, names=["bucket", "found"])
-
-
-def _merged(room: float, batches: ArrowBatches) -> ArrowBatches:
-    """On an executor: what several tasks found, added up, or that it takes more than ``room``."""
-    row = _row(0, _added(cell.as_py() for batch in batches for cell in batch.column("found")))
-    yield row if row.nbytes <= room else _row(0, _too_much(row.nbytes, room))
-
-
 def _too_much(size: float, room: float) -> DataError:
     return DataError(
-        f"what one of {MERGES} tasks found takes {gibibytes(size)}, and the driver has room for "
-        f"{gibibytes(room)} from each: where values are missing in many ways, the distinct "
-        "problems of EM or the distinct rows are nearly as many as the rows.",
-        f"give more memory ({gibibytes(size * MERGES * DRIVER_SHARE)} would do: memory=), choose a "
-        "deletion method such as factored-mar, or learn from some rows: data.sample(0.1).",
+        f"what the tasks found takes {gibibytes(size)} or more, and the driver has room for "
+        f"{gibibytes(room)}: where values are missing in many ways, the distinct problems of EM or "
+        "the distinct rows are nearly as many as the rows.",
+        f"give more memory ({gibibytes(size * DRIVER_SHARE)} would do: memory=, and "
+        f"{RESULT_SIZE}), choose a deletion method such as factored-mar, or learn from some rows: "
+        "data.sample(0.1).",
     )
 
 
-def _added(answers: Iterator[bytes]) -> Answer | LacunetError:
+def _added(answers: Iterator[Answer | LacunetError]) -> Answer | LacunetError:
+    """The sum of answers."""
     whole = None
     read_report = ReadReport()
-    for each in map(pickle.loads, answers):
+    for each in answers:
         if isinstance(each, LacunetError):
             return each
         statistics, report = each
@@ -309,19 +470,19 @@ def _added(answers: Iterator[bytes]) -> Answer | LacunetError:
 
 def _collected(rows: Any, task: Task, room: float) -> Answer:
     """What all tasks found together, if the driver has room for so many bytes."""
-    called = partial(_called, own_version(), pickle.dumps(task))
+    setting = rows.sparkSession.conf.get
+    call = partial(_called, own_version(), pickle.dumps(task), piece_bytes(setting))
     try:
-        merges = min(MERGES, _shuffled(rows))
-        merged = rows.mapInArrow(called, COLLECTED_SCHEMA).repartition(merges, "bucket")
-        answers = merged.mapInArrow(partial(_merged, room / merges), COLLECTED_SCHEMA).collect()
+        addition = Addition(_added, _too_much, room, piece_bytes(setting))
+        answer = collected(rows.mapInArrow(call, SCHEMA), addition, setting)
     except Exception as error:
         if not type(error).__module__.startswith(("pyspark", "py4j")):
             raise
         raise _in_words(str(error)) from None
-    answer = _added(bytes(row["found"]) for row in answers)
     if isinstance(answer, LacunetError):
         raise answer
-    return answer
+    whole: Answer = answer
+    return whole
 
 
 def shuffle_tasks(rows: int, room: int, setting: int) -> int:
@@ -356,52 +517,30 @@ def _in_words(error: str) -> DataError:
     return DataError.unreadable("the Spark DataFrame", (raised or lines or [""])[-1].rstrip("."))
 
 
-def _coded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
-    """On an executor: rows as codes, with a hash of the values that bring them together."""
-    import pyarrow as pa
-
-    _check_version(version)
-    loaded: Task = pickle.loads(task)
-    together = loaded.asked.together
-    assert together is not None
-    for table in loaded.unread(batches).tables(loaded.sizes.most, ReadReport()):
-        key = (hash32(table, together, SALT) >> np.uint64(1)).astype(np.int32)
-        codes = np.concatenate([_bytes(column) for column in table.columns.values()], axis=1)
-        ends = np.arange(table.rows + 1, dtype=np.int32) * np.int32(codes.shape[1])
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(codes)]
-        cells = {
-            "key": pa.array(key),
-            "codes": pa.Array.from_buffers(pa.binary(), table.rows, buffers),
-        } | {
-            name: column.cast(pa.string()) if name in (STRATUM, CLUSTER) else column
-            for name, column in extras_of(table).items()
-        }
-        yield pa.record_batch(list(cells.values()), names=list(cells))
-
-
 def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(reading: Reading, factors: FloatArray | None, batch: Any) -> EncodedTable:
+def _decoded(reading: Reading, layout: Layout, batch: Any) -> EncodedTable:
     """Rows from their codes."""
-    cells = batch.column("codes")
+    cells = batch.column(CODES)
     rows = batch.num_rows
-    sizes = reading.network.cardinality_of
-    sets_of = reading.sets_of
-    types = {
-        name: np.dtype(code_type(size, len(sets_of.get(name, ())))) for name, size in sizes.items()
-    }
-    width = sum(kind.itemsize for kind in types.values())
+    width = layout.width
     _, _, data = cells.buffers()
-    start = cells.offset * width
-    codes = np.frombuffer(data, np.uint8, rows * width, start).reshape(rows, width)
+    codes = np.frombuffer(data, np.uint8, rows * width, cells.offset * width)
+    codes = codes.reshape(rows, width)
     columns: dict[str, Any] = {}
     byte = 0
-    for name, kind in types.items():
+    for name, kind in layout.kinds.items():
         columns[name] = np.ascontiguousarray(codes[:, byte : byte + kind.itemsize]).view(kind)[:, 0]
         byte += kind.itemsize
-    return EncodedTable(sizes, columns, sets_of=sets_of, **beside_codes(batch, factors))
+    replicates = reading.data.replicate_weights
+    return EncodedTable(
+        reading.network.cardinality_of,
+        columns,
+        sets_of=reading.sets_of,
+        **beside_codes(batch, None if replicates is None else replicates.factors),
+    )
 
 
 def task_memory(setting: Callable[[str, Any], Any]) -> int:
@@ -421,23 +560,10 @@ def task_memory(setting: Callable[[str, Any], Any]) -> int:
         cores = master.partition("[")[2].partition("]")[0].partition(",")[0]
         return available() // 2 // (int(cores) if cores.isdecimal() else os.cpu_count() or 1)
     cores = int(setting("spark.executor.cores", None) or 1)
-    heap = _size(setting("spark.executor.memory", None) or "1g")
+    heap = size_in_bytes(setting("spark.executor.memory", None) or "1g")
     overhead = setting("spark.executor.memoryOverhead", None)
     python = setting("spark.executor.pyspark.memory", None) or overhead
-    return int(_size(python) if python else max(LEAST_OVERHEAD, 0.1 * heap)) // cores
-
-
-def _size(text: str) -> int:
-    """A size as Spark writes it; a bare number is of MiB.
-
-    Examples
-    --------
-    >>> _size("1g") == _size("1024m") == _size("1024") == 2**30
-    True
-    """
-    digits = text.rstrip("bBkKmMgGtTpPiI")
-    unit = text[len(digits) :].lower()[:1] or "m"
-    return int(digits) << 10 * "bkmgtp".index(unit)
+    return int(size_in_bytes(python) if python else max(LEAST_OVERHEAD, 0.1 * heap)) // cores
 
 
 def _check_tables(families: tuple[Scope, ...], network: Network, memory: int) -> None:

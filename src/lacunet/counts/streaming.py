@@ -25,6 +25,7 @@ from lacunet.counts.gather import Gathering, Needs, Statistics, of_part, with_re
 from lacunet.counts.look import Look
 from lacunet.counts.passes import MOST_PARTS, in_passes, passes, spread
 from lacunet.counts.units import Units, UnitsLeftOut
+from lacunet.data.donors import DonorSampler
 from lacunet.data.errors import DataError, short_list
 from lacunet.data.read import ReadReport
 from lacunet.data.scratch_rows import Coded, check_free
@@ -80,6 +81,7 @@ class Streamed:
     is_designed: bool = False  # whether rows have weights, clusters or strata
     # What was met when the rows were turned into codes in that folder, if they were.
     read_report: ReadReport | None = None
+    sampler: DonorSampler | None = None  # which all rows pass when they are read first
 
     def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, reading the rows as often as that takes."""

@@ -55,6 +55,7 @@ from lacunet.progress import Progress, silent
 from lacunet.text import counted, did_you_mean, first_of, in_shell, keyed
 
 if TYPE_CHECKING:  # what is read is collected by what is here
+    from lacunet.data.donors import DonorSampler
     from lacunet.data.read import ReadReport
 
 PIECES_AHEAD = 2
@@ -93,6 +94,7 @@ class Door:
         report.odd_in = {name: encoder.odd for name, encoder in self.encoders.items()}
         self.skips = skips_of(reading.network, reading.sets_of)
         self._part_starts: list[tuple[int, Part]] = []  # the first row of each part
+        self.sampler: DonorSampler | None = None  # which the rows pass, if they have not before
 
     def batches(self, progress: Progress = silent) -> Iterator[EncodedTable]:
         """The rows as codes, in order, in bounded memory; what is missing is not counted.
@@ -112,7 +114,15 @@ class Door:
         WeightError
             A weight is not a finite number from zero upwards.
         """
+        sampler = self.reading.sampler
+        if sampler is not None and sampler.is_complete:
+            sampler = None
+        if sampler is not None:
+            sampler.begin()
+        self.sampler = sampler
         yield from self._each(lambda _, table, __: table, progress)
+        if sampler is not None:
+            sampler.is_complete = True
 
     def rows(self) -> Iterator[tuple[Piece, EncodedTable, EncodedTable]]:
         """The rows as they came, as codes, and as codes of what they show themselves.
@@ -198,6 +208,11 @@ class Door:
             design=_design(reading.data, placed),
             sets_of=reading.sets_of,
         )
+        if self.sampler is not None:
+            named = {
+                name: placed.piece.columns[column] for name, column in reading.column_of.items()
+            }
+            self.sampler.add(named, table)
         table = self._reported(table)
         return table, replace(table, columns=columns)
 

@@ -172,7 +172,7 @@ def cuts_found(
     looked_up = [name for name, points in points_of.items() if points is None]
     for start in range(0, len(looked_up), COLUMNS_AT_ONCE):
         together = looked_up[start : start + COLUMNS_AT_ONCE]
-        for name, (numbers, rows) in _numbers(source, together, data).items():
+        for name, (numbers, rows) in distinct_numbers(source, together, data).items():
             points_of[name] = _between(name, bins[name], numbers, rows)
     return {name: points for name, points in points_of.items() if points is not None}
 
@@ -222,20 +222,20 @@ def _quantiles(numbers: FloatArray, weights: FloatArray, count: int) -> list[flo
     before = np.cumsum(weights) - weights
     positions = np.searchsorted(before, np.arange(1, count) / count * weights.sum())
     inner = np.unique(np.clip(positions, 1, len(numbers) - 1))
-    return [_shortest(numbers[index - 1], numbers[index]) for index in inner]
+    return [shortest_between(numbers[index - 1], numbers[index]) for index in inner]
 
 
-def _shortest(low: float, high: float) -> float:
+def shortest_between(low: float, high: float) -> float:
     """The number with the fewest digits that is above ``low`` and not above ``high``.
 
-    >>> _shortest(0.99731, 10.00413), _shortest(249, 250)
+    >>> shortest_between(0.99731, 10.00413), shortest_between(249, 250)
     (10.0, 250.0)
     """
     rounded = (float(f"{high:.{digits}g}") for digits in range(1, 17))
     return next((cut for cut in rounded if low < cut <= high), float(high))
 
 
-def _numbers(
+def distinct_numbers(
     source: DataSource, names: Sequence[str], data: Data
 ) -> dict[str, tuple[FloatArray, FloatArray]]:
     """The distinct numbers of some columns, ascending, and in how many rows each occurs."""

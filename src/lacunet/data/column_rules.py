@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,9 @@ from lacunet.network.spelling import spelled
 from lacunet.network.waves import in_time
 from lacunet.text import close_to, first_of, in_shell
 
+if TYPE_CHECKING:  # it reads what is planned here
+    from lacunet.data.donors import DonorSampler
+
 MAX_CODED_STATES = np.iinfo(np.uint16).max  # one code more stands for missing
 
 
@@ -53,7 +56,7 @@ class Reading:
 
     ``column_of`` names the column of each variable that is not latent. ``network`` has the codes
     and rules by which the data are read, those that came with the data among them. ``keep`` are
-    columns that are wanted as they are.
+    columns that are wanted as they are. A ``sampler`` sees all rows once, and chooses donors.
     """
 
     network: Network
@@ -62,6 +65,7 @@ class Reading:
     column_of: Mapping[str, str]
     notes: tuple[str, ...]
     keep: Sequence[str] = ()
+    sampler: DonorSampler | None = None
 
     @property
     def sets_of(self) -> SetsOf:

@@ -95,7 +95,7 @@ class ColumnEncoder:
         if is_texts and len(column) >= ROWS_FOR_TEXTS:
             indices, values, matches = self._distinct_texts(column)
         else:
-            indices, values = _distinct(column.to_pylist() if is_texts else column)
+            indices, values = distinct_values(column.to_pylist() if is_texts else column)
             matches = [self.matcher.match(value) for value in values]
         self._remember(indices, values, matches)
         self._rows += len(indices)
@@ -122,7 +122,7 @@ class ColumnEncoder:
         return codes.astype(code_type(states, len(self.matcher.sets)))  # type: ignore[return-value]
 
     def _distinct_texts(self, cells: Any) -> tuple[Indices, Any, Sequence[Match]]:
-        """The same as `_distinct`, and how each text is matched.
+        """The same as `distinct_values`, and how each text is matched.
 
         They are looked up among those seen before, which is twice as fast as hashing anew.
         """
@@ -197,7 +197,7 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def _distinct(column: Column) -> tuple[Indices, list[Any]]:
+def distinct_values(column: Column) -> tuple[Indices, list[Any]]:
     """The distinct values of a column, and for each row the index of its own.
 
     One index more stands for null.
@@ -275,7 +275,7 @@ def distinct_cells(column: Column, copies: FloatArray | None = None) -> tuple[li
 
     ``copies`` says how many rows each cell stands for, one if it is not given.
     """
-    indices, values = _distinct(column)
+    indices, values = distinct_values(column)
     return np.bincount(indices, copies, len(values) + 1).tolist()[: len(values)], values
 
 
@@ -339,7 +339,7 @@ def label_column(column: Column) -> Labels:
 
     Numbers are spelled like states. A text is a name, whatever it looks like: 1.1 is not 1.10.
     """
-    indices, values = _distinct(column)
+    indices, values = distinct_values(column)
     labels: dict[str, int] = {}
     codes: list[int] = []
     for value in [*values, None]:  # the last is that of nulls
@@ -367,7 +367,7 @@ def _spelled_chunk(chunk: Any) -> Any:
             return value.decode("utf-8", "backslashreplace")
         return None if value is None else spelled(value)
 
-    indices, values = _distinct(chunk)
+    indices, values = distinct_values(chunk)
     codes = pa.array(indices.astype(np.int32), mask=indices >= len(values))
     return pa.DictionaryArray.from_arrays(codes, pa.array(map(text_of, values), pa.string()))
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from math import inf, isnan
 
 from lacunet.errors import LacunetError, LacunetWarning
-from lacunet.text import counted, did_you_mean, first_of, flag
+from lacunet.text import counted, did_you_mean, first_of, flag, in_shell
 
 SHOWN_VALUES = 10
 SHOWN_NAMES = 20
@@ -55,6 +55,16 @@ class DataError(LacunetError):
             reason,
             "the file may be damaged or cut short, or of another kind than its name says: write or "
             "fetch it again, or correct the ending of its name.",
+        )
+
+    @classmethod
+    def empty_columns(cls, names: Sequence[str]) -> DataError:
+        columns = "columns" if len(names) > 1 else "column"
+        return cls(
+            f"no row shows a value of the {columns} {', '.join(map(repr, names))}, so that nothing "
+            "can be drawn there.",
+            f"leave it out: without={[*names]!r} (--without {in_shell(','.join(names))}), or "
+            f"X.drop(columns={[*names]!r}).",
         )
 
     @classmethod

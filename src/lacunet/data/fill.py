@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import time
+from datetime import UTC, time
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from lacunet.data.encode import spelled_column
 from lacunet.data.matching import interval_of
 from lacunet.data.spellings import SeenValues, is_any_text, plain_type, without_view
+from lacunet.network.dates import moment_of
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import as_date, number_of, spelled
 
@@ -186,11 +187,87 @@ def _means(cuts: Sequence[float], seen: SeenValues, name: str, kind: Any) -> Sta
             kind = kind and pa.float64()
         else:
             values = whole
-    elif pa.types.is_decimal(plain):
-        values = [round(Decimal(str(mean)), plain.scale) for mean in means]
-    elif is_any_text(plain):
-        values = [spelled(mean).replace(".", seen.decimal) for mean in means]
+    else:
+        values = _written_numbers(means, plain, seen.decimal)
     return StateCells(dict(enumerate(values)), kind, are_means=True)
+
+
+def number_cells(
+    network: Network,
+    name: str,
+    drawn: tuple[FloatArray, NDArray[Any]],
+    seen: SeenValues,
+    kind: Any,
+    *,
+    are_whole: bool,
+) -> tuple[StateCells, NDArray[np.int64]]:
+    """What is filled in for numbers that were drawn, and which of it each row gets.
+
+    Parameters
+    ----------
+    drawn
+        The number of each row, NaN where its state stands for none, and its state. Dates are days
+        since 1970.
+    kind
+        The Arrow type of the column, None if it is a list.
+    are_whole
+        Whether all numbers that can be drawn are whole; of dates, whether none has a time of day.
+    """
+    import pyarrow as pa
+
+    numbers, codes = drawn
+    distinct, places = np.unique(numbers[~np.isnan(numbers)], return_inverse=True)
+    plain = pa.float64()
+    if kind is not None:
+        plain = plain_type(kind)
+        if pa.types.is_null(plain):  # nothing tells how the column writes them
+            is_number = name in network.cuts_of
+            kind = plain = pa.float64() if is_number else pa.timestamp("us")
+    elif shown := seen.value_of.get(name):
+        plain = _inferred(shown.values())
+    values: list[Any]
+    if name in network.cuts_of:
+        if pa.types.is_integer(plain) and not are_whole:
+            kind, plain = kind and pa.float64(), pa.float64()
+        values = _written_numbers(distinct.tolist(), plain, seen.decimal)
+    else:
+        values = [_written_day(day, plain, are_whole=are_whole) for day in distinct.tolist()]
+    fill = np.full(len(numbers), -1)
+    fill[~np.isnan(numbers)] = places
+    if kind is None or is_any_text(plain):  # what is not a number can be named
+        for code, state in enumerate(network.states(name)):
+            rows = np.isnan(numbers) & (codes == code)
+            if rows.any():
+                fill[rows] = len(values)
+                values.append(state)
+    else:
+        fill[np.isnan(numbers)] = len(values)  # which stays empty
+    return StateCells(dict(enumerate(values)), kind, are_means=True), fill
+
+
+def _written_day(day: float, plain: Any, *, are_whole: bool) -> Any:
+    """A number of days since 1970 as a column of a type writes dates."""
+    import pyarrow as pa
+
+    moment = moment_of(day)
+    if is_any_text(plain):
+        return moment.date().isoformat() if are_whole else str(moment)
+    if pa.types.is_timestamp(plain):
+        return moment if plain.tz is None else moment.replace(tzinfo=UTC)
+    return moment.date()
+
+
+def _written_numbers(numbers: Sequence[float], plain: Any, decimal: str) -> list[Any]:
+    """Numbers as a column of a type writes them."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(plain):
+        return [int(number) for number in numbers]
+    if pa.types.is_decimal(plain):
+        return [round(Decimal(str(number)), plain.scale) for number in numbers]
+    if is_any_text(plain):
+        return [spelled(number).replace(".", decimal) for number in numbers]
+    return [*numbers]
 
 
 def interval_means(cuts: Sequence[float], sums: FloatArray, counts: FloatArray) -> list[float]:
@@ -204,25 +281,38 @@ def interval_means(cuts: Sequence[float], sums: FloatArray, counts: FloatArray) 
     >>> interval_means([0, 10, 30, inf], np.array([8.0, 0.0, 0.0]), np.array([2, 0, 0]))
     [4.0, 20.0, 40.0]
     """
-    widths = np.diff(cuts)
-    finite = widths[np.isfinite(widths)]
     means = []
-    for code, (low, high) in enumerate(itertools.pairwise(cuts)):
+    for code, (low, high) in enumerate(interval_ends(cuts)):
         if counts[code]:
             means.append(float(sums[code] / counts[code]))
-            continue
+        else:
+            means.append((low + high) / 2)
+    return means
+
+
+def interval_ends(cuts: Sequence[float]) -> list[tuple[float, float]]:
+    """Both ends of each interval; an open one is as wide as the one beside it.
+
+    >>> interval_ends([0, 10, 30, float("inf")])
+    [(0.0, 10.0), (10.0, 30.0), (30.0, 50.0)]
+    """
+    if not len(cuts):
+        return []
+    widths = np.diff(cuts)
+    finite = widths[np.isfinite(widths)]
+    ends = []
+    for low, high in itertools.pairwise(map(float, cuts)):
         below, above = math.isinf(low), math.isinf(high)
         width = float(finite[0 if below else -1]) if len(finite) else 2.0
         if below and above:
-            middle = 0.0
+            ends.append((-width / 2, width / 2))
         elif below:
-            middle = high - width / 2
+            ends.append((high - width, high))
         elif above:
-            middle = low + width / 2
+            ends.append((low, low + width))
         else:
-            middle = (low + high) / 2
-        means.append(float(middle))
-    return means
+            ends.append((low, high))
+    return ends
 
 
 def _whole(mean: float, cuts: Sequence[float]) -> int | None:
@@ -271,6 +361,9 @@ def rows_with_cells(
     """
     positions = {code: length + index for index, code in enumerate(values)} | dict(row_of or {})
     rows = np.arange(length)
-    for code, position in positions.items():
-        rows[missing & (codes == code)] = position
-    return rows
+    if not positions:
+        return rows
+    position_of = np.full(max(*positions, int(codes.max(initial=0))) + 1, -1)
+    position_of[[*positions]] = [*positions.values()]
+    places = position_of[codes]
+    return np.where(missing & (places >= 0), places, rows)

@@ -49,13 +49,15 @@ from lacunet.text import close_to, counted, first_of, in_shell, keyed, listed
 class FoundNetwork:
     """A network without CPTs, how its states were found, and what may surprise.
 
-    ``left_out`` has the columns that cannot be variables, with remarks on them.
+    ``left_out`` has the columns that cannot be variables, with remarks on them; ``empty`` those of
+    them that hold no value.
     """
 
     network: Network
     summary: str
     remarks: tuple[str, ...]
     left_out: Mapping[str, str] = field(default_factory=dict)
+    empty: tuple[str, ...] = ()
 
 
 def find_network(data: Any, edges: Any) -> FoundNetwork:
@@ -360,7 +362,8 @@ def network_of_columns(data: Any) -> FoundNetwork:
     notes = [*dict.fromkeys(left_out.values())]
     notes += _remarks_on(held, kept, known)
     summary = _summary(network, several, (), source.label)
-    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out)
+    empty = tuple(name for name in left_out if not held.uncut[name].cells)
+    return FoundNetwork(network, summary, (*notes, *held.proposals(network)), left_out, empty)
 
 
 def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, str]]:

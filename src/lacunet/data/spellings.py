@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,9 @@ from lacunet.network.spelling import number_of, spelled
 class SeenValues:
     """How rows write each state of their columns: as the first row that shows it does.
 
-    ``type_of`` has the Arrow type of each column, None where it is a list. Of variables with
-    ``cuts_of`` numbers, ``sums_of`` and ``counts_of`` add up the numbers in each interval.
+    ``type_of`` has the Arrow type of each column, None where it is a list; of a frame that of
+    ``dates`` too, however many of their states it shows. Of variables with ``cuts_of`` numbers,
+    ``sums_of`` and ``counts_of`` add up the numbers in each interval.
     """
 
     cuts_of: Mapping[str, Sequence[float]] = field(default_factory=dict)
@@ -30,6 +31,7 @@ class SeenValues:
     type_of: dict[str, Any] = field(default_factory=dict)
     sums_of: dict[str, FloatArray] = field(default_factory=dict)
     counts_of: dict[str, FloatArray] = field(default_factory=dict)
+    dates: Collection[str] = ()
 
     def add_frame(self, frame: Any, shown: EncodedTable) -> None:
         """Take in columns with missing cells: those of numbers that are cut into intervals.
@@ -43,6 +45,7 @@ class SeenValues:
             if shown.missing_of[name]
             and (
                 name in self.cuts_of
+                or name in self.dates
                 or not np.bincount(codes, minlength=sizes[name])[: sizes[name]].all()
             )
         ]
@@ -102,6 +105,12 @@ class SeenValues:
             held, rows * numbers[is_held], size
         )
         self.counts_of[name] = self.counts_of.get(name, none) + np.bincount(held, rows, size)
+
+    def add_means(self, name: str, sums: FloatArray, counts: FloatArray) -> None:
+        """Take in what numbers add up to elsewhere, of intervals of which no row shows any."""
+        is_unseen = self.counts_of[name] == 0
+        self.sums_of[name] = np.where(is_unseen, sums, self.sums_of[name])
+        self.counts_of[name] = np.where(is_unseen, counts, self.counts_of[name])
 
     def _kind(self, name: str) -> str:
         if self.type_of[name] is not None:

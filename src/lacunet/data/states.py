@@ -54,6 +54,7 @@ SEEN_CHARACTERS = 2**20  # of all values of a column, 256 each; with more they a
 FIRST_BYTES = 2**27  # of the first rows, which are kept; usual rows take less
 LIKE_WEIGHTS = re.compile(r"\bwt|wt\b|wgt|weight|^w$", re.IGNORECASE)  # names that weights may have
 NONE = "None"
+INFINITE = frozenset(["inf", "infinity"])
 TOKENS = frozenset({*MISSING_TOKENS} - {"", NONE})
 
 
@@ -488,6 +489,7 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
             f"column {name!r} {held}.",
             f"leave {name!r} out of the edges, or give all its states: {give}.",
         )
+    _check_numbers(name, seen)
     if len(states) <= MAX_LEARNABLE_STATES:
         return
     is_cut = len(seen.cells) > KEPT_VALUES
@@ -524,6 +526,28 @@ def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None
         f"column {name!r} holds numbers with {many} different values {example}; {few}.{weights}",
         remedy=remedy,
     )
+
+
+def _check_numbers(name: str, seen: Seen) -> None:
+    """Refuse numbers among which some are infinite, or written with another decimal character."""
+    if not seen.has_numbers or not seen.are_numbers or seen.is_declared_or_coded:
+        return
+    infinite = [word for word in seen.words if word.lower().lstrip("+-") in INFINITE]
+    if infinite:
+        raise NumbersError(
+            f"column {name!r} holds numbers, some of them infinite: {first_of(infinite, 3)}.",
+            remedy={**_remedy(seen), "missing": infinite},
+        )
+    decimal = seen.decimal if seen.has_texts else "."
+    other = {".": ",", ",": "."}[decimal]
+    otherwise = [word for word in seen.words if number_of(with_points(word, other)) is not None]
+    usual = [text for text in seen.cells if decimal in text and text not in seen.words]
+    if otherwise and usual:
+        raise NumbersError(
+            f"column {name!r} holds numbers with the decimal character {decimal!r} (for example "
+            f"{usual[0]}), and others with {other!r}: {first_of(otherwise, 3)}. If they mean the "
+            f"same, write them alike: {with_points(otherwise[0], ',')}.",
+        )
 
 
 def _remedy(seen: Seen) -> dict[str, Any]:

@@ -115,6 +115,7 @@ def _with_variables(reading: Reading, names: set[str]) -> Reading:
         reading,
         column_of={name: column for name, column in reading.column_of.items() if name in needed},
         data=replace(reading.data.every_row(), latent=(), fully_observed=()),
+        sampler=None,  # which is to see all columns
     )
 
 

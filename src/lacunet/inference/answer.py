@@ -249,31 +249,32 @@ class Answer:
 
     def __getitem__(self, key: object) -> float | Answer:
         """The number of a state, or the answer that is left where some variables have one."""
-        if isinstance(key, Mapping):
-            state_of = dict(key)
-        else:
-            states = key if isinstance(key, tuple) else (key,)
-            if len(states) > len(self.variables):
-                raise LacunetError(
-                    f"{key!r} names {len(states)} states, but {self.title} has "
-                    f"{counted(len(self.variables), 'variable')}.",
-                    f"name a state for each of {', '.join(self.variables)}.",
-                )
-            state_of = dict(zip(self.variables, states, strict=False))
-        if strangers := [name for name in state_of if name not in self.variables]:
-            raise LacunetError(
-                f"{strangers[0]!r} is not a variable of {self.title}.",
-                f"name states of {', '.join(self.variables)}.",
-            )
-        axes = zip(self.variables, self.states, strict=True)
-        named = {
-            name: _declared(name, state_of[name], states)
-            for name, states in axes
-            if name in state_of
-        }
+        state_of = self._states_of_key(key)
+        named = {}
+        for name, states in zip(self.variables, self.states, strict=True):
+            if name in state_of:
+                named[name] = _declared(name, state_of[name], states)
         if len(named) < len(self.variables):
             return _without(self, named)
         return float(self._table[_places(self._basis, named)])
+
+    def _states_of_key(self, key: object) -> Mapping[str, object]:
+        """The states that a key names, by variable: a mapping, or states in order of the axes."""
+        if isinstance(key, Mapping):
+            if strangers := [name for name in key if name not in self.variables]:
+                raise LacunetError(
+                    f"{strangers[0]!r} is not a variable of {self.title}.",
+                    f"name states of {', '.join(self.variables)}.",
+                )
+            return key
+        states = key if isinstance(key, tuple) else (key,)
+        if len(states) > len(self.variables):
+            raise LacunetError(
+                f"{key!r} names {len(states)} states, but {self.title} has "
+                f"{counted(len(self.variables), 'variable')}.",
+                f"name a state for each of {', '.join(self.variables)}.",
+            )
+        return dict(zip(self.variables, states, strict=False))
 
     def __float__(self) -> float:
         if self._table.size == 1:

@@ -37,11 +37,11 @@ ROWS_AT_A_TIME = 2**17
 
 @dataclass(frozen=True)
 class RowProblems:
-    """The distinct problems of some rows; row ``row[i]`` has the problem ``problem[i]``."""
+    """The distinct problems of some rows; a row may have several, one for each component."""
 
     problems: Problems
-    row: Integers
-    problem: Integers
+    row: Integers  # of each pair of a row and a problem that it has
+    problem: Integers  # of the same pair
 
     @property
     def rows_of(self) -> Ragged:
@@ -77,8 +77,8 @@ def row_problems(
     asked
         The places of these variables.
     """
-    table, factors = with_factor_columns(layout, table)
-    patterns = patterns_of(table)
+    whole, factors = with_factor_columns(layout, table)
+    patterns = patterns_of(whole)
     kept = None if asked is None else np.array(asked, dtype=np.int64)
     components = components_of(patterns, factors.layout, prune=asked is not None, asked=kept)
     boundaries = components.boundaries
@@ -86,8 +86,9 @@ def row_problems(
     component = components.component[rows.owners]
     places = boundaries.places(component)
     starts = np.concatenate([[0], np.cumsum(boundaries.lengths_of(component))])
-    codes = np.stack([table.columns[name] for name in table.variables], axis=1).ravel()
-    row_start = np.repeat(rows.items * len(table.variables), np.diff(starts))
+    # What each row shows at the boundaries of its components.
+    codes = np.stack([whole.columns[name] for name in whole.variables], axis=1).ravel()
+    row_start = np.repeat(rows.items * len(whole.variables), np.diff(starts))
     shown = codes[row_start + boundaries.items[places]]
     states = Ragged(starts, shown)
     first, problem = _distinct(factors.layout, boundaries, component, places, states)
@@ -101,8 +102,8 @@ def row_problems(
             states.lengths_of(first), shown[states.places(first)].astype(np.int64)
         ),
         weights=np.bincount(problem, minlength=len(first)).astype(np.float64)[:, None],
-        rows=table.rows,
-        totals=np.array([float(table.rows)]),
+        rows=whole.rows,
+        totals=np.array([float(whole.rows)]),
         factors=factors,
     )
     return RowProblems(problems, rows.items, problem)

@@ -35,6 +35,7 @@ from lacunet.inference.elimination.junction_tree import (
     Calibration,
     CalibrationPlan,
     JunctionTree,
+    Message,
     Places,
     calibrate,
     calibration_plan,
@@ -78,17 +79,15 @@ def joint_marginals(
 
 @dataclass(frozen=True, eq=False)
 class JointQuestion:
-    """Scopes asked about, what is seen, how to answer, and the bytes that may take.
+    """What is asked of a network, and how to answer it."""
 
-    Where what is seen of a variable is not a state but likelihoods of its states, the network has a
-    child of it that is seen.
-    """
-
+    # Where what is seen of a variable is not a state but likelihoods of its states, the network has
+    # a child of it that is seen.
     network: Network
-    scopes: tuple[Scope, ...]
-    seen: Mapping[str, int]
+    scopes: tuple[Scope, ...]  # asked about
+    seen: Mapping[str, int]  # the state of each variable that was seen
     plan: JointPlan
-    budget: float
+    budget: float  # the bytes that the answer may take
     # What was given for each variable of which likelihoods are seen.
     uncertain: Mapping[str, object]
 
@@ -107,26 +106,37 @@ class JointQuestion:
             Whether the marginals over the scopes are wanted too.
         """
         plan = self.plan
-        tree = self.plan.calibration.tree
-        budget = self.budget
-        if tree.memory > budget:
-            cells = max(tree.cells)
-            names = [plan.names[v] for v in tree.cliques[tree.cells.index(cells)]]
-            raise OverBudgetError(
-                f"exact inference needs about {gibibytes(tree.memory)}, over the budget of "
-                f"{gibibytes(budget)}: the largest clique joins "
-                f"{counted(len(names), 'variable')} ({first_of(names, MAX_NAMES_IN_ERROR)}) into "
-                f"{cells:.2g} cells.",
-                "raise memory=... (--memory), ask for fewer variables, or give more evidence.",
-            )
-        known = dict(self.calibration.messages) if tables else {}
-        for cut in plan.near if known else ():
-            clique = tree.home(cut.scope) if cut.child in tables else -1
-            while clique in known:  # and its ancestors, whose messages rest on this one
-                del known[clique]
-                clique = tree.parents[clique]
+        self._refuse_too_large()
+        known = self._messages_without(tables) if tables else {}
         factors = self._cut_tables(plan.near, tables)
         return calibrate(plan.calibration, factors, marginals=marginals, known=known)
+
+    def _refuse_too_large(self) -> None:
+        """Refuse a question whose cliques do not fit the budget."""
+        tree = self.plan.calibration.tree
+        if tree.memory <= self.budget:
+            return
+        cells = max(tree.cells)
+        names = [self.plan.names[number] for number in tree.cliques[tree.cells.index(cells)]]
+        raise OverBudgetError(
+            f"exact inference needs about {gibibytes(tree.memory)}, over the budget of "
+            f"{gibibytes(self.budget)}: the largest clique joins "
+            f"{counted(len(names), 'variable')} ({first_of(names, MAX_NAMES_IN_ERROR)}) into "
+            f"{cells:.2g} cells.",
+            "raise memory=... (--memory), ask for fewer variables, or give more evidence.",
+        )
+
+    def _messages_without(self, tables: Mapping[str, FloatArray]) -> dict[int, Message]:
+        """The messages of the network's own tables, without those that other tables change."""
+        tree = self.plan.calibration.tree
+        known = dict(self.calibration.messages)
+        for cut in self.plan.near:
+            if cut.child in tables:
+                clique = tree.home(cut.scope)
+                while clique in known:  # and its ancestors, whose messages rest on this one
+                    del known[clique]
+                    clique = tree.parents[clique]
+        return known
 
     def _cut_tables(
         self, cuts: Iterable[Cut], tables: Mapping[str, FloatArray] = NO_TABLES
@@ -164,7 +174,8 @@ class JointQuestion:
         if not self._is_possible or calibrated.log_total == -math.inf:
             seen = self.written
             shown = ", ".join(assigned(name, state) for name, state in seen.items())
-            together, whose = (" together", "their") if len(seen) > 1 else ("", "its")
+            together = " together" if len(seen) > 1 else ""
+            whose = "their" if len(seen) > 1 else "its"
             raise ImpossibleEvidenceError(
                 f"{shown} cannot occur{together} in this network: {whose} probability is zero.",
                 "leave out the evidence that is in doubt, or look for zeros in the CPTs: "
@@ -228,10 +239,11 @@ class JointQuestion:
         Only zeros can. What is apart and has none sums to some positive constant, each connected
         part by itself.
         """
-        network, seen = self.network, self.seen
+        network = self.network
+        seen = self.seen
         apart = zip(self.plan.apart, self._cut_tables(self.plan.apart), strict=True)
         with_zeros = [cut for cut, table in apart if not table.all()]
-        if not all(cut.scope for cut in with_zeros):
+        if not all(cut.scope for cut in with_zeros):  # all is seen, and has probability zero
             return False
         families = (network.family(cut.child) for cut in with_zeros)
         hidden = tuple(name for family in families for name in family if name not in seen)
@@ -295,20 +307,25 @@ def _beyond_zeros(
     one such state, its parents have no part in it.
     """
     allowed_of = {name: [index] for name, index in seen.items()}
-    allowed_of |= {name: np.flatnonzero(of).tolist() for name, of in likelihoods.items()}
-    left = dict(likelihoods)
-    for name in (name for name in network.not_asked_of if name in allowed_of):
-        parents = network.parents(name)
-        states_of = [allowed_of.get(v, range(network.cardinality(v))) for v in parents]
-        rows = network.possible(name)[np.ix_(*states_of)]
+    allowed_of |= {
+        name: np.flatnonzero(likelihood).tolist() for name, likelihood in likelihoods.items()
+    }
+    informative = dict(likelihoods)
+    reduced = network
+    for name in network.not_asked_of:
+        if name not in allowed_of:
+            continue
+        parents = reduced.parents(name)
+        states_of = [allowed_of.get(v, range(reduced.cardinality(v))) for v in parents]
+        rows = reduced.possible(name)[np.ix_(*states_of)]
         possible = np.flatnonzero(rows.any(axis=tuple(range(len(parents)))))
-        if name in left and len({left[name][index] for index in possible}) > 1:
+        if name in informative and len({informative[name][index] for index in possible}) > 1:
             continue
         if {*possible} <= {*allowed_of[name]}:
-            left.pop(name, None)
+            informative.pop(name, None)
             if len(possible) == 1:
-                network = network.intervened({name: int(possible[0])})
-    return network, left
+                reduced = reduced.intervened({name: int(possible[0])})
+    return reduced, informative
 
 
 def _with_observations(network: Network, likelihoods: Mapping[str, Likelihood]) -> Network:
@@ -330,19 +347,15 @@ def _observation(name: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NumberedFamilies:
-    """Families whose variables are numbered in an elimination order; sets of them are bits.
-
-    ``families[v]`` are the parents of ``v`` and ``v``, ``scopes[v]`` the same as a set, and
-    ``lines[v]`` are ``v`` and all its ancestors; ``touching[v]`` are those whose family has ``v``.
-    """
+    """Families whose variables are numbered in an elimination order; sets of them are bits."""
 
     names: Scope
     number_of: Mapping[str, int]
-    sizes: Places
-    families: tuple[Places, ...]
-    scopes: Places
-    lines: Places
-    touching: Places
+    sizes: Places  # the states of each variable
+    families: tuple[Places, ...]  # the parents of each variable, and then itself
+    scopes: Places  # the same as a set
+    lines: Places  # each variable and all its ancestors
+    touching: Places  # the variables in whose family each is
 
     def bits(self, names: Iterable[str]) -> int:
         """Some variables as a set."""
@@ -474,11 +487,7 @@ def _plan(
     bare = structure.bits(masked or ())
     near, apart, wanted, tree = _laid_out(structure, seen, asked, needed, bare)
     if sum(tree.cells) > CELLS_PER_NODE * len(tree.clique_of):
-        neighbours = join_scopes([*wanted, *(cut.scope for cut in near)])
-        nodes = list(neighbours)
-        graph = number_nodes(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
-        known = sorted(range(len(nodes)), key=nodes.__getitem__)
-        order = [nodes[number] for number in best_order(graph, [known], deadline=deadline)]
+        order = _searched_order(structure, near, wanted, deadline)
         number_of = {node: number for number, node in enumerate(order)}
         wanted = [tuple([number_of[v] for v in scope]) for scope in wanted]
         near = [cut._replace(scope=tuple([number_of[v] for v in cut.scope])) for cut in near]
@@ -486,6 +495,8 @@ def _plan(
         free = [_bits(scope) for scope in wanted]
         tree = junction_tree(scopes, [structure.sizes[node] for node in order], free)
         names = tuple([structure.names[node] for node in order])
+
+    # Scopes whose answers depend on the same rows without data share a variant of the product.
     bare_of = [structure.near_scope(scope, seen) & bare if bare else 0 for scope in asked]
     distinct = [*dict.fromkeys(filter(None, bare_of))]
     factor_of = {structure.number_of[cut.child]: factor for factor, cut in enumerate(near)}
@@ -502,12 +513,26 @@ def _plan(
     )
 
 
+def _searched_order(
+    structure: NumberedFamilies, near: Sequence[Cut], wanted: Sequence[Places], deadline: Deadline
+) -> list[int]:
+    """The variables of a question in a better elimination order than the known one, if there is."""
+    neighbours = join_scopes([*wanted, *(cut.scope for cut in near)])
+    nodes = list(neighbours)
+    graph = number_nodes(neighbours, {node: math.log(structure.sizes[node]) for node in nodes})
+    known = sorted(range(len(nodes)), key=nodes.__getitem__)
+    return [nodes[number] for number in best_order(graph, [known], deadline=deadline)]
+
+
 def _laid_out(
     structure: NumberedFamilies, seen: int, asked: tuple[Scope, ...], needed: Scope, bare: int
 ) -> tuple[list[Cut], list[Cut], list[Places], JunctionTree]:
     """Leave out barren variables, the axes of what is seen and what it cuts off."""
-    names, number_of = structure.names, structure.number_of
-    wanted = [tuple([v for v in map(number_of.__getitem__, s) if not seen >> v & 1]) for s in asked]
+    names = structure.names
+    wanted = []
+    for asked_scope in asked:
+        numbers = [structure.number_of[name] for name in asked_scope]
+        wanted.append(tuple([number for number in numbers if not seen >> number & 1]))
     free = [_bits(scope) for scope in wanted]
     relevant = structure.relevant(
         seen | structure.bits([name for scope in asked for name in scope])
@@ -517,7 +542,8 @@ def _laid_out(
     apart: list[Cut] = []
     scopes = []
     for number in bits_of(relevant):
-        scope, whole = structure.families[number], structure.scopes[number]
+        scope = structure.families[number]
+        whole = structure.scopes[number]
         bits = whole & ~seen
         family: Scope = ()
         if bits != whole:
@@ -532,8 +558,10 @@ def _laid_out(
 
 
 def _bits(numbers: Iterable[int]) -> int:
+    """Some variables as a set."""
     return _union([1 << number for number in numbers])
 
 
 def _union(sets: Iterable[int]) -> int:
+    """All variables that are in one of the sets."""
     return reduce(or_, sets, 0)

@@ -23,6 +23,7 @@ states, form blocks.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
@@ -137,31 +138,50 @@ def _propagate(
             break
     _send_to_factors(graph, to_variables, to_factors)
 
-    # Beliefs at the factors: expected counts, and the first sum of Bethe's approximation.
     counts = np.zeros_like(cells)
     logs = np.zeros(len(parts))
+    _add_beliefs_of_factors(problems, graph, tables, to_factors, parts, counts, logs)
+    _add_entropies_of_variables(graph, to_variables, logs)
+    return Expectation(counts, logs, (to_variables,))
+
+
+def _add_beliefs_of_factors(
+    problems: Problems,
+    graph: FactorGraph,
+    tables: Sequence[FloatArray],
+    to_factors: FloatArray,
+    parts: FloatArray,
+    counts: FloatArray,
+    logs: FloatArray,
+) -> None:
+    r"""Add the expected counts, and :math:`\sum_f \sum b_f \log (f / b_f)` of each part."""
     for block, table in zip(graph.factors, tables, strict=True):
         product = _product(block, table, to_factors)
         sums = product.reshape(len(product), -1).sum(axis=1)
         _refuse_zeros(problems, block, sums)
-        belief = product / _along(sums, product.ndim)
+        belief = product / _with_axes(sums, product.ndim)
         shown = np.where(belief > 0, belief, 1)
         # The difference of logarithms: the quotient overflows where a belief nearly vanishes.
         energy = (np.log(np.where(belief > 0, table, 1)) - np.log(shown)) * belief
         logs += energy.reshape(len(belief), -1).sum(axis=1) @ block.weights
-        weighted = belief * _along(block.weights @ parts, belief.ndim)
+        weighted = belief * _with_axes(block.weights @ parts, belief.ndim)
         counts += added_up(block.cells.ravel(), weighted.ravel(), len(counts))
 
-    # Beliefs at the variables: the second sum.
-    for alike in graph.variables:
+
+def _add_entropies_of_variables(
+    graph: FactorGraph, to_variables: FloatArray, logs: FloatArray
+) -> None:
+    r"""Add :math:`\sum_x (d_x - 1) \sum b_x \log b_x` of each part of the data."""
+    for block in graph.variables:
         with np.errstate(divide="ignore"):
-            belief = _distribution(np.log(to_variables.take(alike.edges)).sum(axis=1))
-        entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
-        logs += (alike.edges.shape[1] - 1) * (entropy @ alike.weights)  # (d - 1) sum b log b
-    return Expectation(counts, logs, (to_variables,))
+            belief = _distribution(np.log(to_variables.take(block.edges)).sum(axis=1))
+        negative_entropy = (belief * np.log(np.where(belief > 0, belief, 1))).sum(axis=1)
+        degree = block.edges.shape[1]
+        logs += (degree - 1) * (negative_entropy @ block.weights)
 
 
-def _along(rows: FloatArray, dimensions: int) -> FloatArray:
+def _with_axes(rows: FloatArray, dimensions: int) -> FloatArray:
+    """A number for each row, with further axes of length one, so that it multiplies whole rows."""
     return rows.reshape(-1, *[1] * (dimensions - 1))
 
 
@@ -222,43 +242,40 @@ def _refuse_zeros(problems: Problems, block: AlikeFactors, sums: FloatArray) -> 
 
 @dataclass(frozen=True)
 class AlikeFactors:
-    """Factors of one shape, factor ``i`` of the problem ``problem[i]`` with ``weights[i]``.
+    """Factors of one shape, a row of each array for each."""
 
-    ``cells[i, ...]`` are places in the CPTs, ``edges[a][i]`` those of the messages along
-    axis ``a``, a place for each state.
-    """
-
-    cells: Integers
-    edges: tuple[Integers, ...]
-    weights: FloatArray
+    cells: Integers  # where they are in the CPTs, an axis for each missing variable
+    edges: tuple[Integers, ...]  # along each axis the places of its messages, one for each state
+    weights: FloatArray  # in each part of the data
     problem: Integers
 
 
 @dataclass(frozen=True)
 class AlikeVariables:
-    """Variables alike: ``edges[i, f]`` are the places of the messages with factor ``f``."""
+    """Variables with equally many factors and states, a row of each array for each."""
 
-    edges: Integers
-    weights: FloatArray
+    edges: Integers  # the places of the messages with each factor, one for each state
+    weights: FloatArray  # in each part of the data
 
 
 @dataclass(frozen=True)
 class FactorGraph:
-    """The factor graphs of some problems; edge ``e`` has a variable with ``states[e]`` states."""
+    """The factor graphs of some problems."""
 
     factors: tuple[AlikeFactors, ...]
     variables: tuple[AlikeVariables, ...]
-    states: Integers
+    states: Integers  # of the variable at each edge
 
 
 def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
     """The factor graphs of the chosen problems."""
     # The factors of the problems, one problem after the other, and the edges of each.
     layout = problems.factors.layout
-    kinds, component = np.unique(problems.component[chosen], return_inverse=True)
-    members = problems.members.take(kinds)
-    slices = slices_of(layout, members, problems.boundaries.take(kinds))
-    starts, kind, first = slice_starts(problems, slices, chosen, component)  # of each factor
+    components, component = np.unique(problems.component[chosen], return_inverse=True)
+    members = problems.members.take(components)
+    slices = slices_of(layout, members, problems.boundaries.take(components))
+    # Of each factor where its slice begins, and which it is; where those of each problem begin.
+    starts, kind, first = slice_starts(problems, slices, chosen, component)
     problem = np.repeat(np.arange(len(chosen)), np.diff(first, append=len(kind)))
     weights = problems.weights[chosen][problem]
     edges = slices.missing.take(kind)  # of each factor: the members along its axes
@@ -268,28 +285,50 @@ def factor_graph_of(problems: Problems, chosen: Integers) -> FactorGraph:
 
     # Factors of one shape form a block.
     factors = []
-    alike, shape = group_equal_rows(Ragged(edges.starts, states))
-    for block in range(len(alike)):
+    shapes, shape = group_equal_rows(Ragged(edges.starts, states))
+    for block in range(len(shapes)):
         here = np.flatnonzero(shape == block)
         along = edges.places(here).reshape(len(here), -1)
         sizes = tuple(states[along[0]].tolist())
         cells = cells_along(starts[here][None], strides[along][None], sizes, range(len(sizes)))
-        messages = [begins[along[:, a], None] + np.arange(size) for a, size in enumerate(sizes)]
-        cells = cells.reshape(len(here), *sizes)
-        factors.append(AlikeFactors(cells, tuple(messages), weights[here], chosen[problem[here]]))
+        messages = [
+            begins[along[:, axis], None] + np.arange(size) for axis, size in enumerate(sizes)
+        ]
+        factors.append(
+            AlikeFactors(
+                cells=cells.reshape(len(here), *sizes),
+                edges=tuple(messages),
+                weights=weights[here],
+                problem=chosen[problem[here]],
+            )
+        )
 
-    # So do variables with equally many factors and states.
     numbers = members.lengths_of(component)  # of the variables of each problem
     shift = (np.cumsum(numbers) - numbers - members.starts[component])[problem]
     variable = edges.items + shift[edges.owners]  # at each edge, numbered over all problems
-    of_variable = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
-    first = of_variable.items[of_variable.starts[:-1]]
-    degrees = np.stack([of_variable.lengths, states[first]], axis=1)
-    kinds, block_of = np.unique(degrees, axis=0, return_inverse=True)
-    variables = []
-    for block, (degree, size) in enumerate(kinds.tolist()):
-        here = np.flatnonzero(block_of.ravel() == block)
-        along = of_variable.take(here).items.reshape(len(here), degree)
-        places = begins[along][..., None] + np.arange(size)
-        variables.append(AlikeVariables(places, weights[edges.owners[first[here]]]))
-    return FactorGraph(tuple(factors), tuple(variables), states)
+    variables = _alike_variables(variable, states, begins, weights[edges.owners])
+    return FactorGraph(tuple(factors), variables, states)
+
+
+def _alike_variables(
+    variable: Integers, states: Integers, begins: Integers, weights: FloatArray
+) -> tuple[AlikeVariables, ...]:
+    """The variables in blocks, by how many factors and states they have.
+
+    Parameters
+    ----------
+    variable, states, begins, weights
+        Of each edge: its variable, the states of that, where its messages begin, and how much its
+        problem counts.
+    """
+    edges_of = Ragged.of_lengths(np.bincount(variable), np.argsort(variable, kind="stable"))
+    first_edge = edges_of.items[edges_of.starts[:-1]]
+    degrees = np.stack([edges_of.lengths, states[first_edge]], axis=1)
+    kinds, kind = np.unique(degrees, axis=0, return_inverse=True)
+    blocks = []
+    for number, (degree, size) in enumerate(kinds.tolist()):
+        here = np.flatnonzero(kind.ravel() == number)
+        edges = edges_of.take(here).items.reshape(len(here), degree)
+        places = begins[edges][..., None] + np.arange(size)
+        blocks.append(AlikeVariables(places, weights[first_edge[here]]))
+    return tuple(blocks)

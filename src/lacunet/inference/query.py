@@ -151,23 +151,11 @@ def query(
     yes  0.3333  0.6667
     """
     source = as_learned(network)
-    network = as_network(source)
+    model = as_network(source)
     check_choice(unsupported)
-    if isinstance(target, Mapping):
-        if not isinstance(evidence, Mapping):
-            raise QueryError(
-                "the arguments are swapped: the target comes first, then the evidence.",
-                f"as in result.query({evidence!r}, {dict(target)!r}).",
-            )
-        raise QueryError(
-            f"the target is {dict(target)!r}, but must be the names of variables: the states in "
-            "it would not be looked at.",
-            "name what is asked about; known states stand behind the bar, as in "
-            "result.query('Ill | Age=old'), or in the evidence: result.query('Ill', "
-            "{'Age': 'old'}).",
-        )
-    asked = _asked(network, target, evidence, do)
-    cases = [*_cases(network, asked)]
+    _refuse_states_as_target(target, evidence)
+    asked = _asked(model, target, evidence, do)
+    cases = [*_cases(model, asked)]
     answers = [
         answer_query(
             source,
@@ -182,17 +170,35 @@ def query(
         )
         for seen, done in cases
     ]
-    check_confounding(network, [tuple(asked.target)], *cases[0])
+    seen, done = cases[0]  # all cases see and set the same variables
+    check_confounding(model, [tuple(asked.target)], seen, done)
+    bases = [*map(basis_of, answers)]
     if unsupported in ("warn", "refuse"):
-        bases = [*map(basis_of, answers)]
-        shares = [a.unsupported for a in answers]
-        _object(bases, shares, unsupported)
-    warn_of_undirected(network, [*asked.do, *asked.each_do])
-    if basis_of(answers[0]).takes_edges_as_known and not cases[0][1]:
+        _object(bases, [answer.unsupported for answer in answers], unsupported)
+    warn_of_undirected(model, [*asked.do, *asked.each_do])
+    if bases[0].takes_edges_as_known and not done:
         warn(f"{EDGES_AS_KNOWN}{WITH_REPLICATES}.")
-    if basis_of(answers[0]).search_falls_short:
+    if bases[0].search_falls_short:
         warn(f"{SEARCH_FALLS_SHORT}.")
-    return _whole(answers, network, asked)
+    return _whole(answers, model, asked)
+
+
+def _refuse_states_as_target(target: object, evidence: object) -> None:
+    """Refuse a mapping in place of the names of variables."""
+    if not isinstance(target, Mapping):
+        return
+    if not isinstance(evidence, Mapping):
+        raise QueryError(
+            "the arguments are swapped: the target comes first, then the evidence.",
+            f"as in result.query({evidence!r}, {dict(target)!r}).",
+        )
+    raise QueryError(
+        f"the target is {dict(target)!r}, but must be the names of variables: the states in "
+        "it would not be looked at.",
+        "name what is asked about; known states stand behind the bar, as in "
+        "result.query('Ill | Age=old'), or in the evidence: result.query('Ill', "
+        "{'Age': 'old'}).",
+    )
 
 
 def _cases(
@@ -242,9 +248,8 @@ def answer_query(
 
     If it need not have the share without data, that is computed when it is read.
     """
-    network, scope = as_network(source), tuple(target)
-    asked, given = after_doing(network, evidence, do)
-    question = pose_question(asked, [scope], given, memory, shares=has_share)
+    model, given = after_doing(as_network(source), evidence, do)
+    question = pose_question(model, [tuple(target)], given, memory, shares=has_share)
     (table,) = question.answers
     (basis,) = _bases(question, do, has_shares=has_share)
     if has_bounds:
@@ -276,14 +281,15 @@ def _with_intervals(
         estimate = uncertainty.query(scope, seen, done, network.support, network.bootstrap)
         return estimate.interval(level), estimate.standard_error
 
-    is_known = bool(do) or not network.bootstrap
-    doubts = network.bootstrap is not None and is_known
+    # A structure that was learned has replicates, though perhaps none that can be used.
+    is_structure_learned = network.bootstrap is not None
+    counts_search = bool(network.bootstrap) and not do
     return basis._replace(
         level=level,
         spread=spread,
-        takes_edges_as_known=doubts,
+        takes_edges_as_known=is_structure_learned and not counts_search,
         is_credible=uncertainty.is_credible,
-        search_falls_short=not is_known and result.search_falls_short,
+        search_falls_short=counts_search and result.search_falls_short,
     )
 
 
@@ -315,7 +321,7 @@ def _bases(
     """
     written = question.written
     states_of = question.network.states_of
-    later = question if has_shares else replace(question)
+    later = question if has_shares else replace(question)  # a copy without its calibration
 
     def heading(scope: Scope) -> str:
         fixed = {name: state for name, state in written.items() if name in do}
@@ -337,6 +343,7 @@ def _bases(
 
 
 def _with_bounds(basis: AnswerBasis, question: JointQuestion) -> AnswerBasis:
+    """What an answer rests on, with its bounds over all values of the CPT rows without data."""
     bounds, are_exact = bounds_over_bare_rows(question)
     return basis._replace(bounds=bounds, bounds_are_exact=are_exact)
 
@@ -397,25 +404,26 @@ def marginals(
       head    tail
     0.2500  0.7500
     """
-    source, level = as_learned(network), as_level(level)
-    network = as_network(source)
+    source = as_learned(network)
+    checked_level = as_level(level)
+    model = as_network(source)
     check_choice(unsupported)
-    asked, given = after_doing(network, evidence, do)
-    warn_of_undirected(network, do)
-    scopes = [(name,) for name in (network.variables if variables is None else variables)]
+    after, given = after_doing(model, evidence, do)
+    warn_of_undirected(model, do)
+    scopes = [(name,) for name in (model.variables if variables is None else variables)]
     has_shares = unsupported in ("warn", "refuse")
-    question = pose_question(asked, scopes, given, memory, shares=has_shares)
-    check_confounding(network, scopes, evidence, do)
+    question = pose_question(after, scopes, given, memory, shares=has_shares)
+    check_confounding(model, scopes, evidence, do)
     tables = question.answers
     bases = _bases(question, do, has_shares=has_shares)
     if has_shares:
         _object(bases, question.shares, unsupported)
     if unsupported == "bounds":
         bases = [
-            _with_bounds(basis, pose_question(asked, [basis.scope], given, memory))
+            _with_bounds(basis, pose_question(after, [basis.scope], given, memory))
             for basis in bases
         ]
-    bases = [_with_intervals(basis, source, evidence, do, level) for basis in bases]
+    bases = [_with_intervals(basis, source, evidence, do, checked_level) for basis in bases]
     return Answers(
         {basis.scope[0]: Answer(table, basis) for basis, table in zip(bases, tables, strict=True)}
     )
@@ -467,13 +475,8 @@ def check_confounding(
     """
     if network.mechanisms is None:
         return
-    seen, likelihoods = states_and_likelihoods(network, evidence)
-    pairs = (  # what is not certain blocks no path, and opens those that its state would
-        confounded_pair(network, scope, shown, do.keys())
-        for scope in scopes
-        for shown in dict.fromkeys([frozenset(seen), frozenset({**seen, **likelihoods})])
-    )
-    if (pair := next(filter(None, pairs), None)) is None:
+    pair = _confounded_pair(network, scopes, evidence, do)
+    if pair is None:
         return
     if not do:
         warn_of_hidden_cause(pair)
@@ -486,6 +489,25 @@ def check_confounding(
     )
 
 
+def _confounded_pair(
+    network: Network,
+    scopes: Iterable[Scope],
+    evidence: Mapping[str, object],
+    do: Mapping[str, object],
+) -> tuple[str, str] | None:
+    """Two variables with a hidden common cause that matters to one of the answers, if any."""
+    seen, likelihoods = states_and_likelihoods(network, evidence)
+    # What is not certain blocks no path, and opens those that its state would.
+    blocking = frozenset(seen)
+    opening = frozenset({**seen, **likelihoods})
+    for scope in scopes:
+        for shown in dict.fromkeys([blocking, opening]):
+            pair = confounded_pair(network, scope, shown, do.keys())
+            if pair is not None:
+                return pair
+    return None
+
+
 def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
     """Warn of answers that depend on how two variables with a hidden common cause go together."""
     warn(f"{hidden_cause(pair)}: {NOT_DESCRIBED}.")
@@ -493,17 +515,21 @@ def warn_of_hidden_cause(pair: tuple[str, str]) -> None:
 
 def check_mapping(name: str, value: object, network: Network) -> None:
     """Refuse what does not say which variables have which states."""
-    if not isinstance(value, Mapping):
-        written = separated(value) if isinstance(value, str) else value
-        parts = [*map(str, written)] if isinstance(written, list | tuple | set) else []
-        typed: dict[str, object] = {}
-        with suppress(LacunetError):
-            typed = evidence_in(parts, network)
+    if isinstance(value, Mapping):
+        return
+    # The hint has as a mapping what was typed as "A=a, B=b", or the variables that it names.
+    written = separated(value) if isinstance(value, str) else value
+    parts = [*map(str, written)] if isinstance(written, list | tuple | set) else []
+    mapping: dict[str, object] = {}
+    with suppress(LacunetError):
+        mapping = evidence_in(parts, network)
+    if not mapping:
         named = [v for v in network.variables if v in parts] or network.variables[-1:]
-        raise QueryError(
-            f"{name} is {value!r}, but must be a mapping of variables to states.",
-            f"write it as {typed or {v: network.states(v)[-1] for v in named}!r}.",
-        )
+        mapping = {v: network.states(v)[-1] for v in named}
+    raise QueryError(
+        f"{name} is {value!r}, but must be a mapping of variables to states.",
+        f"write it as {mapping!r}.",
+    )
 
 
 def check_choice(unsupported: str, choices: Sequence[str] = WAYS_WITH_UNSUPPORTED) -> None:

@@ -15,12 +15,15 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from lacunet.counts.gather import Gathering, Statistics
+from lacunet.counts.gather import Gathering, Needs, Statistics
 from lacunet.counts.look import Look
 from lacunet.counts.observations import Observations
 from lacunet.counts.open_rows import OpenRows, open_rows
+from lacunet.data.donors import MOST_DONORS, donor_sampler, is_number_of_donors
 from lacunet.data.errors import DataWarning
+from lacunet.data.frames import is_spark
 from lacunet.data.read import ReadReport, sets_as_missing
+from lacunet.errors import LacunetError
 from lacunet.inference.answer import EDGES_AS_KNOWN, SEARCH_FALLS_SHORT, WITH_REPLICATES
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.alternatives import Alternative, Alternatives, Memberships
@@ -107,6 +110,7 @@ def learn(
     shapes: Mapping[str, str | Shape] | None = None,
     tied: Iterable[Sequence[str]] | Mapping[str, bool] = (),
     intervals: bool | Literal["model"] = False,
+    donors: int = MOST_DONORS,
     rng: np.random.Generator | int = 0,
     memory: Memory = None,
     threads: int | None = None,
@@ -173,6 +177,10 @@ def learn(
         with more than 3,000 free parameters, about thirty fits. `lacunet.explain` says it
         beforehand. Where CPTs are tied, they come from replicates of the rows, since rows (people)
         may differ in more than the model says; ``"model"`` trusts the likelihood instead.
+    donors
+        How many rows the result keeps, as they were observed, of each interval that a column of
+        numbers is cut into: `Result.impute` draws missing numbers from them. They are chosen by
+        chance, and written to the result's file. With 0 none is kept.
     rng
         A seed or a generator. The same seed gives the same result.
     memory
@@ -217,6 +225,10 @@ def learn(
     if not isinstance(intervals, bool) and intervals != "model":
         message = f"intervals is {intervals!r}, but must be True, False or 'model'."
         raise MethodError(message, WAY_TO_INTERVALS)
+    if not is_number_of_donors(donors):
+        raise MethodError(
+            f"donors is {donors!r}, but must be a number of rows.", "give 0 to keep none."
+        )
     limit = limit_of(method, options)  # reading takes time too
     network, missingness = network_and_graph(network, missingness)
     given = {**options, "missingness": missingness}
@@ -232,6 +244,7 @@ def learn(
         shapes=shapes or {},
         tied=tied,
         intervals=intervals,
+        donors=donors,
         rng=rng,
         threads=threads,
     )
@@ -259,6 +272,7 @@ class LearnArguments:
     shapes: Mapping[str, str | Shape]
     tied: Iterable[Sequence[str]] | Mapping[str, bool]
     intervals: bool | Literal["model"]
+    donors: int
     rng: np.random.Generator | int
     threads: int | None
 
@@ -287,7 +301,15 @@ class LearnArguments:
         seconds_to_report = SECONDS_TO_REPORT * len(opened.network.variables)
         deadline = limit_of_estimate.earlier(seconds_to_report)
         chance = generator(self.rng)
-        with working_threads(self.threads), opened.rows() as rows:
+        sampler = None
+        if self.donors:
+            sampler = donor_sampler(opened.network, opened.data, chance, self.donors)
+        is_read_once = is_spark(opened.data.source) and not self.intervals
+        is_read_again = not (is_read_once and asked.counts_families_alone)
+        with (
+            working_threads(self.threads),
+            opened.rows(sampler, is_read_again=is_read_again) as rows,
+        ):
             plan = asked.plan(rows.look(), deadline)
             setting = Setting(
                 pseudo_counts=plan.pseudo_counts,
@@ -301,7 +323,11 @@ class LearnArguments:
             memberships = None
             if hidden:
                 memberships = _memberships(result.network, rows, hidden, opened.budget)
-        return replace(result, beside=opened.data.roles), memberships
+            result = replace(result, beside=opened.data.roles)
+            if rows.sampler is not None and rows.sampler.is_complete:
+                donors, observed = rows.sampler.donors(), rows.sampler.observed()
+                result = replace(result, donors=donors, _observed=observed)
+        return result, memberships
 
 
 def _with_best_number(asked: LearnArguments, opened: OpenRows, limit: Deadline) -> Result:
@@ -389,6 +415,15 @@ class AskedMethod:
     network: Network  # with the codes and rules of the data
     pseudo_counts: AskedPseudoCounts | None  # None: the method and the rows decide
     notes: tuple[str, ...] = ()  # what to know before any row is read
+
+    @property
+    def counts_families_alone(self) -> bool:
+        """Whether the method asks for the counts of families alone, whatever rows miss."""
+        try:
+            needs = self.plan(Look(), NEVER).needs()
+        except LacunetError:  # it has to look at rows first
+            return False
+        return needs == Needs(needs.families)
 
     def plan(self, look: Look, deadline: Deadline) -> Plan:
         """What the method will do, as far as there is time to plan it."""

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lacunet.data.donors import Donors
+from lacunet.data.table import EncodedTable
 from lacunet.errors import ByName
 from lacunet.inference.answer import NO_INTERVALS
 from lacunet.learning.alternatives import Alternatives
@@ -34,6 +36,7 @@ from lacunet.text import counted
 
 if TYPE_CHECKING:
     from lacunet.ask.worst_case import WorstCase
+    from lacunet.learning.imputation_model import ImputationModel
     from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
     from lacunet.missingness.graph import MissingnessGraph
     from lacunet.network.formats.files import AnyNetwork
@@ -43,7 +46,9 @@ if TYPE_CHECKING:
 WORST = 3  # places that are named of each kind of warning
 MOST_SHOWN = 2**21  # characters of a page that a notebook shows unasked
 KEEP_ALL = (".json", ".json.gz")  # the files that keep all that a result knows
-INNER_ATTRIBUTES = frozenset(["beside", "search_falls_short", "total", "warnings_by_kind"])
+INNER_ATTRIBUTES = frozenset(
+    ["beside", "donors", "search_falls_short", "total", "warnings_by_kind"]
+)
 
 
 @clear_arguments
@@ -61,7 +66,8 @@ class Result(Askable):
     given; ``uncertainty`` is None unless intervals were asked for. ``beside`` names what was given
     with the rows, such as ``weight`` and ``cluster``, with its columns, and ``latent`` variables.
     ``alternatives`` has what was learned with each number of latent states, where `Data.latent`
-    gives numbers.
+    gives numbers. ``donors`` are rows as they were observed, from which `impute` draws the missing
+    numbers of columns that the network cuts; None where it cuts none, or none were to be kept.
 
     Printed, it has a line for each CPT:
 
@@ -90,6 +96,9 @@ class Result(Askable):
     uncertainty: Uncertainty | None = None
     beside: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     alternatives: Alternatives | None = None
+    donors: Donors | None = None
+    # Some of the rows, for `sample(missing=True)`; they are written to no file.
+    _observed: EncodedTable | None = field(default=None, metadata={"kept": False})
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "families", ByName(self.families))
@@ -374,7 +383,9 @@ class Result(Askable):
 
         return methods_text(self, level)
 
-    def write(self, path: str | os.PathLike[str], *, rename: bool = False) -> None:
+    def write(
+        self, path: str | os.PathLike[str], *, rename: bool = False, donors: bool = True
+    ) -> None:
         """Write all of it to a file, which `read_result` reads.
 
         A ``.json`` (or ``.json.gz``) keeps everything: network, support, mechanisms, the reports of
@@ -382,7 +393,10 @@ class Result(Askable):
         Any other format keeps the network and warns of what is left out.
 
         The file holds counts of rows, also small ones, from which single people may be recognised.
-        Where these must not be disclosed, write the network alone: ``result.network.write``.
+        Where the network cuts columns of numbers it also holds `donors`: rows with all their cells,
+        as they were observed, at most 200 of each interval. Where rows must not be disclosed, give
+        ``donors=False`` here, or learn with ``donors=0``; where counts must not be either, write
+        the network alone: ``result.network.write``.
 
         ``rename`` is as in `Network.write`.
         """
@@ -391,7 +405,10 @@ class Result(Askable):
         if self.uncertainty is None and not os.fspath(path).lower().endswith(KEEP_ALL):
             write_network(self.network, path, rename=rename)
             return
-        values = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "network"}
+        kept = [f.name for f in fields(self) if f.metadata.get("kept", True)]
+        values = {name: getattr(self, name) for name in kept if name != "network"}
+        if not donors:
+            values["donors"] = None
         write_with_learned(self.network, as_json(self.network, values), path, rename=rename)
 
 
@@ -414,7 +431,7 @@ def _in_one_line(kind: str, places: Sequence[tuple[str, str]]) -> str:
 
 
 @clear_arguments
-def read_result(path: str | os.PathLike[str]) -> Result:
+def read_result(path: str | os.PathLike[str]) -> Any:
     """Read a result of learning that `Result.write` or ``lacunet learn -o FILE.json`` has written.
 
     Parameters
@@ -424,7 +441,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
     Returns
     -------
-    The result, equal to the one that was written.
+    The result, equal to the one that was written; a network that was learned for imputation, where
+    the file has one.
 
     Raises
     ------
@@ -432,8 +450,8 @@ def read_result(path: str | os.PathLike[str]) -> Result:
         The file holds a network alone, or was changed after it was written.
     """
     name = os.fspath(path)
-    learned = read_learned(path) if name.lower().endswith(KEEP_ALL) else None
-    if not isinstance(learned, Result):
+    learned = read_completing(path) if name.lower().endswith(KEEP_ALL) else None
+    if learned is None or isinstance(learned, Network):
         raise FormatError(
             f"{name}: the file holds no result of learning.",
             "read_result reads what result.write wrote (.json), and lacunet learn -o FILE.json.",
@@ -443,6 +461,17 @@ def read_result(path: str | os.PathLike[str]) -> Result:
 
 def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     """The result that a file keeps, or the network where it keeps no more."""
+    learned = read_completing(path)
+    if not isinstance(learned, Result | Network):
+        raise FormatError(
+            f"{os.fspath(path)}: a network for imputation answers no queries.",
+            "it completes rows: lacunet impute; learn a network for its structure to ask it.",
+        )
+    return learned
+
+
+def read_completing(path: str | os.PathLike[str]) -> Result | ImputationModel | Network:
+    """What a file keeps that completes rows: a result, a network for imputation, or a network."""
     from lacunet.learning.result_json import from_json
 
     name = os.fspath(path)
@@ -453,6 +482,12 @@ def read_learned(path: str | os.PathLike[str]) -> Result | Network:
     if known is None:
         return network
     try:
+        if "dense" in known:
+            from lacunet.learning.imputation_model import ImputationModel
+
+            model = ImputationModel(network, **known)
+            model.check()
+            return model
         result = Result(network, **known)
         _check(result)
     except (TypeError, AttributeError, KeyError, ValueError) as error:
@@ -471,6 +506,8 @@ def _check(result: Result) -> None:
         sizes = np.empty(shape) if uncertainty is None else uncertainty.spread_of[name].sizes
         if report.counts.cardinalities != shape or sizes.shape != shape:
             raise TypeError(f"the report on {name!r} does not fit its CPT")
+    if result.donors is not None:
+        result.donors.check(network)
 
 
 class Interrupted(KeyboardInterrupt):

@@ -22,8 +22,13 @@ import numpy as np
 
 from lacunet.counts.counts import Counts, Tally
 from lacunet.counts.em_problems.cell_layout import Layout, layout_of
+from lacunet.data.donors import Donors
 from lacunet.learning.alternatives import Alternative, Alternatives
 from lacunet.learning.closed_forms.influence import RowInfluence
+from lacunet.learning.dense.dense_network import DenseNetwork
+from lacunet.learning.dense.log_linear import LogLinearForm, Parameters
+from lacunet.learning.dense.residual_tables import ResidualTable
+from lacunet.learning.dense.scales import Scale
 from lacunet.learning.family_reports import FamilyReport, Warned
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.plan import Ended, Estimated
@@ -59,7 +64,17 @@ class WrittenFormula:
         return str(getattr(self, name))
 
 
-REPORTS = (Alternative, Alternatives, Counts, Cpt, Ended, FamilyReport, PseudoCounts, Tally)
+REPORTS = (
+    Alternative,
+    Alternatives,
+    Counts,
+    Cpt,
+    Donors,
+    Ended,
+    FamilyReport,
+    PseudoCounts,
+    Tally,
+)
 SPREADS = (
     Direction,
     DirichletPosterior,
@@ -75,9 +90,10 @@ SPREADS = (
     Uncertainty,
     Uncorrelated,
 )
+DENSE = (DenseNetwork, LogLinearForm, Parameters, ResidualTable, Scale)
 # By the names that files have. Of a formula only its words are kept.
 CLASS_OF_NAME: dict[str, type] = {
-    kind.__name__: kind for kind in (*REPORTS, *SPREADS, WrittenFormula)
+    kind.__name__: kind for kind in (*REPORTS, *SPREADS, *DENSE, WrittenFormula)
 }
 NAME_OF: Mapping[type, str] = {kind: name for name, kind in CLASS_OF_NAME.items()}
 

@@ -418,15 +418,24 @@ class Askable:
         self,
         rows: int,
         *,
+        missing: Any = False,
         rng: np.random.Generator | int | None = None,
         library: Library | None = None,
     ) -> Any:
-        """Draw complete rows.
+        """Draw complete rows; or with ``missing`` a twin of the table, which misses what it missed.
+
+        A twin has the columns of the table that was learned from, numbers as numbers, and as many
+        holes in the same places, by the mechanisms that were learned. If none were, they are
+        learned now from rows that the result has seen, as missing at random. Pairs of columns are
+        then fitted to these, too.
 
         Parameters
         ----------
         rows
             The number of rows.
+        missing
+            True for a twin; or the rows to learn from how values go missing, which a network alone
+            does not know, nor does a result that was read from a file.
         rng
             A seed or a generator. The same seed gives the same result; None another each time.
         library
@@ -442,7 +451,7 @@ class Askable:
         """
         from lacunet.simulation.simulate import sample
 
-        return sample(self, rows, rng=rng, library=library)
+        return sample(self, rows, missing=missing, rng=rng, library=library)
 
     def log_likelihood(self, rows: Any, *, memory: Memory = None) -> float:
         """The natural logarithm of the probability of the rows: the sum of log P(x) over them.

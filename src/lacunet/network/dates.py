@@ -10,11 +10,14 @@ in files of every format.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Sequence
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 UNITS = ("year", "quarter", "month")
+EPOCH = date(1970, 1, 1)
+MICROSECONDS = 86_400 * 10**6  # of a day
 MOST_PERIODS = 12  # of a column whose dates are not said to go by longer ones
 DAY = re.compile(r"(\d{4})-(0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?:[ T]\d\d:\d\d.*)?", re.ASCII)
 
@@ -83,6 +86,15 @@ def unit_of(states: Sequence[str]) -> str | None:
     return next(fitting, None) if states else None
 
 
+def is_period_of_any_unit(texts: Collection[str]) -> bool:
+    """Whether there are texts, and all of them are years, or quarters, or months.
+
+    >>> is_period_of_any_unit(["2024Q3", "2024Q4"]), is_period_of_any_unit(["2024Q3", "2025"])
+    (True, False)
+    """
+    return bool(texts) and any(all(is_period(text, unit) for text in texts) for unit in UNITS)
+
+
 def usual_unit(months: Collection[str]) -> str:
     """The shortest unit of which these months take few, or years.
 
@@ -103,3 +115,34 @@ def periods(months: Collection[str], unit: str) -> tuple[str, ...]:
     """
     days = (periods_of(f"{month}-01") for month in months)
     return tuple(sorted({day[unit] for day in days if day is not None}))
+
+
+def day_number(value: object) -> float:
+    """The days since 1970 of a date or a moment, also in text; NaN of all else.
+
+    >>> day_number("1970-01-03 12:00"), day_number("1970-01")
+    (2.5, nan)
+    """
+    if isinstance(value, str):
+        try:
+            text = value.strip()
+            value = datetime.fromisoformat(text) if periods_of(text) else None
+        except ValueError:
+            return math.nan
+        if value is not None and value.tzinfo is not None:  # an offset that days do not have
+            return math.nan
+    if isinstance(value, datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(UTC).replace(tzinfo=None)
+        since = value - datetime.combine(EPOCH, time())
+        return since.days + (since.seconds * 10**6 + since.microseconds) / MICROSECONDS
+    return float(value.toordinal() - EPOCH.toordinal()) if isinstance(value, date) else math.nan
+
+
+def moment_of(day: float) -> datetime:
+    """The moment of a number of days since 1970.
+
+    >>> str(moment_of(2.5))
+    '1970-01-03 12:00:00'
+    """
+    return datetime.combine(EPOCH, time()) + timedelta(microseconds=round(day * MICROSECONDS))

@@ -21,6 +21,18 @@ def simulation_as_data(drawn: Simulation) -> dict[str, Any]:
     }
 
 
+def twin_as_data(twin: Any) -> dict[str, Any]:
+    """What a twin, an Arrow table, misses; as `simulation_as_data` has it."""
+    missing = {name: twin.column(name).null_count for name in twin.column_names}
+    return {
+        "rows": twin.num_rows,
+        "variables": twin.num_columns,
+        "missing": {name: number for name, number in missing.items() if number},
+        "category": None,
+        "graph": "",
+    }
+
+
 def simulation_as_text(data: dict[str, Any]) -> str:
     """The same for people."""
     cells = data["rows"] * data["variables"]

@@ -173,9 +173,14 @@ class Simulation(Displayed):
 
 
 def sample(
-    network: AnyNetwork, rows: int, *, rng: Seed = None, library: Library | None = None
+    network: AnyNetwork,
+    rows: int,
+    *,
+    missing: Any = False,
+    rng: Seed = None,
+    library: Library | None = None,
 ) -> Any:
-    """Draw complete rows from a network.
+    """Draw complete rows from a network, or a twin of a table.
 
     Parameters
     ----------
@@ -183,6 +188,8 @@ def sample(
         A network with CPTs, a result of learning, or the path or name of one.
     rows
         The number of rows.
+    missing
+        True for a twin (`lacunet.simulation.twin`), or the rows to learn its holes from.
     rng
         A seed or a generator. The same seed gives the same result; None another each time.
     library
@@ -191,7 +198,7 @@ def sample(
     Returns
     -------
     A dataframe with a column for each variable, in the network's order. Columns are categorical,
-    with all states; nothing is missing.
+    with all states; nothing is missing. In a twin columns of numbers and dates hold these.
 
     Raises
     ------
@@ -204,6 +211,10 @@ def sample(
     >>> sample(coin, 3, rng=0)["Coin"].tolist()
     ['tail', 'tail', 'tail']
     """
+    if missing is not False:
+        from lacunet.simulation.twin import twin
+
+        return twin(network, rows, missing, rng=rng, library=library)
     network = as_network(network)
     return frame_of(
         to_arrow(sampling.sample_codes(network, rows, generator(rng)), network), library

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from math import inf, nan, prod
 from numbers import Integral, Real
 from time import monotonic
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.inference.errors import OverBudgetError
 from lacunet.learning.auto import Auto
 from lacunet.learning.em.em import EM
+from lacunet.learning.imputation_model import ImputationModel
 from lacunet.learning.learn import learn
 from lacunet.learning.pseudo_counts import AskedPseudoCounts
 from lacunet.learning.result import Interrupted
@@ -51,6 +52,7 @@ from lacunet.structure.chained_completions import complete_in_turn
 from lacunet.structure.columns import column_remarks, read_columns
 from lacunet.structure.cpdag import Arc, Cpdag, Parents, cpdag_of
 from lacunet.structure.final_moves import LEAST_SCORE_RISE, Rejected, polish
+from lacunet.structure.for_imputation import learn_imputation_model
 from lacunet.structure.gains import Gains
 from lacunet.structure.ges import Class, greedy_equivalence_search
 from lacunet.structure.indexed_rows import CodedRows, in_order_of_content
@@ -223,10 +225,24 @@ class Search:
         )
 
 
-@clear_arguments
+@overload
 def learn_structure(
     data: Any,
     *,
+    purpose: Literal["imputation"],
+    keep_pairs: Sequence[str] | str = (),
+    time_limit: float | None = None,
+    rng: np.random.Generator | int | None = None,
+    memory: Memory = None,
+    progress: AskedProgress = False,
+) -> ImputationModel: ...
+
+
+@overload
+def learn_structure(
+    data: Any,
+    *,
+    purpose: Literal["structure"] = "structure",
     required: Iterable[tuple[str, str] | str] = (),
     forbidden: Iterable[tuple[str, str] | str] = (),
     tiers: Sequence[Sequence[str]] | str | None = None,
@@ -240,7 +256,29 @@ def learn_structure(
     pseudo_counts: AskedPseudoCounts | None = None,
     memory: Memory = None,
     progress: AskedProgress = False,
-) -> LearnedStructure:
+) -> LearnedStructure: ...
+
+
+@clear_arguments
+def learn_structure(
+    data: Any,
+    *,
+    purpose: Literal["structure", "imputation"] = "structure",
+    keep_pairs: Sequence[str] | str = (),
+    required: Iterable[tuple[str, str] | str] = (),
+    forbidden: Iterable[tuple[str, str] | str] = (),
+    tiers: Sequence[Sequence[str]] | str | None = None,
+    max_parents: int = 4,
+    missingness: str | MissingnessGraph | None = "learn",
+    method: Literal["auto", "closed-form"] = "auto",
+    time_limit: float | None = None,
+    rng: np.random.Generator | int | None = None,
+    score: ScoreName | tuple[Literal["bdeu"], float] = "sparse-bic",
+    strengths: int | None = None,
+    pseudo_counts: AskedPseudoCounts | None = None,
+    memory: Memory = None,
+    progress: AskedProgress = False,
+) -> LearnedStructure | ImputationModel:
     """Learn a network, structure and CPTs, from data with or without missing values.
 
     Parameters
@@ -252,6 +290,14 @@ def learn_structure(
         SmokesNow. Every column is a variable, except those that ``without=``, ``weight=``,
         ``counts=``, ``strata=`` and ``cluster=`` name there; with ``states=network``, those of that
         network are. The search does not use strata and clusters; a warning says so.
+    purpose
+        "structure", or "imputation" for a dense network that completes rows and answers no queries
+        (`lacunet.learning.dense`): no edge is left out, so that completed rows have whatever an
+        analysis asks about. Columns of numbers are cut by themselves, finely. Of the arguments
+        below it takes ``time_limit``, ``rng``, ``memory`` and ``progress``.
+    keep_pairs
+        For imputation: columns whose effects on each other are hardly shrunk, however little the
+        rows say of them, as those that will be analysed. Names, or a text ``"A, B, C"``.
     required, forbidden
         Edges that the network must have, and that it must not have: pairs ``(parent, child)``, or
         a text such as ``"A -> B; A, C -> D"``.
@@ -294,7 +340,9 @@ def learn_structure(
     A value that prints. Its ``network`` has the learned structure and CPTs. Its ``cpdag`` says
     which directions the data tell: ``A -> B`` where they do, ``A -- B`` where they do not. Its
     ``strengths`` hold for each edge the probability that its variables are adjacent, and that it
-    has this direction. Its ``missingness`` is the missingness graph, or None.
+    has this direction. Its ``missingness`` is the missingness graph, or None. With
+    ``purpose="imputation"`` it is a model of which ``impute(data, draws=20)`` gives completed
+    tables.
 
     Raises
     ------
@@ -318,6 +366,28 @@ def learn_structure(
     0.98
     """
     shown_progress = as_progress(progress)
+    _check_purpose(
+        purpose,
+        keep_pairs=keep_pairs,
+        required=required,
+        forbidden=forbidden,
+        tiers=tiers,
+        max_parents=max_parents,
+        missingness=missingness,
+        method=method,
+        score=score,
+        strengths=strengths,
+        pseudo_counts=pseudo_counts,
+    )
+    if purpose == "imputation":
+        return learn_imputation_model(
+            data,
+            keep_pairs=keep_pairs,
+            time_limit=time_limit,
+            rng=generator(0 if rng is None else rng),
+            memory=memory,
+            progress=shown_progress,
+        )
     replicates_asked = REPLICATES if strengths is True else strengths
     scoring, equivalent_size = _scoring(score)
     _check(method, replicates_asked, missingness)
@@ -456,6 +526,44 @@ def _how_to_learn_cpts(
     fitted = search.judge.network(search.fit)
     method = EM(start=fitted, restarts=1, time_limit=time_limit)
     return fitted.with_tables(None), search.judge.table, method
+
+
+OF_A_SEARCH: Mapping[str, object] = {
+    "required": (),
+    "forbidden": (),
+    "tiers": None,
+    "max_parents": 4,
+    "missingness": "learn",
+    "method": "auto",
+    "score": "sparse-bic",
+    "strengths": None,
+    "pseudo_counts": None,
+}
+
+
+def _check_purpose(purpose: object, *, keep_pairs: object, **asked: object) -> None:
+    """Refuse arguments that the other purpose has."""
+    if purpose not in ("structure", "imputation"):
+        raise LacunetError(f"there is no purpose {purpose!r}.", "give 'structure' or 'imputation'.")
+    if purpose == "structure":
+        if keep_pairs != ():
+            raise LacunetError(
+                f"keep_pairs={keep_pairs!r} is for networks that complete rows.",
+                "add purpose='imputation'; or name edges that must be there: required='A -> B'.",
+            )
+        return
+    given = [name for name, default in OF_A_SEARCH.items() if _differs(asked[name], default)]
+    if given:
+        raise LacunetError(
+            f"{given[0]}={asked[given[0]]!r} is for the search of a structure: for imputation no "
+            "edge is left out, and values are taken to be missing at random.",
+            f"leave {given[0]} out, or purpose.",
+        )
+
+
+def _differs(asked: object, default: object) -> bool:
+    is_nothing = isinstance(asked, str | list | tuple) and not len(asked)
+    return not (asked is default or (is_nothing and default == ()) or asked == default)
 
 
 def _scoring(score: object) -> tuple[str, float | None]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import repeat
 from math import isclose
 from numbers import Integral
 from typing import Any, Final, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lacunet.ask.impute.copies import CountedRows
 from lacunet.ask.impute.draws import parameter_draws
+from lacunet.ask.impute.missing_numbers import NumbersOfRows, joined_numbers
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,
@@ -25,27 +28,33 @@ from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
-from lacunet.data.fill import StateCells, cells_of_states
+from lacunet.data.donors import Donors, dated_variables
+from lacunet.data.fill import StateCells, cells_of_states, number_cells
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.original_tables import few_rows, fill_frame, hold_data_in_memory
 from lacunet.data.read import read_table, rows_with_codes
+from lacunet.data.source_parts import DataSource
 from lacunet.data.spellings import SeenValues
 from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.inference.completions import draw_completions, most_probable, refuse_impossible_rows
 from lacunet.inference.query import check_choice
 from lacunet.learning.em.em import EM
+from lacunet.learning.imputation_model import DenseDraw, ImputationModel
 from lacunet.learning.learn import learn
 from lacunet.learning.result import Result
 from lacunet.limits import Memory
 from lacunet.missingness.graph import graph_of_network
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
-from lacunet.network.network import Network
+from lacunet.network.network import FloatArray, Network
 from lacunet.randomness import generator
 from lacunet.text import listed
 
+# What rows show of a variable, what they get, and its states.
+ColumnsToFill = dict[str, tuple[NDArray[Any], tuple[NDArray[Any], tuple[str, ...]]]]
 How = Literal["draw", "most probable"]
+Drawn = Network | DenseDraw  # what completes the rows of a draw
 DRAW: Final = "draw"
 MOST_PROBABLE: Final = "most probable"
 SAME_CPTS = 0.1  # of a standard error: CPTs learned twice from the same rows differ by less
@@ -86,7 +95,8 @@ def impute(
     Parameters
     ----------
     network
-        A network with CPTs, a result of learning, or the path or name of one.
+        A network with CPTs, a result of learning, a network that was learned for imputation
+        (``learn_structure(data, purpose="imputation")``), or the path or name of one.
     data
         Whatever `lacunet.learn` takes; also one row, ``{"Age": "old", "Test": None}``. For a path
         you get a pyarrow Table, from CSV with all columns as strings; for a DataFrame pass
@@ -122,8 +132,11 @@ def impute(
     command ``lacunet impute result.json data.csv --draws 5 -o filled.csv`` writes files. Rows keep
     their order; columns that are not the network's stay as they are, and all cells that are shown
     keep value and type. What is filled in is written as the rows write that state, or by its code,
-    in a column of the same type; where the network cuts numbers into intervals, it is the mean of
-    the numbers that the rows show in the interval (its middle, if they show none). A cell that is
+    in a column of the same type; where the network cuts numbers into intervals, it is a number that
+    was observed in the interval, in a row like this one: among the `Result.donors`, or among
+    ``data`` where there are none. Where nobody shows one, any number of the interval is as likely.
+    The most probable completion has the mean of the interval's numbers (its middle, if the rows
+    show none). Dates are drawn in the same way within their month, quarter or year. A cell that is
     empty because its question was not asked stays so in a column that cannot hold the name of that
     state, such as one of numbers. Only where the type of a column cannot hold some other state, it
     is widened: whole numbers become numbers, anything else becomes texts.
@@ -160,7 +173,6 @@ def impute(
     ['yes', 'yes', 'no', 'yes', 'yes']
     """
     number = number_of_draws(draws, how)
-    is_proper = are_proper(number, proper)
     check_choice(unsupported, ("warn", "refuse", "ignore"))
     learned = as_learned(network)
     weighed = as_data(data)
@@ -185,27 +197,24 @@ def impute(
         frame = counted.expanded(frame, source, number, memory)
         given = replace(given, source=frame)
         source = source_from(given)
-    pieces = [tables for _, *tables in rows_with_codes(source, given, network)]
-    # What was not asked is filled in too: the rows do not show it.
-    table, shown = (
-        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
-    )
-    network = with_data_codes(network, given)
+    random, coded = generator(rng), with_data_codes(network, given)
+    chance = None if number is None else random
+    numbers = NumbersOfRows.of(donors_of(learned), coded, given.decimal, chance)
+    table, shown, shown_numbers = _read_rows(source, given, network, numbers)
+    network = coded
     if number is None:
         say_means(network, shown.partially_observed)
     if {*table.partially_observed} - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, shown_patterns(network, table)))
     if unsupported != "ignore" and network.support is not None:
-        whole, rows = rows_with_mechanisms(network, table, given.latent)
         shares = RowShares()
+        whole, rows = rows_with_mechanisms(network, table, given.latent)
         shares.add(unsupported_completion_shares(whole, rows, memory))
         shares.object("completions", unsupported)
-    random = generator(rng)
-    drawn = None
-    if number is not None and is_proper:
-        again = rows_learned_from(weighed, as_they_came, learned)
-        drawn = parameter_draws(with_intervals(learned, network, again), number, random)
+    again = rows_learned_from(weighed, as_they_came, learned)
+    is_proper = are_proper(number, proper)
+    drawn = drawn_networks(learned, network, number, again, random, is_proper=is_proper)
     completions = completed_tables(
         network=network,
         table=table,
@@ -215,13 +224,65 @@ def impute(
         rng=random,
         memory=memory,
     )
-    seen = SeenValues(network.cuts_of, given.decimal)
-    seen.add_frame(frame, shown)
+    seen = _values_seen(network, given, shown, donors_of(learned))
+    to_draw = numbers.to_draw(shown.partially_observed, seen.type_of)
+    frames = []
+    for completed, of_draw in zip(completions, drawn or repeat(network), strict=False):
+        filler = to_draw.filler(of_draw, is_proper=is_proper, memory=memory)
+        drawn_numbers = filler.fill(completed, shown_numbers)
+        states = states_to_fill(network, shown, completed)
+        frames.append(_filled_frame(frame, network, states, drawn_numbers, seen, to_draw.whole))
+    return frames[0] if draws is None else frames
+
+
+def _filled_frame(
+    frame: Any,
+    network: Network,
+    states: ColumnsToFill,
+    numbers: Mapping[str, FloatArray],
+    seen: SeenValues,
+    whole: Collection[str],
+) -> Any:
+    """The data as they came, with what they miss filled in."""
     cells_of = {
         name: cells_of_states(network, name, seen, kind) for name, kind in seen.type_of.items()
     }
-    frames = [_completed(network, frame, cells_of, shown, whole) for whole in completions]
-    return frames[0] if draws is None else frames
+    return fill_frame(frame, *with_numbers(network, states, cells_of, numbers, seen, whole))
+
+
+def _read_rows(
+    source: DataSource, data: Data, network: Network, numbers: NumbersOfRows
+) -> tuple[EncodedTable, EncodedTable, dict[str, FloatArray]]:
+    """The rows as codes, as codes of what they show themselves, and the numbers that they show.
+
+    The first two differ where a question was not asked: that is filled in too.
+    """
+    pieces: list[list[EncodedTable]] = []
+    shown_numbers: list[dict[str, FloatArray]] = []
+    for piece, *tables in rows_with_codes(source, data, network):
+        pieces.append(tables)
+        numbers.add(piece.columns, tables[1])
+        shown_numbers.append(numbers.shown(piece.columns, tables[1]))
+    table, shown = (
+        EncodedTable.joined(network.cardinality_of, parts) for parts in zip(*pieces, strict=True)
+    )
+    return table, shown, joined_numbers(shown_numbers)
+
+
+def _values_seen(
+    network: Network, data: Data, shown: EncodedTable, donors: Donors | None
+) -> SeenValues:
+    """How the rows write what they show, and the numbers of each interval."""
+    seen = SeenValues(network.cuts_of, data.decimal, dates=dated_variables(network))
+    seen.add_frame(data.source, shown)
+    if donors is not None:
+        donors.add_means(seen)
+    return seen
+
+
+def donors_of(learned: Any) -> Donors | None:
+    """The rows that a result keeps to draw numbers from; a network has none."""
+    return learned.donors if isinstance(learned, Result | ImputationModel) else None
 
 
 def number_of_draws(draws: int | None, how: How) -> int | None:
@@ -257,6 +318,30 @@ def are_proper(number: int | None, proper: bool | None) -> bool:
     if number is None:
         return False
     return number > 1 if proper is None else proper
+
+
+def drawn_networks(
+    learned: Any,
+    network: Network,
+    number: int | None,
+    again: Callable[[Network], EncodedTable],
+    rng: np.random.Generator,
+    *,
+    is_proper: bool,
+) -> Sequence[Drawn] | None:
+    """What completes the rows of each draw; None where all are drawn with the network as it is.
+
+    Parameters
+    ----------
+    again
+        Reads the rows as a result was learned from them.
+    """
+    if isinstance(learned, ImputationModel):
+        draws = learned.draws(number or 1, rng, proper=is_proper)
+        return [replace(draw, network=network) for draw in draws]
+    if number is None or not is_proper:
+        return None
+    return parameter_draws(with_intervals(learned, network, again), number, rng)
 
 
 def rows_learned_from(
@@ -296,7 +381,7 @@ def completed_tables(
     table: EncodedTable,
     absent: Collection[str],
     draws: int | None,
-    drawn: Sequence[Network] | None,
+    drawn: Sequence[Drawn] | None,
     rng: np.random.Generator,
     memory: Memory,
 ) -> Iterator[EncodedTable]:
@@ -309,10 +394,16 @@ def completed_tables(
     drawn
         The network of each draw; None to draw all with the same.
     """
+    dense = [draw for draw in drawn or () if isinstance(draw, DenseDraw)]
+    for of_draw in dense:
+        yield of_draw.likeliest(table) if draws is None else of_draw.completed(table, rng)
+    if dense:
+        return
     whole, rows = rows_with_mechanisms(network, table, absent)
     refuse_impossible_rows(whole, rows)
     if drawn is not None:
         for draw in drawn:
+            assert isinstance(draw, Network)
             whole, rows = rows_with_mechanisms(draw, table, absent)
             yield from draw_completions(whole, rows, 1, rng, memory)
     elif draws is None:
@@ -389,15 +480,37 @@ def _agree(again: Result, network: Network) -> bool:
     )
 
 
-def _completed(
-    network: Network,
-    frame: Any,
-    cells_of: Mapping[str, StateCells],
-    shown: EncodedTable,
-    whole: EncodedTable,
-) -> Any:
-    partly = [name for name in network.variables if shown.missing_of[name]]
-    columns = {
-        name: (shown.columns[name], (whole.columns[name], network.states(name))) for name in partly
+def states_to_fill(network: Network, shown: EncodedTable, whole: EncodedTable) -> ColumnsToFill:
+    """What rows show of each variable that some miss, and the states that they get."""
+    return {
+        name: (shown.columns[name], (whole.columns[name], network.states(name)))
+        for name in network.variables
+        if shown.missing_of[name]
     }
-    return fill_frame(frame, columns, cells_of)
+
+
+def with_numbers(
+    network: Network,
+    columns: ColumnsToFill,
+    cells_of: Mapping[str, StateCells],
+    numbers: Mapping[str, FloatArray],
+    seen: SeenValues,
+    whole: Collection[str],
+) -> tuple[ColumnsToFill, dict[str, StateCells]]:
+    """The same columns and their cells, with numbers in place of their intervals.
+
+    Parameters
+    ----------
+    whole
+        Variables of which all numbers are whole.
+    """
+    columns, cells = dict(columns), dict(cells_of)
+    for name, every in numbers.items():
+        shown, (codes, states) = columns[name]
+        is_missing = shown >= len(states)
+        drawn, places = (every[is_missing], codes[is_missing]), np.zeros(len(shown), np.int64)
+        cells[name], places[is_missing] = number_cells(
+            network, name, drawn, seen, seen.type_of[name], are_whole=name in whole
+        )
+        columns[name] = shown, (places, states)
+    return columns, cells

@@ -8,24 +8,25 @@ rows, never all.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from lacunet.ask.impute.copies import CountedRows, copies_in_parts
-from lacunet.ask.impute.draws import parameter_draws
 from lacunet.ask.impute.impute import (
     DRAW,
     How,
     are_proper,
     completed_tables,
+    donors_of,
+    drawn_networks,
     number_of_draws,
     rows_learned_from,
     say_means,
-    with_intervals,
 )
+from lacunet.ask.impute.missing_numbers import NumbersOfRows
 from lacunet.ask.predict.missingness_assumptions import (
     completed_questions,
     say_assumptions,
@@ -38,7 +39,7 @@ from lacunet.ask.predict.unsupported_shares import RowShares
 from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
-from lacunet.data.fill import arrow_filled, cells_of_states, rows_with_cells
+from lacunet.data.fill import arrow_filled, cells_of_states, number_cells, rows_with_cells
 from lacunet.data.original_tables import repeat_rows, replace_columns
 from lacunet.data.read import rows_with_codes
 from lacunet.data.source_parts import DataSource, with_nulls
@@ -46,7 +47,7 @@ from lacunet.data.spellings import SeenValues, as_type, keys_by_name, widen_type
 from lacunet.data.table import EncodedTable
 from lacunet.limits import Memory
 from lacunet.network.formats.files import AnyNetwork, as_network
-from lacunet.network.network import Network
+from lacunet.network.network import FloatArray, Network
 
 
 def completed_pieces(
@@ -79,20 +80,29 @@ def completed_pieces(
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)
     seen_columns = SeenColumns(SeenValues(network.cuts_of, given.decimal))
+    chance = None if number is None else rng
+    numbers = NumbersOfRows.of(donors_of(learned), network, given.decimal, chance)
     patterns = frozenset[frozenset[str]]()
     for frame, table, shown in _pieces(network, given, source, tell=True):
         seen_columns.add(frame, shown)
+        numbers.add(columns_of(frame), shown)
         patterns |= shown_patterns(network, table)
+    kept = donors_of(learned)
+    if kept is not None:
+        kept.add_means(seen_columns.seen)
     if number is None:
         say_means(network, seen_columns.partly)
     if seen_columns.partly - {*given.latent}:
         say_assumptions(learned, network, draws=draws is not None)
     say_hidden_causes(network, completed_questions(network, patterns))
-    drawn = None
-    if number is not None and are_proper(number, proper):
-        again = rows_learned_from(weighed, opened, learned)
-        result = with_intervals(learned, network, again)
-        drawn = parameter_draws(result, number, rng)
+    again = rows_learned_from(weighed, opened, learned)
+    is_proper = are_proper(number, proper)
+    drawn = drawn_networks(learned, network, number, again, rng, is_proper=is_proper)
+    to_draw = numbers.to_draw(seen_columns.partly, seen_columns.types_of_variables(network))
+    fillers = [
+        to_draw.filler(of_draw, is_proper=is_proper, memory=memory)
+        for of_draw in drawn or [network] * (number or 1)
+    ]
     shares = RowShares()
     rows = _pieces(network, given, source, tell=False)
     for frame, table, shown in rows if counted is None else _copied(rows, counted):
@@ -108,8 +118,10 @@ def completed_pieces(
             rng=rng,
             memory=memory,
         )
-        for draw, completed in enumerate(tables):
-            yield draw, seen_columns.completed(network, frame, shown, completed)
+        shown_numbers = numbers.shown(columns_of(frame), shown)
+        for draw, (completed, filler) in enumerate(zip(tables, fillers, strict=True)):
+            filled_in = completed, filler.fill(completed, shown_numbers), to_draw.whole
+            yield draw, seen_columns.completed(network, frame, shown, *filled_in)
     shares.object("completions", "warn")
 
 
@@ -153,6 +165,11 @@ def _copied(
             yield repeat_rows(frame, rows, counted.column), table.take(rows), shown.take(rows)
 
 
+def columns_of(frame: Any) -> dict[str, Any]:
+    """The columns of an Arrow table by name."""
+    return {name: frame.column(name).combine_chunks() for name in frame.column_names}
+
+
 @dataclass
 class SeenColumns:
     """What is known of all rows before any is completed."""
@@ -165,13 +182,33 @@ class SeenColumns:
         """Take in some rows."""
         widen_types(self.type_of, frame)
         self.partly |= {*shown.partially_observed}
-        columns = {name: frame.column(name) for name in frame.column_names}
-        self.seen.add(columns, shown, shown.variables)
+        self.seen.add(columns_of(frame), shown, shown.variables)
+
+    def types_of_variables(self, network: Network) -> dict[str, Any]:
+        """The type of each variable that has a column."""
+        column_of = keys_by_name(self.type_of)
+        return {
+            name: self.type_of[column_of[name]] for name in network.variables if name in column_of
+        }
 
     def completed(
-        self, network: Network, frame: Any, shown: EncodedTable, whole: EncodedTable
+        self,
+        network: Network,
+        frame: Any,
+        shown: EncodedTable,
+        completed: EncodedTable,
+        numbers: Mapping[str, FloatArray],
+        whole: Collection[str],
     ) -> Any:
-        """Some rows with what they miss filled in, of the same schema as all others."""
+        """Some rows with what they miss filled in, of the same schema as all others.
+
+        Parameters
+        ----------
+        numbers
+            Those that were drawn, in place of their intervals.
+        whole
+            The variables of which all numbers are whole.
+        """
         import pyarrow as pa
 
         column_of = keys_by_name(frame.column_names)
@@ -180,12 +217,21 @@ class SeenColumns:
         for name in network.variables:
             if name not in self.partly:
                 continue
+            codes = completed.columns[name]
             if name not in column_of:
-                replacements[name] = whole.columns[name], network.states(name)
+                replacements[name] = codes, network.states(name)
                 continue
             column = column_of[name]
-            cells = cells_of_states(network, name, self.seen, self.type_of[column])
+            kind = self.type_of[column]
             missing = shown.columns[name] >= network.cardinality(name)
-            rows = rows_with_cells(shown.rows, cells.values, missing, whole.columns[name])
+            if name in numbers:
+                drawn, places = (numbers[name][missing], codes[missing]), np.zeros(len(codes), int)
+                cells, places[missing] = number_cells(
+                    network, name, drawn, self.seen, kind, are_whole=name in whole
+                )
+                codes = places
+            else:
+                cells = cells_of_states(network, name, self.seen, kind)
+            rows = rows_with_cells(shown.rows, cells.values, missing, codes)
             arrays[column] = arrow_filled(arrays[column], cells, rows)
         return replace_columns(pa.table(arrays), replacements)

@@ -8,7 +8,8 @@ Of :math:`m` completed tables with estimates :math:`q_i` and variances :math:`u_
     B = \tfrac{1}{m - 1} \sum_i (q_i - \bar q)^2
 
 (D. B. Rubin, 1987). Its interval is that of a t distribution, whose degrees of freedom allow for
-few tables and for few rows (J. Barnard and D. B. Rubin, 1999): with
+few tables and for few rows (J. Barnard and D. B. Rubin, 1999), as `mice` has it from 3.19 on, where
+a small :math:`\lambda` stays what it is: with
 :math:`\lambda = (1 + 1/m) B / T` and :math:`\nu` those that the complete data would have,
 
 .. math::
@@ -47,7 +48,9 @@ class Pooled(Displayed):
     """Estimates pooled over completed tables; every field has the shape of one table's estimate.
 
     ``df`` are the degrees of freedom of its interval. ``lambda_`` is the share of the variance that
-    missing values add, ``fmi`` the fraction of missing information: the names of R's `mice`.
+    missing values add, ``fmi`` the fraction of missing information: the names of R's `mice`. Of
+    fits there are the ``names`` of the coefficients, as far as the fits have names, and the
+    ``covariance`` of their estimates.
     """
 
     estimate: FloatArray
@@ -55,6 +58,8 @@ class Pooled(Displayed):
     df: FloatArray
     lambda_: FloatArray
     fmi: FloatArray
+    names: tuple[str, ...] = ()
+    covariance: FloatArray | None = None
 
     def interval(self, level: float = 0.95) -> FloatArray:
         """The interval of each estimate: its axes, then low and high."""
@@ -76,8 +81,12 @@ class Pooled(Displayed):
             self.df,
         ]
         rows = zip(*(np.ravel(column).tolist() for column in columns), strict=True)
+        cells = [[f"{cell:.4g}" for cell in row] for row in rows]
         header = ["estimate", "standard error", "low", "high", "df"]
-        yield TextTable(header, [[f"{cell:.4g}" for cell in row] for row in rows], left=0)
+        if self.names:
+            header = ["", *header]
+            cells = [[name, *row] for name, row in zip(self.names, cells, strict=True)]
+        yield TextTable(header, cells, left=1 if self.names else 0)
         yield interval_legend(0.95)
 
 
@@ -159,12 +168,17 @@ def pool(estimates: ArrayLike, variances: ArrayLike, df: float = np.inf) -> Pool
             f"pooled{': one table is too few' if is_single else ''}.",
             OF_EACH,
         )
+    return by_rubins_rules(values, within, df)
+
+
+def by_rubins_rules(values: FloatArray, within: FloatArray, df: object) -> Pooled:
+    """Estimates and variances of one shape, by table, pooled once they are found to be such."""
     _check_each("estimates", values, np.isfinite(values), "a finite number")
     is_variance = np.isfinite(within) & (within >= 0)
     _check_each("variances", within, is_variance, "a variance, a finite number from zero up")
-    if not isinstance(df, Real) or not df > 0:
+    if not isinstance(df, Real) or not float(df) > 0:
         raise LacunetError(f"df is {df!r}, but degrees of freedom are a number above zero.")
-    tables = len(values)
+    df, tables = float(df), len(values)
     between = (1 + 1 / tables) * values.var(axis=0, ddof=1)
     total = within.mean(axis=0) + between
     share = np.divide(between, total, out=np.zeros_like(total), where=total > 0)  # lambda

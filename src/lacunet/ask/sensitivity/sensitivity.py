@@ -58,19 +58,20 @@ from lacunet.learning.learn import carry_out
 from lacunet.learning.methods import default_pseudo_counts
 from lacunet.learning.plan import Setting, make_plan
 from lacunet.learning.pseudo_count_arguments import checked_pseudo_counts
-from lacunet.learning.pseudo_counts import AskedPseudoCounts
+from lacunet.learning.pseudo_counts import AskedPseudoCounts, is_given
 from lacunet.learning.result import Result
 from lacunet.limits import Memory
 from lacunet.missingness.graph import MissingnessGraph
 from lacunet.missingness.learned.not_asked import notes_on_rules
 from lacunet.network.arguments import clear_arguments
-from lacunet.network.formats.files import NetworkOrEdges
+from lacunet.network.formats.files import NetworkOrEdges, as_learned
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.progress import AskedProgress
 from lacunet.text import assigned, finite, sentence
 from lacunet.text_tables import Displayed, TextTable, terminal_width
 
 TILTABLE_METHODS = get_args(TiltableMethod)
+METHODS_BY_EM = ("auto", "em", "em-bp")
 TILT_HEADER = ("delta", "odds ratio", "answer", "low", "high")
 BESIDE_DRAWING = 48  # columns of a terminal that these take
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
@@ -185,7 +186,8 @@ def sensitivity(
     Parameters
     ----------
     network
-        Structure and states, or edges; CPTs, if it has any, are ignored.
+        Structure and states, or edges; CPTs, if it has any, are ignored. Of a result that EM
+        learned under pseudo-counts that were given, or experts, these are kept.
     data
         A path, a dataframe of any library, or `lacunet.Data`. If it has clusters or replicate
         weights, the intervals are computed from them.
@@ -222,7 +224,8 @@ def sensitivity(
         parent or child of ``mechanism``, has missing values: "direct-mar" would not use the rows
         that miss it, or what it tells.
     pseudo_counts
-        What is added to each cell, for "em", as for `lacunet.learn`; learned once, by plain EM.
+        What is added to each cell, for "em", as for `lacunet.learn`; by default those that the
+        result was given, or learned once, by plain EM.
     memory
         The budget in bytes, or such as ``"500MB"``; by default half of the memory there is.
     progress
@@ -243,7 +246,8 @@ def sensitivity(
     >>> result.answers[result.deltas.index(0)].item(), round(exp(result.tipping_point), 6)
     (0.5, 3.0)
     """
-    opened = open_rows("sensitivity", network, data, memory, progress)
+    source = as_learned(network)
+    opened = open_rows("sensitivity", source, data, memory, progress)
     network = opened.network
     terms = asked_terms(network, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
@@ -265,6 +269,8 @@ def sensitivity(
         # By EM the network is learned without a tilt first: its prior is that of every tilt.
         is_em = comparison.method == "em"
         untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
+        if pseudo_counts is None:
+            pseudo_counts = _pseudo_counts_given_to(source, network)
         if pseudo_counts is None:
             pseudo_counts = default_pseudo_counts(untilted, look)
         setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
@@ -341,6 +347,14 @@ def _names_within(within: Sequence[str] | str | None) -> Sequence[str] | None:
             f"known states stand behind the bar of the query: '... | {states}'.",
         )
     return (within,) if isinstance(within, str) else within
+
+
+def _pseudo_counts_given_to(source: Any, network: Network) -> AskedPseudoCounts | None:
+    """Those that a result of EM was given, experts' among them; None where nothing was given."""
+    if not isinstance(source, Result) or source.method not in METHODS_BY_EM:
+        return None
+    given = source.pseudo_counts
+    return checked_pseudo_counts(given, network) if is_given(given) else None
 
 
 def _check_options(

@@ -121,7 +121,7 @@ def greedy_order(graph: Graph, dues: Sequence[int], deadline: Deadline = NEVER) 
         for neighbour in near:
             for other in near - around[neighbour] - {neighbour}:
                 changed |= fill_in(neighbour, other)
-        for neighbour in near:
+        for neighbour in near:  # the node goes, and with it the edges that only it lacked
             around[neighbour].remove(node)
             fill[neighbour] -= dues[node] * sum(map(due, around[neighbour] - near))
             clique[neighbour] -= weights[node]

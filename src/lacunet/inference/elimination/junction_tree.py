@@ -402,71 +402,97 @@ def calibration_plan(
     ['ba,aZ->bZ', 'abZ->bZ']
     """
     numbers = range(len(tree.parents))
-    factors, read, children, below, waits = _placed(tree, scopes, wanted)
+    placed = _placed(tree, scopes, wanted)
 
     # Variants that replace the same factors below a clique have one version of its message.
-    versions = [[*dict.fromkeys([0, *(v & bits for v in variants)])] for bits in below]
+    versions = []
+    for below in placed.below:
+        versions.append([*dict.fromkeys([0, *(variant & below for variant in variants)])])
 
-    plans = []
-    for clique in numbers:
-        members = tree.cliques[clique]
-        separator = tree.separators[clique]
-        ways = versions[clique]
-        listeners = [child for child in children[clique] if waits[child]]
-        is_root = tree.parents[clique] < 0
-        is_whole = not is_root or len(read[clique]) > 1 or bool(listeners)
-        kept = wanted[read[clique][0]] if is_root and read[clique] else separator
-
-        # The tables, and what each has in each version.
-        inputs = [scopes[factor] for factor in factors[clique]]
-        inputs += [tree.separators[child] for child in children[clique]]
-        picks: list[Integers | None] = []
-        if len(ways) > 1:
-            for factor in factors[clique]:
-                picks.append(_pick([way >> factor & 1 for way in ways]))
-            for child in children[clique]:
-                picks.append(_pick([versions[child].index(way & below[child]) for way in ways]))
-
-        # The formulas. A product without any table still needs one.
-        rest = tuple(set(members).difference(*inputs))
-        absent = [rest] if rest or not inputs else []
-        cells = tree.cells[clique] * len(ways) * len(inputs)
-        is_small = cells <= MAX_CELLS_OF_ONE_CALL and len(inputs) < MAX_FACTORS_OF_ONE_CALL
-        together = picks if is_small else ()  # a large clique takes one version after the other
-        last = (VERSION_AXIS,) if together else ()
-        formula = _formula(members, [*_versioned(inputs, together), *absent], (*kept, *last))
-        product = ""
-        if is_whole and waits[clique]:
-            from_parent = [] if is_root else [separator]
-            product = _formula(members, [*inputs, *from_parent, *absent], members)
-
-        tables = [members if is_whole else kept]
-        tables += [tree.separators[child] for child in listeners]
-        plans.append(
-            CliquePlan(
-                factors=factors[clique],
-                scopes=inputs,
-                kept=kept,
-                is_small=is_small,
-                formula=formula,
-                product=product,
-                absent=absent,
-                ones=[np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
-                listeners=[
-                    (child, _read_off(tables[:1], tree.separators[child])[1]) for child in listeners
-                ],
-                readings=[(index, *_read_off(tables, wanted[index])) for index in read[clique]],
-                is_whole=is_whole,
-                versions=len(ways),
-                picks=picks,
-            )
-        )
-
+    plans = [_clique_plan(tree, clique, scopes, wanted, placed, versions) for clique in numbers]
     roots = {}
     for root in numbers:
         if tree.parents[root] < 0:
-            roots[root] = [versions[root].index(variant & below[root]) for variant in variants]
+            below = placed.below[root]
+            roots[root] = [versions[root].index(variant & below) for variant in variants]
     return CalibrationPlan(tree, plans, len(variants), roots)
+
+
+def _clique_plan(
+    tree: JunctionTree,
+    clique: int,
+    scopes: Sequence[Places],
+    wanted: Sequence[Places],
+    placed: _Placed,
+    versions: Sequence[Sequence[int]],
+) -> CliquePlan:
+    """What one clique multiplies, sums out and tells.
+
+    Parameters
+    ----------
+    versions
+        Of each clique: the factors below it that are replaced, as bits, in each version.
+    """
+    members = tree.cliques[clique]
+    separator = tree.separators[clique]
+    factors = placed.factors[clique]
+    read = placed.read[clique]
+    children = placed.children[clique]
+    listeners = [child for child in children if placed.waits[child]]
+    is_root = tree.parents[clique] < 0
+    is_whole = not is_root or len(read) > 1 or bool(listeners)
+    kept = wanted[read[0]] if is_root and read else separator
+
+    # The formulas. A product without any table still needs one.
+    inputs = [scopes[factor] for factor in factors]
+    inputs += [tree.separators[child] for child in children]
+    picks = _picks(clique, placed, versions)
+    rest = tuple(set(members).difference(*inputs))
+    absent = [rest] if rest or not inputs else []
+    cells = tree.cells[clique] * len(versions[clique]) * len(inputs)
+    is_small = cells <= MAX_CELLS_OF_ONE_CALL and len(inputs) < MAX_FACTORS_OF_ONE_CALL
+    together = picks if is_small else ()  # a large clique takes one version after the other
+    last = (VERSION_AXIS,) if together else ()
+    formula = _formula(members, [*_versioned(inputs, together), *absent], (*kept, *last))
+    product = ""
+    if is_whole and placed.waits[clique]:
+        from_parent = [] if is_root else [separator]
+        product = _formula(members, [*inputs, *from_parent, *absent], members)
+
+    # What is read off on the way out: of the belief, and of what listeners are told.
+    belief = members if is_whole else kept
+    tables = [belief, *(tree.separators[child] for child in listeners)]
+    return CliquePlan(
+        factors=factors,
+        scopes=inputs,
+        kept=kept,
+        is_small=is_small,
+        formula=formula,
+        product=product,
+        absent=absent,
+        ones=[np.ones([tree.sizes[variable] for variable in scope]) for scope in absent],
+        listeners=[(child, _read_off([belief], tree.separators[child])[1]) for child in listeners],
+        readings=[(index, *_read_off(tables, wanted[index])) for index in read],
+        is_whole=is_whole,
+        versions=len(versions[clique]),
+        picks=picks,
+    )
+
+
+def _picks(
+    clique: int, placed: _Placed, versions: Sequence[Sequence[int]]
+) -> list[Integers | None]:
+    """The row of each table of a clique in each of its versions; empty where there is only one."""
+    if len(versions[clique]) == 1:
+        return []
+    picks = []
+    for factor in placed.factors[clique]:
+        picks.append(_pick([replaced >> factor & 1 for replaced in versions[clique]]))
+    for child in placed.children[clique]:
+        below = placed.below[child]
+        of_child = [versions[child].index(replaced & below) for replaced in versions[clique]]
+        picks.append(_pick(of_child))
+    return picks
 
 
 class _Placed(NamedTuple):

@@ -186,8 +186,10 @@ class _InOrder:
         """Some messages that a compiled loop computes one after the other."""
         blocks: list[list[int]] = []
         places: list[Narrow] = []
-        served = [self.mass[:0]]  # by each sum
-        position = slot = scratch = 0
+        served = [self.mass[:0]]  # the weights of the problems that each sum serves
+        position = 0  # among all places
+        slot = 0  # among all sums
+        scratch = 0  # the cells of the largest clique whose product is scaled
         for left, right in self.runs(start, stop):
             index = self.recipe(left, right).index()
             places.append(index.transpose(2, 1, 0).astype(np.uint32).reshape(-1))

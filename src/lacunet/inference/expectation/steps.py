@@ -280,4 +280,5 @@ def touching(layout: Layout, members: Ragged, both: Ragged) -> tuple[Integers, I
 
 
 def _where(chosen: Integers, whose: Integers, items: Integers, rows: int) -> Ragged:
+    """Some of the items, by the rows that they belong to."""
     return Ragged.of_lengths(np.bincount(whose[chosen], minlength=rows), items[chosen])

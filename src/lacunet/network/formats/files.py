@@ -94,9 +94,9 @@ def as_learned(value: Any) -> Any:
     is_path = isinstance(value, str | os.PathLike)
     if not is_path or suffix_of(name := os.fspath(value)) != ".json" or not os.path.exists(name):
         return value
-    from lacunet.learning.result import read_learned  # up the road: loaded for such a file
+    from lacunet.learning.result import read_completing  # up the road: loaded for such a file
 
-    return read_learned(value)
+    return read_completing(value)
 
 
 def is_network(value: object) -> bool:

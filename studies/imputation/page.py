@@ -1,0 +1,241 @@
+"""The tables and the figure of `docs/beside-mice.md`, from journals of runs.
+
+The page is written by hand; what stands between two markers is replaced.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from studies.imputation.tables import CATEGORIES, NUMBERS
+
+DOCS = Path(__file__).parent.parent.parent / "docs"
+PAGE = DOCS / "beside-mice.md"
+FIGURE = DOCS / "beside-mice.svg"
+OURS, OURS_PROPER, SPARSE = "lacunet", "lacunet proper", "lacunet sparse"
+MICE = ("mice cart", "mice default")
+WITHIN = 1.03  # of the best
+SHOWN = (OURS, OURS_PROPER, SPARSE, *MICE, "margin", "complete rows")
+
+Line = dict[str, Any]
+Cells = dict[tuple[str, str], list[Line]]  # by table and rival, a line for each draw of holes
+
+
+def mean_error(line: Line) -> float:
+    """The mean distance of coefficients from those of the truth, in standard errors."""
+    return fmean(abs(one["pooled"] - one["full"]) / one["error"] for one in line["coefficients"])
+
+
+def cells_of(lines: Iterable[Line]) -> Cells:
+    """The lines of each table and rival."""
+    cells: Cells = defaultdict(list)
+    for line in lines:
+        cells[line["table"], line["rival"]].append(line)
+    return cells
+
+
+def distances(cells: Cells) -> list[str]:
+    """The rows of the table of categories."""
+    rows = [
+        "| table (columns, rows) | chosen on | lacunet | proper | sparse | mice cart "
+        "| mice default | margin | complete rows | of the best | of the time |",
+        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, table in CATEGORIES.items():
+        if (name, OURS) not in cells:
+            continue
+        first = cells[name, OURS][0]
+        parts = [_distance_and_time(cells.get((name, rival), [])) for rival in SHOWN]
+        best, share = beside_mice(cells, name)
+        chosen = "yes" if table.role == "chosen on" else ""
+        rows.append(
+            f"| {name} ({first['columns']}, {first['rows']:,}) | {chosen} | {' | '.join(parts)} "
+            f"| {best:.2f} | {share:.2f} |"
+        )
+    return rows
+
+
+def beside_mice(cells: Cells, name: str) -> tuple[float, float]:
+    """The distance beside that of the better of mice's two, and the time beside the quicker's."""
+    ours = fmean(line["distance"] for line in cells[name, OURS])
+    mice = [cells[name, rival] for rival in MICE if cells.get((name, rival))]
+    best = min(fmean(line["distance"] for line in lines) for lines in mice)
+    quickest = min(fmean(line["seconds"] for line in lines) for lines in mice)
+    return ours / best, fmean(line["seconds"] for line in cells[name, OURS]) / quickest
+
+
+def _distance_and_time(lines: Sequence[Line]) -> str:
+    if not lines:
+        return ""
+    distance = fmean(line["distance"] for line in lines)
+    seconds = fmean(line["seconds"] for line in lines)
+    text = f"{distance:.4f}".removeprefix("0")
+    return f"{text} / {seconds:.1f}" if seconds >= 0.05 else text
+
+
+def errors(cells: Cells) -> list[str]:
+    """The rows of the table of numbers: coefficients, distances, seconds."""
+    rivals = (OURS, OURS_PROPER, SPARSE, *MICE, "complete rows")
+    rows = [
+        "| table (columns, of numbers) | chosen on | lacunet | proper | sparse | mice cart "
+        "| mice default | complete rows |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for name, table in NUMBERS.items():
+        if (name, OURS) not in cells:
+            continue
+        parts = []
+        for rival in rivals:
+            lines = cells.get((name, rival), [])
+            if not lines:
+                parts.append("")
+                continue
+            distance = fmean(line["distance"] for line in lines)
+            error = fmean(mean_error(line) for line in lines)
+            seconds = fmean(line["seconds"] for line in lines)
+            text = f"{error:.2f} / {distance:.4f}".replace(" 0.", " .")
+            parts.append(f"{text} / {seconds:.1f}" if seconds >= 0.05 else text)
+        chosen = "yes" if table.role == "chosen on" else ""
+        columns = cells[name, OURS][0]["columns"]
+        rows.append(
+            f"| {name} ({columns}, {len(table.numbers)}) | {chosen} | {' | '.join(parts)} |"
+        )
+    return rows
+
+
+def quitting(cells: Cells) -> list[str]:
+    """The effect of quitting on weight, draw by draw."""
+    rivals = (OURS, OURS_PROPER, SPARSE, *MICE)
+    rows = [
+        "| holes | all rows (s.e.) | " + " | ".join(rivals) + " |",
+        "|---|---:|" + "---:|" * len(rivals),
+    ]
+    for seed in sorted({line["seed"] for line in cells["nhefs", OURS]}):
+        parts = []
+        for rival in rivals:
+            line = _of_seed(cells["nhefs", rival], seed)
+            effect = "" if line is None else f"{_quit(line)['pooled']:.2f} ({mean_error(line):.2f})"
+            parts.append(effect)
+        line = _of_seed(cells["nhefs", OURS], seed)
+        assert line is not None
+        full = _quit(line)
+        rows.append(
+            f"| {seed + 1} | {full['full']:.2f} ({full['error']:.2f}) | {' | '.join(parts)} |"
+        )
+    return rows
+
+
+def _of_seed(lines: Sequence[Line], seed: int) -> Line | None:
+    return next((line for line in lines if line["seed"] == seed), None)
+
+
+def _quit(line: Line) -> dict[str, float]:
+    found: dict[str, float] = next(
+        one
+        for one in line["coefficients"]
+        if (one["outcome"], one["predictor"]) == ("wt82_71", "qsmk")
+    )
+    return found
+
+
+def coverage_of(lines: Iterable[Line]) -> Iterator[tuple[str, str, str, int, int]]:
+    """Of each table, rival and kind of estimate: how many intervals hold the truth, of how many."""
+    sums: dict[tuple[str, str, str], list[int]] = {}
+    for line in lines:
+        for kind, (held, number) in line["covered"].items():
+            total = sums.setdefault((line["table"], line["rival"], kind), [0, 0])
+            total[0] += held
+            total[1] += number
+    for (table, rival, kind), (held, number) in sums.items():
+        yield table, rival, kind, held, number
+
+
+def coverages(lines: Sequence[Line]) -> list[str]:
+    """The rows of the table of coverage."""
+    kinds = ("mean", "proportion", "coefficient")
+    found = {
+        (table, rival, kind): f"{held / number:.3f}".removeprefix("0")
+        for table, rival, kind, held, number in coverage_of(lines)
+    }
+    rows = ["| table | samples | means | proportions | coefficients |", "|---|---:|---:|---:|---:|"]
+    for name in dict.fromkeys(line["table"] for line in lines):
+        samples = [line for line in lines if (line["table"], line["rival"]) == (name, OURS_PROPER)]
+        if not samples:
+            continue
+        parts = [found.get((name, OURS_PROPER, kind), "") for kind in kinds]
+        size = f"{len(samples)} of {samples[0]['rows']:,} rows"
+        rows.append(f"| {name} | {size} | {' | '.join(parts)} |")
+    return rows
+
+
+def draw_figure(cells: Cells, target: Path) -> None:
+    """Distance of each rival beside lacunet's, table by table, against the time beside it."""
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("svg")
+    plt.rcParams["svg.hashsalt"] = "lacunet"
+    plt.rcParams["font.size"] = 9
+    figure, axes = plt.subplots(figsize=(7.5, 4.2))
+    styles = {"mice cart": ("#d55e00", "s"), "mice default": ("#0072b2", "o")}
+    names = [name for name in (*CATEGORIES, *NUMBERS) if (name, OURS) in cells]
+    for rival, (colour, marker) in styles.items():
+        points = []
+        for name in names:
+            lines = cells.get((name, rival))
+            if not lines:
+                continue
+            ours = cells[name, OURS]
+            times = fmean(x["seconds"] for x in lines) / fmean(x["seconds"] for x in ours)
+            farther = fmean(x["distance"] for x in lines) / fmean(x["distance"] for x in ours)
+            points.append((times, farther, name in CATEGORIES))
+        for is_category, face in ((True, colour), (False, "none")):
+            kind = "categories" if is_category else "with numbers"
+            chosen = [point for point in points if point[2] is is_category]
+            if chosen:
+                axes.scatter(
+                    [point[0] for point in chosen],
+                    [point[1] for point in chosen],
+                    marker=marker,
+                    edgecolors=colour,
+                    facecolors=face,
+                    label=f"{rival}, {kind}",
+                )
+    axes.axhline(1.0, color="#808080", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_xlabel("processor time, as a multiple of lacunet's")
+    axes.set_ylabel("distance from the hidden truth,\nas a multiple of lacunet's")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(target, metadata={"Date": None})
+
+
+def filled(text: str, parts: dict[str, Sequence[str]]) -> str:
+    """The page with what stands between the markers of each part replaced."""
+    for name, rows in parts.items():
+        begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = "\n".join([before + begin, *rows, end + after])
+    return text
+
+
+def write(lines: Sequence[Line], covered: Sequence[Line]) -> None:
+    """Write the tables into the page, and the figure beside it."""
+    cells = cells_of(lines)
+    parts: dict[str, Sequence[str]] = {
+        "categories": distances(cells),
+        "numbers": errors(cells),
+        "quitting": quitting(cells),
+        "coverage": coverages(covered),
+    }
+    PAGE.write_text(filled(PAGE.read_text(), parts))
+    draw_figure(cells, FIGURE)
+    judged = [name for name in CATEGORIES if (name, OURS) in cells and (name, MICE[0]) in cells]
+    beside = {name: beside_mice(cells, name) for name in judged}
+    near = sum(best <= WITHIN for best, _ in beside.values())
+    quick = sum(share <= 0.2 for _, share in beside.values())
+    print(f"{near} of {len(judged)} within 3% of the best, {quick} in a fifth of the time")
