@@ -297,6 +297,7 @@ class WidePanel:
     def source(self) -> DataSource:
         """The same rows, with columns named by variable and wave."""
         names = (*self._constant, *_in_waves(self.varying, self.waves))
+        # What a part knows of its columns without reading them goes by their own names.
         parts = [
             replace(
                 part,
@@ -304,7 +305,7 @@ class WidePanel:
                 read=partial(self._pieces, part),
                 nulls=None,
                 values=None,
-                packed=(),
+                packed=[name for name in names if self._column(name) in part.packed],
             )
             for part in self.rows.parts
         ]
@@ -336,6 +337,10 @@ class WidePanel:
         import pyarrow as pa
 
         held = whole_columns(self.rows, list(self.rows.columns))
+        # Texts that were only packed into dictionaries declare no categories.
+        for name in {name for part in self.rows.parts for name in part.packed}:
+            if pa.types.is_dictionary(held[name].type):
+                held[name] = held[name].dictionary_decode()
         rows = len(next(iter(held.values())))
         stacked = {name: joined([held[name]] * len(self.waves)) for name in self._constant}
         for name, columns in self.columns_of.items():

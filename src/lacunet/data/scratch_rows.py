@@ -45,6 +45,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.limits import gibibytes
 from lacunet.network.network import FloatArray
 
+LONGEST_MACHINE_NAME = 1000  # bytes
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
 ANOTHER_FOLDER = (
@@ -91,16 +92,26 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
 
 def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
     """Remove the scratch folders of runs on this machine that were killed."""
-    for name in glob(f"{PREFIX}*{LOCK}", root_dir=_parent_folder(parent)):
-        path = _parent_folder(parent) / name
-        with suppress(OSError):
-            lock = os.open(path, os.O_RDWR)
-            # Locks of another machine may not be seen here, though the folder is shared.
-            is_ours = not _this_machine().isdisjoint(os.read(lock, 1000).decode().split())
-            if is_ours and _try_lock(lock):
-                _remove(path.with_suffix(""), lock)
-            else:
-                os.close(lock)
+    folder = _parent_folder(parent)
+    for name in glob(f"{PREFIX}*{LOCK}", root_dir=folder):
+        with suppress(OSError):  # it is gone, or not for us to read
+            _remove_leftover(folder / name)
+
+
+def _remove_leftover(lock_file: Path) -> None:
+    """Remove the folder of a lock file that nobody holds, if this machine has made it."""
+    descriptor = os.open(lock_file, os.O_RDWR)
+    try:
+        machine = os.read(descriptor, LONGEST_MACHINE_NAME).decode().split()
+    except OSError:  # on Windows, where a run that holds the lock is alive
+        os.close(descriptor)
+        return
+    # Locks of another machine may not be seen here, though the folder is shared.
+    is_ours = not _this_machine().isdisjoint(machine)
+    if is_ours and _try_lock(descriptor):
+        _remove(lock_file.with_suffix(""), descriptor)
+    else:
+        os.close(descriptor)
 
 
 def _parent_folder(parent: str | os.PathLike[str] | None) -> Path:
