@@ -1,7 +1,7 @@
 """What a CPT gains by its right shape: divergence from the truth, beside tables and fits by hand.
 
     python benchmarks/shapes.py [--seeds 10] [--tables 100]
-        [panels links steps dropout items coverage kinds time]
+        [panels links steps dropout items exact coverage kinds time size]
 
 Each problem is drawn anew for each seed, CPTs included. "by hand" is an estimate that shares no
 code with lacunet: EM with messages along the chain for panels, the likelihood in closed form given
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable, Mapping
+from itertools import product
 from time import process_time
 from typing import Any
 
@@ -319,6 +320,115 @@ def covered_network(shape: str) -> tuple[lc.Network, str]:
     return network.with_tables({**roots, "Y": shaped.table(increments)}), "Y"
 
 
+def exact(seeds: int) -> None:
+    """Where the answer is known: complete panels, a hidden chain, and Muscatine."""
+    lines = [
+        ["complete panels, transition beside counting", max(map(beside_counting, range(seeds)))],
+        ["hidden chain, log-likelihood beside hmmlearn", beside_hmmlearn(seeds)],
+        ["Muscatine, tied transition beside SciPy", beside_scipy("table")],
+        ["the same, logistic", beside_scipy("logistic")],
+    ]
+    rows = [[title, "not installed" if d is None else f"{d:.1e}"] for title, d in lines]
+    print(TextTable(["exact", "largest difference"], rows, left=1))
+
+
+def beside_counting(seed: int) -> float:
+    """How far the transition of a complete panel is from counting it."""
+    rng = np.random.default_rng(seed)
+    health = rng.integers(0, 3, (PEOPLE, WAVES))
+    rows = {
+        "who": np.repeat(np.arange(PEOPLE), WAVES).tolist(),
+        "wave": np.tile(np.arange(WAVES), PEOPLE).tolist(),
+        "H": ["abc"[code] for code in health.ravel()],
+    }
+    data = lc.Data(rows, unit="who", time="wave")
+    steps = np.zeros((3, 3))
+    np.add.at(steps, (health[:, :-1].ravel(), health[:, 1:].ravel()), 1)
+    by_hand = steps / steps.sum(axis=1, keepdims=True)
+    learned = [lc.learn("H[t-1] -> H[t]", data, m, pseudo_counts=0) for m in ("direct-mcar", "em")]
+    return max(float(np.abs(r.cpt("H[2]").table - by_hand).max()) for r in learned)
+
+
+def beside_hmmlearn(seeds: int) -> float | None:
+    """How far the likelihood of a hidden chain is from hmmlearn's, at the parameters learned."""
+    try:
+        from hmmlearn.hmm import CategoricalHMM
+    except ImportError:
+        return None
+    differences = []
+    for seed in range(seeds):
+        rows, _ = panel(seed)
+        signs = {
+            "who": rows["who"],
+            "wave": rows["wave"],
+            "S": ["n" if sign is None else sign for sign in rows["S"]],
+        }
+        data = lc.Data(signs, unit="who", time="wave", latent={"H": 2})
+        result = lc.learn(TEMPLATE, data, "em", rng=seed, max_iterations=20)
+        chain = CategoricalHMM(2, n_features=2)
+        chain.startprob_ = result.cpt("H[0]").table
+        chain.transmat_, chain.emissionprob_ = result.cpt("H[1]").table, result.cpt("S[0]").table
+        codes = np.array([["ny".index(sign)] for sign in signs["S"]])
+        theirs = chain.score(codes, [WAVES] * PEOPLE)
+        differences.append(abs(float(result.network.log_likelihood(data)) - theirs))
+    return max(differences)
+
+
+def beside_scipy(shape: str) -> float:
+    """How far Muscatine's tied transition is from where SciPy finds the likelihood highest.
+
+    The model has a transition for each sex and age, or log-odds that sex, age and the last visit
+    move each by itself.
+    """
+    table = lc.example_data("muscatine").to_pydict()
+    waves = {"Obese": ["Obese1", "Obese2", "Obese3"]}
+    data = lc.Data(table, counts="Count", waves=waves)
+    template = "Sex, Age -> Obese[t]; Obese[t-1] -> Obese[t]"
+    shapes = {"Obese": shape}
+    result = lc.learn(template, data, "em", pseudo_counts=0, tolerance=1e-10, shapes=shapes)
+    code = {None: -1, "no": 0, "yes": 1}
+    seen = np.array([[code[cell] for cell in table[name]] for name in waves["Obese"]]).T
+    counts = np.array(table["Count"], float)
+    sexes, ages = sorted({*table["Sex"]}), sorted({*table["Age"]})
+    shown = np.where(seen[..., None] < 0, 1.0, np.eye(2)[seen])
+    sex = np.array([sexes.index(cell) for cell in table["Sex"]])
+    age = np.array([ages.index(cell) for cell in table["Age"]])
+    kinds = [(i, j) for i in range(len(sexes)) for j in range(len(ages))]
+    if shape == "logistic":
+        effects = np.array([[1.0, i, *(j == k for k in range(1, len(ages)))] for i, j in kinds])
+    else:
+        effects = np.eye(len(kinds))
+    of_row = effects[sex * len(ages) + age]
+
+    def loss(parameters: FloatArray) -> float:
+        first, after_no, after_yes = _three_parts(parameters, of_row.shape[1], shape)
+        p = [1 / (1 + np.exp(-of_row @ part)) for part in (first, after_no, after_yes)]
+        start = np.stack([1 - p[0], p[0]], axis=-1)
+        step = np.stack([1 - p[1], p[1], 1 - p[2], p[2]], axis=-1).reshape(-1, 2, 2)
+        forward = start * shown[:, 0]
+        for t in (1, 2):
+            forward = np.einsum("ri,rij->rj", forward, step) * shown[:, t]
+        return -float(counts @ np.log(forward.sum(axis=1)))
+
+    width = of_row.shape[1]
+    number = 2 * width + 1 if shape == "logistic" else 3 * width
+    solved = minimize(loss, np.zeros(number), method="BFGS", options={"gtol": 1e-3})
+    _, after_no, after_yes = _three_parts(solved.x, width, shape)
+    by_hand = 1 / (1 + np.exp(-np.stack([effects @ after_no, effects @ after_yes], axis=-1)))
+    learned = result.cpt("Obese[3]").table[..., 1].reshape(by_hand.shape)
+    return float(np.abs(learned - by_hand).max())
+
+
+def _three_parts(parameters: FloatArray, width: int, shape: str) -> tuple[FloatArray, ...]:
+    """What moves the log-odds in the first wave, after "no" and after "yes"."""
+    first, after_no = parameters[:width], parameters[width : 2 * width]
+    if shape != "logistic":
+        return first, after_no, parameters[2 * width :]
+    after_yes = after_no.copy()
+    after_yes[0] += parameters[-1]
+    return first, after_no, after_yes
+
+
 def coverage(tables: int) -> None:
     """How often 95% intervals hold the entries and the parameters of the truth, 30% missing."""
 
@@ -330,7 +440,7 @@ def coverage(tables: int) -> None:
         truth, name = covered_network(shape)
         table, shaped = truth.cpt(name).table, truth.shaped_of[name]
         parameters = shaped.reported(shaped.parameters(table))
-        for method, rows in (("em", 300), ("em", 2000), ("direct-mcar", 300)):
+        for method, rows in product(("em", "direct-mcar"), (300, 2000)):
             of_entries, of_parameters = [], []
             for seed in range(tables):
                 data = hidden_rows(truth, rows, 0.3, seed)
@@ -453,9 +563,46 @@ def of_noisy_or(causes: int) -> lc.Network:
     return network.with_tables({**tables, "E": table})
 
 
+def size(people: int = 100_000, waves: int = 20) -> None:
+    """What it takes to learn a long panel of five variables, 30% of its cells missing."""
+    import resource
+
+    import pyarrow as pa
+
+    rng = np.random.default_rng(0)
+
+    def sign_of(codes: NDArray[np.int64]) -> NDArray[np.int64]:
+        return (rng.random(codes.shape) < np.where(codes, 0.8, 0.2)).astype(np.int64)
+
+    health = np.zeros((people, waves), np.int64)
+    health[:, 0] = rng.integers(0, 2, people)
+    for t in range(1, waves):
+        health[:, t] = rng.random(people) < np.where(health[:, t - 1], 0.85, 0.15)
+    first, second = sign_of(health), sign_of(health)
+    codes_of = {"H": health, "A": first, "B": second, "C": sign_of(first), "E": sign_of(second)}
+    columns = {
+        "who": pa.array(np.repeat(np.arange(people), waves)),
+        "wave": pa.array(np.tile(np.arange(waves), people)),
+    }
+    for name, codes in codes_of.items():
+        cells = pa.array(codes.ravel(), mask=rng.random(codes.size) < 0.3)
+        columns[name] = pa.DictionaryArray.from_arrays(cells, ["n", "y"])
+    edges = "H[t-1] -> H[t] -> A[t] -> C[t]; H[t] -> B[t] -> E[t]"
+    data = lc.Data(pa.table(columns), unit="who", time="wave")
+    begin = process_time()
+    result = lc.learn(edges, data, "em")
+    seconds = process_time() - begin
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"{people:,} people, {waves} waves of 5 variables: {seconds:.1f} s, peak {peak:.2f} GiB")
+    print(result.cpt("H[2]"))
+
+
+OTHERS = ("exact", "coverage", "kinds", "time", "size")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, "coverage", "kinds", "time"])
+    parser.add_argument("problems", nargs="*", default=[*PROBLEMS, *OTHERS])
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--tables", type=int, default=100, help="of each case of coverage")
     options = parser.parse_args()
@@ -472,12 +619,16 @@ def main() -> None:
             print(lines[-1], flush=True)
     if lines:
         print(TextTable(["median KL", "tables", "right shape", "by hand", "gain"], lines, left=1))
+    if "exact" in options.problems:
+        exact(options.seeds)
     if "coverage" in options.problems:
         coverage(options.tables)
     if "kinds" in options.problems:
         kinds(options.tables)
     if "time" in options.problems:
         times()
+    if "size" in options.problems:
+        size()
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from urllib.request import Request, urlopen
 ROOT = Path(__file__).parents[1]
 TEXTS = (".md", ".rst", ".cff", ".toml", ".txt", ".yml", ".yaml")
 HOSTS = {
+    "amices.org",
     "img.shields.io",
     "keepachangelog.com",
     "pypi.org",

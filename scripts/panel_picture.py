@@ -1,8 +1,9 @@
-"""The picture of dropout in docs/tutorials/panels.md: errors of four estimates in 100 trials each.
+"""The pictures of docs/tutorials/panels.md.
 
     python scripts/panel_picture.py
 
-The trial is that of the page itself.
+One is of Muscatine: the tied transition as a table and as logistic. The other has the errors of
+four estimates in 100 trials each; the trial is that of the page itself.
 """
 
 from __future__ import annotations
@@ -49,8 +50,43 @@ def estimates(rows: dict[str, list[Any]]) -> list[float]:
 
 
 def main() -> None:
-    """Draw the errors of 100 trials for each kind of dropout."""
+    """Draw both."""
     warnings.simplefilter("ignore", lc.LacunetWarning)
+    draw_muscatine()
+    draw_dropout()
+
+
+def draw_muscatine() -> None:
+    """Draw who is obese two years later, by age, sex and obesity now."""
+    waves = {"Obese": ["Obese1", "Obese2", "Obese3"]}
+    data = lc.Data(lc.example_data("muscatine"), counts="Count", waves=waves)
+    template = "Sex, Age -> Obese[t]; Obese[t-1] -> Obese[t]"
+    table = lc.learn(template, data, pseudo_counts=0, intervals=True)
+    logistic = lc.learn(template, data, shapes={"Obese": "logistic"}, intervals=True)
+    low, high = np.moveaxis(table.interval("Obese[2]")[..., 1, :], -1, 0)
+    learned = table.cpt("Obese[2]").table[..., 1]
+    lines = logistic.cpt("Obese[2]").table[..., 1]
+    ages = np.arange(len(table.network.states("Age")))
+    figure, axes = plt.subplots(1, 2, figsize=(8, 2.6), layout="constrained")
+    for now, axis in enumerate(axes):
+        for sex, color in enumerate(["#b34700", "#1b6ca8"]):
+            name = {"F": "girls", "M": "boys"}[table.network.states("Sex")[sex]]
+            at = ages + 0.12 * (sex - 0.5)
+            axis.vlines(at, low[sex, :, now], high[sex, :, now], color=color, linewidth=1)
+            axis.plot(at, learned[sex, :, now], "o", color=color, markersize=4)
+            axis.plot(ages, lines[sex, :, now], color=color, label=name)
+        axis.set_title(("not obese now", "obese now")[now], fontsize=10)
+        axis.set_xticks(ages, table.network.states("Age"), fontsize=9)
+        axis.set_xlabel("age in 1977", fontsize=9)
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=9)
+    axes[0].set_ylabel("P(obese two years later)", fontsize=9)
+    axes[1].legend(frameon=False, fontsize=9, loc="upper right")
+    figure.savefig(DOCS / "pictures" / "panel-muscatine.svg", metadata={"Date": None})
+
+
+def draw_dropout() -> None:
+    """Draw the errors of 100 trials for each kind of dropout."""
     trial = page_function()
     figure, axes = plt.subplots(1, 2, figsize=(8, 2.6), sharey=True, layout="constrained")
     titles = {

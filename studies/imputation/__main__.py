@@ -24,7 +24,7 @@ from studies.imputation.coverage import covered
 from studies.imputation.holes import with_holes
 from studies.imputation.judges import coefficients, right_cells, states_of, two_way_distance
 from studies.imputation.page import coverage_of, mean_error, write
-from studies.imputation.rivals import RIVALS, quietly, warm_up
+from studies.imputation.rivals import LIKELIEST, RIVALS, quietly, warm_up
 from studies.imputation.tables import CATEGORIES, NUMBERS, TABLES, StudyTable
 
 DRAWS = 5
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     run = commands.add_parser("run")
     run.add_argument("journal", type=Path)
     run.add_argument("--tables", default="categories")
-    run.add_argument("--rivals", default=",".join(RIVALS))
+    run.add_argument("--rivals", default=",".join([*RIVALS, *LIKELIEST]))
     run.add_argument("--seeds", default="0,1")
     coverage = commands.add_parser("coverage")
     coverage.add_argument("journal", type=Path)
@@ -108,13 +108,13 @@ def judged(name: str, table: StudyTable, rival: str, seed: int) -> dict[str, Any
     """How near a rival comes to one table, with the holes of a seed."""
     truth = table.rows(seed)
     holed = with_holes(truth, seed, table.hidden)
-    tables, seconds = quietly(RIVALS[rival], holed, table.numbers, DRAWS, seed)
+    tables, seconds = quietly({**RIVALS, **LIKELIEST}[rival], holed, table.numbers, DRAWS, seed)
     line: dict[str, Any] = {"table": name, "seed": seed, "rival": rival, "rows": len(truth)}
     line["columns"] = truth.shape[1]
     line["seconds"] = round(seconds, 3)
     drawn = [two_way_distance(truth, whole, table.numbers) for whole in tables]
     line["distance"] = round(float(np.mean(drawn)), 5)
-    if len(tables) == DRAWS:
+    if rival != "complete rows":
         line["right"] = round(float(np.mean([right_cells(truth, holed, t) for t in tables])), 4)
     if table.regressions:
         line["coefficients"] = [*regressed(truth, tables, table)]

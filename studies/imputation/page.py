@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
+from studies.imputation.rivals import LIKELIEST
 from studies.imputation.tables import CATEGORIES, NUMBERS
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -38,34 +39,49 @@ def cells_of(lines: Iterable[Line]) -> Cells:
     return cells
 
 
+def paired(cells: Cells) -> Cells:
+    """The same without draws of holes that lacunet or one of mice's two has not completed."""
+    whole: Cells = {}
+    for (name, rival), lines in cells.items():
+        seeds = [
+            {line["seed"] for line in cells.get((name, needed), [])} for needed in (OURS, *MICE)
+        ]
+        kept = [line for line in lines if all(line["seed"] in of_rival for of_rival in seeds)]
+        if kept:
+            whole[name, rival] = kept
+    return whole
+
+
 def distances(cells: Cells) -> list[str]:
     """The rows of the table of categories."""
     rows = [
-        "| table (columns, rows) | chosen on | lacunet | proper | sparse | mice cart "
-        "| mice default | margin | complete rows | of the best | of the time |",
+        "| table (columns, rows, draws of holes) | chosen on | lacunet | proper | sparse "
+        "| mice cart | mice default | margin | complete rows | of the best: lacunet, proper "
+        "| of the time |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for name, table in CATEGORIES.items():
         if (name, OURS) not in cells:
             continue
-        first = cells[name, OURS][0]
+        first, number = cells[name, OURS][0], len(cells[name, OURS])
         parts = [_distance_and_time(cells.get((name, rival), [])) for rival in SHOWN]
-        best, share = beside_mice(cells, name)
+        best, share = beside_mice(cells, name, OURS)
+        best_of_proper, _ = beside_mice(cells, name, OURS_PROPER)
         chosen = "yes" if table.role == "chosen on" else ""
         rows.append(
-            f"| {name} ({first['columns']}, {first['rows']:,}) | {chosen} | {' | '.join(parts)} "
-            f"| {best:.2f} | {share:.2f} |"
+            f"| {name} ({first['columns']}, {first['rows']:,}, {number}) | {chosen} "
+            f"| {' | '.join(parts)} | {best:.2f}, {best_of_proper:.2f} | {share:.2f} |"
         )
     return rows
 
 
-def beside_mice(cells: Cells, name: str) -> tuple[float, float]:
+def beside_mice(cells: Cells, name: str, ours: str) -> tuple[float, float]:
     """The distance beside that of the better of mice's two, and the time beside the quicker's."""
-    ours = fmean(line["distance"] for line in cells[name, OURS])
-    mice = [cells[name, rival] for rival in MICE if cells.get((name, rival))]
+    distance = fmean(line["distance"] for line in cells[name, ours])
+    mice = [cells[name, rival] for rival in MICE]
     best = min(fmean(line["distance"] for line in lines) for lines in mice)
     quickest = min(fmean(line["seconds"] for line in lines) for lines in mice)
-    return ours / best, fmean(line["seconds"] for line in cells[name, OURS]) / quickest
+    return distance / best, fmean(line["seconds"] for line in cells[name, ours]) / quickest
 
 
 def _distance_and_time(lines: Sequence[Line]) -> str:
@@ -75,6 +91,22 @@ def _distance_and_time(lines: Sequence[Line]) -> str:
     seconds = fmean(line["seconds"] for line in lines)
     text = f"{distance:.4f}".removeprefix("0")
     return f"{text} / {seconds:.1f}" if seconds >= 0.05 else text
+
+
+def right(cells: Cells) -> list[str]:
+    """The rows of the table of right cells, of tables of categories."""
+    rivals = (*LIKELIEST, OURS, MICE[0])
+    rows = [
+        "| table | dense, most probable | sparse, most probable | tree, most probable "
+        "| dense, drawn | mice cart, drawn |",
+        "|---|" + "---:|" * len(rivals),
+    ]
+    for name in CATEGORIES:
+        of_rivals = [cells.get((name, rival), []) for rival in rivals]
+        if all(of_rivals):
+            shares = [fmean(line["right"] for line in lines) for lines in of_rivals]
+            rows.append(f"| {name} | " + " | ".join(f"{share:.3f}"[1:] for share in shares) + " |")
+    return rows
 
 
 def errors(cells: Cells) -> list[str]:
@@ -117,7 +149,7 @@ def quitting(cells: Cells) -> list[str]:
     for seed in sorted({line["seed"] for line in cells["nhefs", OURS]}):
         parts = []
         for rival in rivals:
-            line = _of_seed(cells["nhefs", rival], seed)
+            line = _of_seed(cells.get(("nhefs", rival), []), seed)
             effect = "" if line is None else f"{_quit(line)['pooled']:.2f} ({mean_error(line):.2f})"
             parts.append(effect)
         line = _of_seed(cells["nhefs", OURS], seed)
@@ -126,7 +158,23 @@ def quitting(cells: Cells) -> list[str]:
         rows.append(
             f"| {seed + 1} | {full['full']:.2f} ({full['error']:.2f}) | {' | '.join(parts)} |"
         )
+    means = []
+    for rival in rivals:
+        lines = cells.get(("nhefs", rival), [])
+        if not lines:
+            means.append("")
+            continue
+        effect = mean_and_error([_quit(line)["pooled"] for line in lines])
+        means.append(f"{effect} ({mean_and_error([mean_error(line) for line in lines])})")
+    rows.append(f"| mean ± its standard error | | {' | '.join(means)} |")
     return rows
+
+
+def mean_and_error(numbers: Sequence[float]) -> str:
+    """A mean and its standard error."""
+    if len(numbers) < 2:
+        return f"{fmean(numbers):.2f}"
+    return f"{fmean(numbers):.2f} ± {stdev(numbers) / len(numbers) ** 0.5:.2f}"
 
 
 def _of_seed(lines: Sequence[Line], seed: int) -> Line | None:
@@ -159,6 +207,7 @@ def coverages(lines: Sequence[Line]) -> list[str]:
     kinds = ("mean", "proportion", "coefficient")
     found = {
         (table, rival, kind): f"{held / number:.3f}".removeprefix("0")
+        + f" ± {_error_of_share(lines, table, rival, kind):.3f}".replace("0.", ".")
         for table, rival, kind, held, number in coverage_of(lines)
     }
     rows = ["| table | samples | means | proportions | coefficients |", "|---|---:|---:|---:|---:|"]
@@ -170,6 +219,19 @@ def coverages(lines: Sequence[Line]) -> list[str]:
         size = f"{len(samples)} of {samples[0]['rows']:,} rows"
         rows.append(f"| {name} | {size} | {' | '.join(parts)} |")
     return rows
+
+
+def _error_of_share(lines: Sequence[Line], table: str, rival: str, kind: str) -> float:
+    """The standard error of a coverage: estimates of one sample go together."""
+    of_kind = [
+        line["covered"][kind]
+        for line in lines
+        if (line["table"], line["rival"]) == (table, rival) and kind in line["covered"]
+    ]
+    number = sum(asked for _, asked in of_kind)
+    share = sum(held for held, _ in of_kind) / number
+    surplus = [held - share * asked for held, asked in of_kind]
+    return float(sum(one * one for one in surplus) ** 0.5 / number)
 
 
 def draw_figure(cells: Cells, target: Path) -> None:
@@ -225,17 +287,19 @@ def filled(text: str, parts: dict[str, Sequence[str]]) -> str:
 
 def write(lines: Sequence[Line], covered: Sequence[Line]) -> None:
     """Write the tables into the page, and the figure beside it."""
-    cells = cells_of(lines)
+    cells = paired(cells_of(lines))
     parts: dict[str, Sequence[str]] = {
         "categories": distances(cells),
         "numbers": errors(cells),
+        "right": right(cells),
         "quitting": quitting(cells),
         "coverage": coverages(covered),
     }
     PAGE.write_text(filled(PAGE.read_text(), parts))
     draw_figure(cells, FIGURE)
-    judged = [name for name in CATEGORIES if (name, OURS) in cells and (name, MICE[0]) in cells]
-    beside = {name: beside_mice(cells, name) for name in judged}
-    near = sum(best <= WITHIN for best, _ in beside.values())
-    quick = sum(share <= 0.2 for _, share in beside.values())
-    print(f"{near} of {len(judged)} within 3% of the best, {quick} in a fifth of the time")
+    judged = [name for name in CATEGORIES if (name, OURS) in cells]
+    for ours in (OURS, OURS_PROPER):
+        beside = {name: beside_mice(cells, name, ours) for name in judged}
+        near = sum(best <= WITHIN for best, _ in beside.values())
+        quick = sum(share <= 0.2 for _, share in beside.values())
+        print(f"{ours}: {near} of {len(judged)} within 3% of the best, {quick} in a fifth of time")

@@ -68,10 +68,11 @@ class ImputationModel:
     donors: Donors | None  # rows as they were observed, from which missing numbers are drawn
     rows: int
     missing: Mapping[str, int]
+    left_out: tuple[str, ...]  # columns of the rows that are not variables
     kept_pairs: tuple[str, ...]
     seconds: float
     notes: tuple[str, ...]
-    ended: str  # "converged", or "time limit"
+    ended: str  # "all sweeps", or "time limit"
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -76,10 +76,11 @@ def learn_imputation_model(
         donors=donors,
         rows=table.row_count,
         missing={name: table.missing_of[name] for name in opened.network.variables},
+        left_out=tuple(dict.fromkeys([*columns_found.left_out, *data.without, *data.beside])),
         kept_pairs=kept,
         seconds=monotonic() - began,
         notes=tuple(notes),
-        ended="converged" if is_done else "time limit",
+        ended="all sweeps" if is_done else "time limit",
     )
 
 

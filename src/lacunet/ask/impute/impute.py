@@ -29,6 +29,7 @@ from lacunet.data.column_rules import source_from, with_data_codes
 from lacunet.data.completed_panels import UnitRows
 from lacunet.data.data import Data, as_data
 from lacunet.data.donors import Donors, dated_variables
+from lacunet.data.errors import DataError
 from lacunet.data.fill import StateCells, cells_of_states, number_cells
 from lacunet.data.network_or_edges import network_beside
 from lacunet.data.original_tables import few_rows, fill_frame, hold_data_in_memory
@@ -49,7 +50,7 @@ from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import AnyNetwork, as_learned, as_network
 from lacunet.network.network import FloatArray, Network
 from lacunet.randomness import generator
-from lacunet.text import listed
+from lacunet.text import in_shell, listed
 
 # What rows show of a variable, what they get, and its states.
 ColumnsToFill = dict[str, tuple[NDArray[Any], tuple[NDArray[Any], tuple[str, ...]]]]
@@ -177,12 +178,8 @@ def impute(
     learned = as_learned(network)
     weighed = as_data(data)
     if weighed.is_panel:
-        units = UnitRows.of(weighed, as_network(learned).variables)
         options: Any = {"how": how, "proper": proper, "unsupported": unsupported, "memory": memory}
-        completed = impute(learned, units.data, draws, rng=rng, **options)
-        is_one = draws is None
-        tables = [units.given_back(table) for table in ([completed] if is_one else completed)]
-        return tables[0] if is_one else tables
+        return _impute_panel(learned, weighed, draws, rng=rng, **options)
     given = weighed.every_row(learned)
     network = network_beside(learned, given, "impute")
     given = hold_data_in_memory(given, network.states_of)
@@ -190,6 +187,7 @@ def impute(
         return given.source if draws is None else [given.source] * draws
     frame = given.source
     source = source_from(given)
+    refuse_unlearned_columns(learned, given, source.columns)
     given = given.with_latent(network.states_of, source.columns)
     as_they_came = given
     counted = None if number is None else CountedRows.of(weighed, learned, source)
@@ -233,6 +231,31 @@ def impute(
         states = states_to_fill(network, shown, completed)
         frames.append(_filled_frame(frame, network, states, drawn_numbers, seen, to_draw.whole))
     return frames[0] if draws is None else frames
+
+
+def _impute_panel(learned: Any, panel: Data, draws: int | None, **options: Any) -> Any:
+    """The completed rows of a panel, as it came."""
+    units = UnitRows.of(panel, as_network(learned).variables)
+    completed = impute(learned, units.data, draws, **options)
+    if draws is None:
+        return units.given_back(completed)
+    return [units.given_back(table) for table in completed]
+
+
+def refuse_unlearned_columns(learned: Any, data: Data, columns: Sequence[str]) -> None:
+    """Refuse columns that a network for imputation, which is of all columns, was not shown."""
+    if not isinstance(learned, ImputationModel):
+        return
+    known = {*learned.network.variables, *learned.left_out}
+    known |= {*data.aside, *data.beside, *data.without}
+    strangers = [name for name in columns if name not in known]
+    if strangers:
+        raise DataError(
+            f"the network for imputation was not learned from {listed(strangers)}, which the rows "
+            "have.",
+            "learn again with rows that have them; or leave them as they are: "
+            f"without={strangers!r} (--without {in_shell(','.join(strangers))}).",
+        )
 
 
 def _filled_frame(

@@ -23,6 +23,7 @@ from lacunet.ask.impute.impute import (
     donors_of,
     drawn_networks,
     number_of_draws,
+    refuse_unlearned_columns,
     rows_learned_from,
     say_means,
 )
@@ -76,6 +77,7 @@ def completed_pieces(
     given = weighed.every_row(learned)
     network = with_data_codes(as_network(learned), given)
     source = with_nulls(source_from(given), network.states_of)
+    refuse_unlearned_columns(learned, given, source.columns)
     counted = None if number is None else CountedRows.of(weighed, learned, source)
     given = given.with_latent(network.states_of, source.columns)
     opened: Any = replace(given, source=source, query=None, database=None)

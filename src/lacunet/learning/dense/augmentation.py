@@ -49,7 +49,7 @@ TABLE_SWEEPS = 2
 WARM_SWEEPS = 8
 SWEEPS_BETWEEN = 3  # parameters that are kept
 COMPLETING_SWEEPS = 10
-AVERAGED_SWEEPS = 20  # where the likeliest state is looked for
+AVERAGED_SWEEPS = 60  # where the likeliest state is looked for
 NEVER_DRAWN = -1e9
 LARGEST_LOG = 700.0  # whose exponential is a number
 

@@ -75,9 +75,9 @@ def maximum(
         step = newton_step(here, point, low, high)
         promise = float(here.gradient @ step)
         if not promise > last_gain:
-            return np.asarray(np.clip(point + step, low, high))
+            return np.minimum(np.maximum(point + step, low), high)
         for _ in range(HALVINGS):
-            aim = np.clip(point + step, low, high)
+            aim = np.minimum(np.maximum(point + step, low), high)
             there = function(aim)
             enough = here.value + (
                 CLIMB * promise if promise > SMALL_STEP_GAIN else -SMALL_STEP_GAIN
@@ -101,7 +101,7 @@ def newton_step(slope: Slope, point: FloatArray, low: FloatArray, high: FloatArr
         raised.flat[:: len(raised) + 1] += RIDGE * diagonal
         step = np.linalg.solve(raised, slope.gradient)
         aim = point + step
-        if ((aim >= low) & (aim <= high)).all() and slope.gradient @ step >= 0:
+        if (aim >= low).all() and (aim <= high).all() and slope.gradient @ step >= 0:
             return np.asarray(step)
     scale = np.sqrt(np.diag(slope.curvature))
     scale = np.where(scale > 0, scale, 1.0)

@@ -280,11 +280,15 @@ def fitted_level(
         bend = odds / reached
         return Slope(value, effects.sums(odds - no), effects.products(bend))
 
-    mean = -np.log1p(-min(float(yes.sum()), 1 - 1e-6)) / number
-    even = np.full(number, np.clip(mean, SMALLEST_START, LARGEST_START))
-    begin = even if start is None else np.clip(start, *bounds)
-    if not (effects.values(begin)[seen] > 0).all():  # what was seen would be impossible
-        begin = even
+    begin = None
+    if start is not None:
+        begin = np.minimum(np.maximum(start, 0.0), INCREMENT_OF_CERTAINTY)
+        # Where the leak is zero, what was seen may be impossible at the start.
+        if not begin[0] > 0 and not (effects.values(begin)[seen] > 0).all():
+            begin = None
+    if begin is None:
+        mean = -np.log1p(-min(float(yes.sum()), 1 - 1e-6)) / number
+        begin = np.full(number, np.clip(mean, SMALLEST_START, LARGEST_START))
     return maximum(likelihood, begin, *bounds, last_gain)
 
 
