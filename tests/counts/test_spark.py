@@ -17,7 +17,7 @@ from lacunet.counts import spark, spark_answers
 from lacunet.counts.gather import Gathering, Needs, gather
 from lacunet.counts.passes import hash32
 from lacunet.counts.spark import _in_words, task_memory
-from lacunet.counts.spark_columns import Together
+from lacunet.counts.spark_columns import TravellingColumns
 from lacunet.data.errors import DataError, UnknownStateError, WeightError
 from lacunet.data.read import ReadReport, read_table
 from lacunet.data.table import EncodedTable
@@ -215,7 +215,7 @@ def test_texts_that_travel_together_come_apart_as_they_were() -> None:
     texts = ["x", None, "", "y ", "\x00", "zß", "?", "NA", " "]
     rows = pa.table({"a": texts, "b": texts[::-1], "n": list(range(9)), "c": texts[3:] + texts[:3]})
     frame = frame_of(rows)
-    together = Together.of(frame, {0: 2, 1: 3, 2: 9, 3: 4})
+    together = TravellingColumns.of(frame, {0: 2, 1: 3, 2: 9, 3: 4})
     assert (together.groups, together.alone) == (((0, 1, 3),), (2,))
     (batch,) = frame.coalesce(1).selectExpr(*together.expressions).toArrow().to_batches()
     found = together.apart(batch, ["A", "B", "N", "C"])

@@ -254,6 +254,7 @@ def test_names_of_any_kind_go_through_both_texts(names: list[str]) -> None:
         {"pseudo_counts": "2"},
         {"pseudo_counts": True},
         {"seed": -1},
+        {"level": 95},
         {"nothing": ""},
         [],
     ],

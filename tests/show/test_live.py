@@ -287,6 +287,7 @@ def test_a_card_stays_where_it_was_put(browser: Any, asia: Path) -> None:
         assert sum(a != b for a, b in zip(arrows, moved, strict=True)) == 1
         opened.page.reload()
         opened.page.wait_for_selector("html[data-ready=yes]")
+        opened.page.wait_for_selector("#put-back:visible")  # drawn as it was left
         assert opened.page.eval_on_selector(card, corner) == after
         opened.page.click("#put-back")
         assert opened.page.eval_on_selector(card, corner) == before

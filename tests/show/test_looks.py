@@ -300,6 +300,7 @@ def test_two_results_share_bars_and_evidence(browser: Any, tmp_path: Path) -> No
     write_page(tmp_path / "pair.html", pair_page(*sides))
     with Opened(browser, tmp_path / "pair.html") as opened:
         opened.bar("smoke", "yes").click()
+        assert opened.page.locator(".track .whisker:visible").count() == 0  # learned without
         for attribute, result in zip(("belief", "otherBelief"), results, strict=True):
             shown = opened.numbers(attribute)
             for name in case.network.variables:

@@ -566,6 +566,9 @@ def test_after_learning_the_cpts_are_there_and_runs_are_named_compared_and_delet
             page.wait_for_selector("#to-learn span:has-text('one each')")
             page.fill("#pseudo-counts", "9")
             page.press("#pseudo-counts", "Tab")
+            page.fill("#level", "90")
+            page.press("#level", "Tab")
+            assert page.input_value("#level") == "0.9"
             page.click("#learn-now")
             learned(2)
             for number in "12":

@@ -16,7 +16,7 @@ and the ratio has no logarithm, the ends of the two intervals give the interval,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -29,7 +29,14 @@ from lacunet.data.data import as_data
 from lacunet.data.evidence import evidence_written, state_named, states_and_likelihoods
 from lacunet.data.query_text import is_query, split_query
 from lacunet.errors import LacunetError, as_level, warn
-from lacunet.inference.answer import DEFAULT_LEVEL, EDGES_AS_KNOWN, SHOWN_SHARE, basis_of, resting
+from lacunet.inference.answer import (
+    DEFAULT_LEVEL,
+    EDGES_AS_KNOWN,
+    SHOWN_SHARE,
+    Answer,
+    basis_of,
+    resting,
+)
 from lacunet.inference.joint import NO_EVIDENCE
 from lacunet.inference.query import (
     NOTED_SHARE,
@@ -287,6 +294,13 @@ SCALES: tuple[Scale, ...] = (
 
 
 def _length(left: float, right: float, rho: float) -> float:
+    """The standard error of a difference, or as far as an interval reaches, by those of two parts.
+
+    Parameters
+    ----------
+    rho
+        The correlation of the two.
+    """
     if np.isinf(left) or np.isinf(right):
         return np.inf
     return float(np.sqrt(max(left**2 - 2 * rho * left * right + right**2, 0.0)))
@@ -344,10 +358,10 @@ def effect(
     <BLANKLINE>
     It takes the edges of the network as causes, and assumes no hidden common causes.
     """
-    source = as_learned(source)
-    network = as_network(source)
+    learned = as_learned(source)
+    network = as_network(learned)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
-    answer = _by_network(asked, source, network)
+    answer = _by_network(asked, learned, network)
     seen, likelihoods = states_and_likelihoods(network, evidence)
     if _is_zero(network, target, do, seen, likelihoods):
         zero = f"By the edges of the network {do} has no effect on {target}, whatever the data."
@@ -468,13 +482,14 @@ def _warn_of_order(network: Network, target: str, do: str, given: Mapping[str, o
     after_target = descendants(drawn, target)
     if not given and target not in after_do and do in after_target:
         undirected = _by_directions(network, target, do)
-        warn(
-            f"{undirected[0].lower()}{undirected[1:]}"
-            if undirected
-            else f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, "
+        words = (
+            f"the effect of {do} on {target} is zero by the network: {target} leads to {do}, "
             f"and not the other way. For the effect of {target} on {do} write "
             f".effect({do!r}, do={target!r}) ({do} | do({target}))."
         )
+        if undirected:
+            words = f"{undirected[0].lower()}{undirected[1:]}"
+        warn(words)
     later = {name: target if name in after_target else do for name in given if name in after_do}
     if later:
         named = [f"{name} is a consequence of {cause}" for name, cause in later.items()]
@@ -498,39 +513,50 @@ def _by_network(asked: Effect, source: Any, network: Network) -> Effect:
     """What is asked, by the CPTs of a network."""
     target = (asked.target,)
     given = asked.given
-    each = [{asked.cause: state} for state in asked.states]
-    answers = [answer_query(source, target, given, do=do, level=asked.level) for do in each]
-    check_confounding(network, [target], given, each[0])
+    interventions = [{asked.cause: state} for state in asked.states]
+    answers = [
+        answer_query(source, target, given, do=do, level=asked.level) for do in interventions
+    ]
+    check_confounding(network, [target], given, interventions[0])
     shares = None
     if network.support is not None:
         shares = tuple(answer.unsupported or 0.0 for answer in answers)
-        title_of = zip([answer.title for answer in answers], shares, strict=True)
-        noted = [f"{title}: {resting(share)}" for title, share in title_of if share >= NOTED_SHARE]
-        if noted:
-            warn(f"{first_of(noted, 3, '; ')}.")
+        _warn_of_shares(answers, shares)
     probabilities = np.stack([np.asarray(answer) for answer in answers])
-    without = replace(asked, probabilities=probabilities, unsupported=shares)
-    if getattr(source, "uncertainty", None) is None:
-        is_learned = hasattr(source, "uncertainty")
-        more = ("No intervals: learn with intervals=True (--intervals).",) if is_learned else ()
-        return replace(without, basis=(_as_causes(source), *more))
+    without_intervals = replace(asked, probabilities=probabilities, unsupported=shares)
+    basis = [_as_causes(source)]
+    is_learned = hasattr(source, "uncertainty")
+    if not is_learned or source.uncertainty is None:
+        if is_learned:
+            basis.append("No intervals: learn with intervals=True (--intervals).")
+        return replace(without_intervals, basis=tuple(basis))
+
+    if basis_of(answers[0]).takes_edges_as_known:
+        basis.append(f"{EDGES_AS_KNOWN[0].upper()}{EDGES_AS_KNOWN[1:]}.")
     uncertainty = source.uncertainty
-    is_doubtful = basis_of(answers[0]).takes_edges_as_known
-    doubts = (f"{EDGES_AS_KNOWN[0].upper()}{EDGES_AS_KNOWN[1:]}.",) if is_doubtful else ()
-    together = _Together(tuple(AnsweredQuery.of(network, target, given, do) for do in each))
+    basis.append(f"{uncertainty.words(asked.level)}.")
+    together = _Together(
+        tuple(AnsweredQuery.of(network, target, given, do) for do in interventions)
+    )
     variances = uncertainty.covariance.variances(together, uncertainty.spread_of)
-    # of p_x + p_w, and of p_x - p_w
-    sums, gaps = variances.reshape(2, -1, len(each), len(each))
+    # A covariance is a quarter of the variance of p_x + p_w, less that of p_x - p_w.
+    sums, gaps = variances.reshape(2, -1, len(interventions), len(interventions))
     return replace(
-        without,
+        without_intervals,
         interval=np.stack([np.asarray(answer.interval) for answer in answers]),
         correlations=_correlations((sums - gaps) / 4),
-        basis=(
-            _as_causes(source),
-            *doubts,
-            f"{uncertainty.words(asked.level)}.",
-        ),
+        basis=tuple(basis),
     )
+
+
+def _warn_of_shares(answers: Sequence[Answer], shares: Sequence[float]) -> None:
+    """Warn of probabilities that rest on CPT rows without data."""
+    noted = []
+    for answer, share in zip(answers, shares, strict=True):
+        if share >= NOTED_SHARE:
+            noted.append(f"{answer.title}: {resting(share)}")
+    if noted:
+        warn(f"{first_of(noted, 3, '; ')}.")
 
 
 @dataclass(frozen=True)
@@ -564,6 +590,7 @@ class _Together:
 
 
 def _added(left: Tables, right: Tables, sign: int) -> dict[str, FloatArray]:
+    """Tables plus, or minus, those of the same names; a missing one is zero."""
     names = dict.fromkeys((*left, *right))
     return {name: np.asarray(left.get(name, 0.0) + sign * right.get(name, 0.0)) for name in names}
 
@@ -581,18 +608,19 @@ def effect_by_graph(
     level: float = DEFAULT_LEVEL,
 ) -> Effect:
     """The effect of setting one variable on another, by the estimand that a graph gives."""
-    data = as_data(data)
-    network = with_data_codes(graph.network.with_tables(None), data)
+    rows = as_data(data)
+    network = with_data_codes(graph.network.with_tables(None), rows)
     asked = _asked(network, target, do, evidence, reference, outcome, level)
-    graph = graph.over(network).hiding(data.latent)
+    whole_graph = graph.over(network).hiding(rows.latent)
     known = known_variables(network, population)
     seen, likelihoods = states_and_likelihoods(network, evidence)
-    verdict = graph.recover([*likelihoods, target], list(seen), [do], population=known)
+    verdict = whole_graph.recover([*likelihoods, target], list(seen), [do], population=known)
     if verdict.term is None:
         group = f", evidence={dict(asked.given)!r}" if asked.given else ""
         raise not_recoverable(verdict, f"result.effect({target!r}, do={do!r}{group})")
     laws = verdict.population_laws(population)
-    recovery = estimate_by_formula(verdict, data, population=laws, likelihoods=likelihoods)
+    recovery = estimate_by_formula(verdict, rows, population=laws, likelihoods=likelihoods)
+    # The first axis is that of the cause, then come those of what is seen, then the target's.
     chosen: Any = (slice(None), *(seen[name] for name in verdict.given))
     estimation = recovery.estimation
     table = estimation.table

@@ -114,13 +114,13 @@ def divergence(
     rng: np.random.Generator | int | None = None,
 ) -> Divergence:
     """The divergence as `kl_divergence` gives it, and whether it is exact."""
-    learned = match_network(truth, learned)
-    terms = [(scope, table) for scope, table in _terms(truth, learned) if table.any()]
+    matched = match_network(truth, learned)
+    terms = [(scope, table) for scope, table in _terms(truth, matched) if table.any()]
     try:
         marginals = joint_marginals(truth, [scope for scope, _ in terms], memory=memory)
     except OverBudgetError:
         generator = randomness.generator(EVALUATION_SEED if rng is None else rng)
-        value, standard_error = sampled_divergence(truth, learned, samples, generator)
+        value, standard_error = sampled_divergence(truth, matched, samples, generator)
         return Divergence(value, standard_error, exact=False, samples=samples)
     exact = float(sum(map(_expected, marginals, (table for _, table in terms))))
     return Divergence(exact, 0.0, exact=True, samples=0)
@@ -167,6 +167,7 @@ def sampled_divergence(
 
 
 def _added_up(rows: EncodedTable, terms: Sequence[Lookup]) -> FloatArray:
+    """For each row the sum of the tables at what it shows."""
     total = np.zeros(rows.rows)
     for scope, table in terms:
         total += table[tuple(rows.columns[name] for name in scope)]
@@ -219,11 +220,13 @@ def evaluate(
     >>> round(found.divergence.value, 4), found.cpt_error.largest, round(found.fit.mean, 4)
     (0.1438, 0.25, -0.837)
     """
-    truth, learned = as_network(truth), as_network(learned)
-    apart = divergence(truth, learned, memory=memory)
-    errors = cpt_error(truth, learned)
-    test_fit = None if test is None else data_fit(learned, test, memory)
-    return Evaluation(apart, errors, test_fit)
+    true_network = as_network(truth)
+    learned_network = as_network(learned)
+    return Evaluation(
+        divergence(true_network, learned_network, memory=memory),
+        cpt_error(true_network, learned_network),
+        None if test is None else data_fit(learned_network, test, memory),
+    )
 
 
 def data_fit(network: Network, test: Any, memory: Memory = None) -> DataFit:
@@ -244,18 +247,19 @@ def fit(network: Network, table: EncodedTable, memory: Memory = None) -> DataFit
         \bar{l} = \frac{\sum_i w_i l_i}{\sum_i w_i}, \qquad
         \widehat{se}^2 = \frac{n}{n - 1} \frac{\sum_i w_i^2 (l_i - \bar{l})^2}{(\sum_i w_i)^2}.
     """
-    table, number = table.scaled(), table.row_count
-    logs = row_posteriors(network, table, (), memory).log_probability
-    weights = table.row_weights
+    scaled = table.scaled()
+    number = table.row_count
+    logs = row_posteriors(network, scaled, (), memory).log_probability
+    weights = scaled.row_weights
     if np.isneginf(logs).any():
-        minus_infinity = impossible_row(network, table, int(np.argmin(logs)))
-        return DataFit(minus_infinity, nan, number, table.total)
+        minus_infinity = impossible_row(network, scaled, int(np.argmin(logs)))
+        return DataFit(minus_infinity, nan, number, scaled.total)
     mean = float(weights @ logs / weights.sum())
-    squares = weights**2 if table.copies is None else table.copies.squares
+    squares = weights**2 if scaled.copies is None else scaled.copies.squares
     spread = nan
     if number > 1:
         spread = float(squares @ np.square(logs - mean)) * number / (number - 1)
-    return DataFit(mean, sqrt(spread) / table.total, number, table.total)
+    return DataFit(mean, sqrt(spread) / scaled.total, number, scaled.total)
 
 
 @dataclass(frozen=True)
@@ -287,27 +291,27 @@ def cpt_error(truth: Network, learned: Network) -> CptError:
     >>> error.largest, error.mean, error.variable, error.state
     (0.25, 0.25, 'A', 'x')
     """
-    learned = match_network(truth, learned)
-    compared = [name for name in truth.variables if truth.parents(name) == learned.parents(name)]
+    matched = match_network(truth, learned)
+    compared = [name for name in truth.variables if truth.parents(name) == matched.parents(name)]
     left_out = tuple(name for name in truth.variables if name not in compared)
     if not compared:
         return CptError(
             largest=np.nan, mean=np.nan, cells=0, variable="", state="", given={}, left_out=left_out
         )
     differences = {
-        name: np.abs(truth.cpt(name).table - learned.cpt(name).table) for name in compared
+        name: np.abs(truth.cpt(name).table - matched.cpt(name).table) for name in compared
     }
     worst = max(compared, key=lambda name: float(differences[name].max()))
     table = differences[worst]
     cell = np.unravel_index(np.argmax(table), table.shape)
-    *given, child = zip(truth.family(worst), cell, strict=True)
+    *given, (_, child_state) = zip(truth.family(worst), cell, strict=True)
     cells = sum(table.size for table in differences.values())
     return CptError(
         largest=float(table.max()),
         mean=sum(float(table.sum()) for table in differences.values()) / cells,
         cells=cells,
         variable=worst,
-        state=truth.states(worst)[child[1]],
+        state=truth.states(worst)[child_state],
         given={name: truth.states(name)[state] for name, state in given},
         left_out=left_out,
     )

@@ -21,7 +21,7 @@ from lacunet.counts.counts import quotient
 from lacunet.counts.distinct_rows import Rows
 from lacunet.counts.folds import folds_of
 from lacunet.counts.gather import Gathering, Needs
-from lacunet.counts.observations import replicates
+from lacunet.counts.observations import Observations, replicates
 from lacunet.counts.open_rows import open_rows
 from lacunet.data.query_text import names_and_states, split_query
 from lacunet.data.table import allowed_states
@@ -72,16 +72,13 @@ class WorstCase(Displayed):
 
     def of_states(self, state_of: Mapping[str, str], title: str) -> WorstCase:
         """Those of some states alone: each of these axes has one entry then."""
-        kept = [
-            (state_of[name],) if name in state_of else states
-            for name, states in zip(self.scope, self.states, strict=True)
-        ]
-        cells = np.ix_(
-            *[
-                [states.index(state) for state in left]
-                for states, left in zip(self.states, kept, strict=True)
-            ]
-        )
+        kept = []
+        indices = []
+        for name, states in zip(self.scope, self.states, strict=True):
+            left = (state_of[name],) if name in state_of else states
+            kept.append(left)
+            indices.append([states.index(state) for state in left])
+        cells = np.ix_(*indices)
         return replace(
             self,
             title=title,
@@ -144,51 +141,56 @@ def worst_case(
     yes  0.1250  0.6250
     """
     opened = open_rows("worst_case", network, data, memory)
-    network = opened.network
-    left, right, state_of = _asked(network, query)
-    scope: Scope = (*right, *left)
+    model = opened.network
+    target, given, state_of = _asked(model, query)
+    scope: Scope = (*given, *target)
     if twice := [name for index, name in enumerate(scope) if name in scope[:index]]:
         raise LacunetError(f"the query names {twice[0]!r} more than once.", "name it once.")
     for name in scope:
-        network.known(name)
+        model.known(name)  # refuses other names
     with opened.rows() as rows:
-        look = rows.look()
-        folds = folds_of(0, 0, look.units)
-        columns = network.with_rule_variables(scope)
-        needs = Needs((), rows=(columns,), folds=folds)  # counts would take sets as missing
-        gathering = Gathering(needs, network, scale=look.scale)
-        statistics = rows.gather(gathering)
-        whole = bounds(statistics.sample(0).distinct[columns], network, left, right)
-        if look.units is None:
-            return _in_states(whole, left, right, state_of)
-        again = replicates(
-            look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
-        )
-        parts = [bounds(sample.distinct[columns], network, left, right) for sample in again.samples]
+        whole = _bounds_of_rows(rows, model, target, given)
+    return _in_states(whole, target, given, state_of)
+
+
+def _bounds_of_rows(rows: Observations, network: Network, target: Scope, given: Scope) -> WorstCase:
+    """The bounds; their standard errors are from replicates where rows come from a design."""
+    look = rows.look()
+    columns = network.with_rule_variables((*given, *target))
+    # Distinct rows: counts would take a cell that is one of several states as missing.
+    needs = Needs((), rows=(columns,), folds=folds_of(0, 0, look.units))
+    gathering = Gathering(needs, network, scale=look.scale)
+    statistics = rows.gather(gathering)
+    whole = bounds(statistics.sample(0).distinct[columns], network, target, given)
+    if look.units is None:
+        return whole
+    again = replicates(
+        look.units, statistics, lambda index: rows.gather(replace(gathering, replicate=index))
+    )
+    parts = [bounds(sample.distinct[columns], network, target, given) for sample in again.samples]
 
     def error(values: list[FloatArray], centre: FloatArray) -> FloatArray:
         return np.sqrt(replicate_variance(np.array(values), again.scales, centre))
 
-    whole = replace(
+    return replace(
         whole,
         low_error=error([part.low for part in parts], whole.low),
         high_error=error([part.high for part in parts], whole.high),
         degrees=again.degrees,
     )
-    return _in_states(whole, left, right, state_of)
 
 
 def _in_states(
-    whole: WorstCase, left: Scope, right: Scope, state_of: Mapping[str, str]
+    whole: WorstCase, target: Scope, given: Scope, state_of: Mapping[str, str]
 ) -> WorstCase:
     """The bounds of the states that the query names; all of them where it names none."""
     if not state_of:
         return whole
-    target, given = (
-        [assigned(name, state_of[name]) if name in state_of else name for name in names]
-        for names in (left, right)
-    )
-    return whole.of_states(state_of, conditional(", ".join(target), given))
+
+    def in_words(names: Scope) -> list[str]:
+        return [assigned(name, state_of[name]) if name in state_of else name for name in names]
+
+    return whole.of_states(state_of, conditional(", ".join(in_words(target)), in_words(given)))
 
 
 def _asked(network: Network, query: str) -> tuple[Scope, Scope, dict[str, str]]:
@@ -232,16 +234,16 @@ def bounds(rows: Rows, network: Network, target: Scope, given: Scope = ()) -> Wo
     """
     scope = (*given, *target)
     sums = _sums_by_axes if network.can_occur(rows.scope).all() else _sums_by_completions
-    of_each = [
-        sums(rows, values, network, scope, len(target))
-        for values in (rows.tally.weights, rows.tally.squares)
-    ]
-    surely, against, agrees, surely_not = map(np.stack, zip(*of_each, strict=True))
+    of_weights = sums(rows, rows.tally.weights, network, scope, len(target))
+    of_squares = sums(rows, rows.tally.squares, network, scope, len(target))
+    # Each with the weights first and their squares second.
+    surely, against, agrees, surely_not = map(np.stack, zip(of_weights, of_squares, strict=True))
     low, low_error = _share(_with_one_row(surely, agrees, against), against, 0.0)
     high, high_error = _share(agrees, _with_one_row(surely_not, against, agrees), 1.0)
     possible = network.can_occur(scope)
     others = tuple(range(len(given), len(scope)))
     choices = possible.sum(axis=others, keepdims=True)
+    # By rules: one state alone can occur, or this one cannot.
     is_decided = (choices == 1) | (~possible & (choices > 0))
     return WorstCase(
         title=conditional(", ".join(target), given),

@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(words: Sequence[str], signals: Signals) -> int:
+    """Run a command; what ends it early becomes a message and an exit code."""
     try:
         options = parse_command_line(words)
         from lacunet.cli.inputs import limit_of

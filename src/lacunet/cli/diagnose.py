@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from lacunet.cli.inputs import data_of
 from lacunet.cli.options import add, add_network_or_edges, add_output, add_shared
 from lacunet.cli.output import deliver
 from lacunet.cli.terminal import note, progress_bar
 from lacunet.cli.typed_networks import typed_network
+
+if TYPE_CHECKING:
+    from lacunet.counts.missing_values import MissingSummary
+    from lacunet.data.table import EncodedTable
+    from lacunet.network.network import Network
 
 HELP = "say what is missing, whether at random, and which methods fit"
 EXAMPLE = """examples:
@@ -49,11 +55,6 @@ def run(options: Namespace) -> None:
     import numpy as np
 
     from lacunet.ask.diagnose.diagnosis import diagnose_table, rows_to_diagnose
-    from lacunet.missingness.learned.from_rows import (
-        MOST_ROWS,
-        ROWS_FOR_A_GRAPH,
-        learned_graph,
-    )
     from lacunet.show.diagnosis_page import page
 
     network = typed_network(options)
@@ -68,16 +69,8 @@ def run(options: Namespace) -> None:
 
     def write_mechanisms() -> None:
         if options.missingness_out:
-            some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
-            graph = learned_graph(
-                coded, some, latent=data.latent, patterns=summary.patterns
-            ).tested_on(some)
-            graph.write(options.missingness_out)
-            if graph.doubt:
-                note(graph.doubt)
-            note(f"the learned mechanisms are in {options.missingness_out}")
-            if table.row_count < ROWS_FOR_A_GRAPH:
-                note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")
+            latent = [*data.latent]
+            _write_mechanisms(options.missingness_out, coded, table, summary, latent)
 
     deliver(
         options,
@@ -85,3 +78,27 @@ def run(options: Namespace) -> None:
         write_mechanisms,
         page=lambda source: page(diagnosis, summary, source),
     )
+
+
+def _write_mechanisms(
+    path: str,
+    network: Network,
+    table: EncodedTable,
+    summary: MissingSummary,
+    latent: Sequence[str],
+) -> None:
+    """Learn what decides whether values are shown, and write it as a missingness graph."""
+    from lacunet.missingness.learned.from_rows import (
+        MOST_ROWS,
+        ROWS_FOR_A_GRAPH,
+        learned_graph,
+    )
+
+    some = table.take(slice(None, None, max(1, table.rows // MOST_ROWS)))
+    graph = learned_graph(network, some, latent=latent, patterns=summary.patterns).tested_on(some)
+    graph.write(path)
+    if graph.doubt:
+        note(graph.doubt)
+    note(f"the learned mechanisms are in {path}")
+    if table.row_count < ROWS_FOR_A_GRAPH:
+        note(f"too few rows ({table.row_count:,}) to learn them reliably: check every edge")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from lacunet.cli.inputs import graph_asked, read_rows_with_notes, with_codes_asked
@@ -78,21 +79,33 @@ def run(options: Namespace) -> None:
 
 def _effects(options: Namespace) -> list[Effect]:
     """The effects from a result or a network, or from data by a missingness graph."""
-    from lacunet.ask.effect import effect, effect_by_graph
-    from lacunet.inference.answer import DEFAULT_LEVEL, NO_INTERVALS, NOT_LEARNED
-    from lacunet.network.formats.files import as_network
+    from lacunet.inference.answer import DEFAULT_LEVEL
 
     more: dict[str, Any] = {"reference": options.reference, "level": options.level or DEFAULT_LEVEL}
     if options.missingness is None:
-        if options.population:
-            options.usage_error("--population is for --missingness GRAPH")
-        known: Any = known_network(options, options.words)
-        if options.level is not None and getattr(known, "uncertainty", None) is None:
-            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
-        if options.level is not None and getattr(known, "uncertainty", None) is None:
-            raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
-        asked = [_question(as_network(known), text, options) for text in options.words]
-        return [effect(known, **question, **more) for question in asked]
+        return _effects_by_network(options, more)
+    return _effects_by_graph(options, more)
+
+
+def _effects_by_network(options: Namespace, more: Mapping[str, Any]) -> list[Effect]:
+    """The effects by the CPTs of a result or a network."""
+    from lacunet.ask.effect import effect
+    from lacunet.inference.answer import NO_INTERVALS, NOT_LEARNED
+    from lacunet.network.formats.files import as_network
+
+    if options.population:
+        options.usage_error("--population is for --missingness GRAPH")
+    known: Any = known_network(options, options.words)
+    if options.level is not None and getattr(known, "uncertainty", None) is None:
+        raise LacunetError(*(NO_INTERVALS if hasattr(known, "method") else NOT_LEARNED))
+    asked = [_question(as_network(known), text, options) for text in options.words]
+    return [effect(known, **question, **more) for question in asked]
+
+
+def _effects_by_graph(options: Namespace, more: Mapping[str, Any]) -> list[Effect]:
+    """The effects that a missingness graph recovers from data."""
+    from lacunet.ask.effect import effect_by_graph
+
     outcomes = [word for word in options.words if not is_data_name(word)]
     options.data = [word for word in options.words if is_data_name(word)]
     if not has_data(options):
@@ -103,11 +116,14 @@ def _effects(options: Namespace) -> list[Effect]:
     coded = with_codes_asked(options, network)
     asked = [_question(coded, text, options) for text in outcomes]
     graph = graph_asked(options, options.missingness, network)
-    more |= {"data": read_rows_with_notes(options, graph.network), "population": options.population}
-    note(*graph.check_data(more["data"]))
+    rows = read_rows_with_notes(options, graph.network)
+    note(*graph.check_data(rows))
     if network.has_cpts:
         note(f"the CPTs of {options.network} are not used: the data give the effect by the graph")
-    return [effect_by_graph(graph, **question, **more) for question in asked]
+    return [
+        effect_by_graph(graph, data=rows, population=options.population, **question, **more)
+        for question in asked
+    ]
 
 
 def _network(options: Namespace) -> Network:

@@ -63,6 +63,7 @@ def run(options: Namespace) -> None:
 
 
 def _explain_query(options: Namespace, network: Network) -> None:
+    """Print by which formula, and from which rows, a query is estimated."""
     from lacunet.counts.observations import Held
     from lacunet.data.read import read_table
     from lacunet.learning.explain import explain_rows

@@ -70,29 +70,39 @@ def data_of(options: Namespace) -> Data:
 
     if getattr(options, "held", None) is not None:
         return options.held  # type: ignore[no-any-return]
-    delimiter = "\t" if options.delimiter == "\\t" else options.delimiter
-    keywords = {
-        name: value
-        for name in DATA_OPTIONS.split()
-        if (value := getattr(options, name, None)) not in (None, [])
-    }
-    keywords |= {"delimiter": delimiter, "missing": missing_asked(options.missing)}
-    keywords |= {"states": states_asked(options), "bins": bins_asked(options)}
-    keywords |= {"latent": latent_asked(options.latent)}
+    keywords = _reading_asked(options)
+    if has_data(options) and options.sql is not None:
+        return Data(query=options.sql, database=options.database, **keywords)
+    source = options.data[0] if len(options.data) == 1 else list(options.data)
+    data = Data(source, **keywords)
+    if options.data == ["-"] and getattr(options, "network", "") is None:
+        from lacunet.data.original_tables import hold_data_in_memory
+
+        # Stdin can be read once only: it is read for the states, then for the rows.
+        options.held = hold_data_in_memory(data)
+        return options.held  # type: ignore[no-any-return]
+    return data
+
+
+def _reading_asked(options: Namespace) -> dict[str, Any]:
+    """How the data are to be read, as `Data` takes it."""
+    keywords: dict[str, Any] = {}
+    for name in DATA_OPTIONS.split():
+        value = getattr(options, name, None)
+        if value not in (None, []):
+            keywords[name] = value
+    keywords["delimiter"] = "\t" if options.delimiter == "\\t" else options.delimiter
+    keywords["missing"] = missing_asked(options.missing)
+    keywords["states"] = states_asked(options)
+    keywords["bins"] = bins_asked(options)
+    keywords["latent"] = latent_asked(options.latent)
     keywords |= codes_asked(options.codes, options.not_asked)
     if options.waves:
         waves = dict(_parted(text, "--waves H=H1,H2,H3") for text in options.waves)
         keywords["waves"] = {name: names_in("--waves", columns) for name, columns in waves.items()}
     if options.replicates is not None:
         keywords["replicate_weights"] = replicates_asked(options.replicates)
-    if has_data(options) and options.sql is not None:
-        return Data(query=options.sql, database=options.database, **keywords)
-    data = Data(options.data[0] if len(options.data) == 1 else list(options.data), **keywords)
-    if options.data == ["-"] and getattr(options, "network", "") is None:
-        from lacunet.data.original_tables import hold_data_in_memory
-
-        options.held = data = hold_data_in_memory(data)  # read for the states, then for the rows
-    return data
+    return keywords
 
 
 def states_asked(options: Namespace) -> dict[str, list[str]]:
@@ -154,6 +164,7 @@ def shapes_asked(options: Namespace) -> dict[str, Any]:
 
 
 def _parted(text: str, example: str) -> tuple[str, str]:
+    """The name of a variable, and what stands behind the equals sign."""
     name, values = key_and_rest(text, "=")
     if not (name and values):
         raise LacunetError(f"{text!r} does not name a variable and its values.", f"as in {example}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from argparse import ArgumentParser, Namespace
-from contextlib import ExitStack
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from lacunet.counts.missing_values import MissingSummary
+    from lacunet.counts.observations import Observations
     from lacunet.data.data import Data
+    from lacunet.data.donors import DonorSampler
     from lacunet.learning.result import Result
     from lacunet.network.network import Network
     from lacunet.show.pages.provenance import Provenance
@@ -71,37 +73,27 @@ def add_arguments(command: ArgumentParser) -> None:
 
 def run(options: Namespace) -> int:
     """Learn, write the network, print what it rests on."""
-    from lacunet.counts.observations import missing_in, observations
-    from lacunet.data.column_rules import with_data_codes
-    from lacunet.data.donors import donor_sampler
-    from lacunet.data.read import ReadReport
-    from lacunet.limits import memory_budget
     from lacunet.network.formats.files import check_target
 
-    level_asked(options)
+    level_asked(options)  # refused before anything is read
     network = typed_network(options)
     if options.output:
         check_target(network, options.output)
     data = data_of(options)
-    seen = None
-    with ExitStack() as stack:
-        # Where rows need other states for each number of classes, they are read again afterwards.
-        if options.report and not data.classes:  # they stay open, and are first read for their gaps
-            budget, bare = memory_budget(options.memory), network.with_tables(None)
-            sampler = None
-            if options.donors:
-                coded = with_data_codes(bare, data)
-                sampler = donor_sampler(coded, data, _chance(options), options.donors)
-            opened = observations(data, bare, budget, progress=progress_bar(), sampler=sampler)
-            rows = stack.enter_context(opened)
-            seen = missing_in(rows, network.families, ReadReport())
-            data = replace(data, source=rows, query=None, database=None)
+    missing = None
+    if not options.report:
         result, code = learn_with_options(network, options, data)
-        if options.report and data.classes:
-            budget = memory_budget(options.memory)
-            bare = result.network.with_tables(None)
-            with observations(data, bare, budget, progress=progress_bar()) as rows:
-                seen = missing_in(rows, bare.families, ReadReport())
+    elif data.classes:
+        # Rows need other states for each number of classes: they are read again afterwards.
+        result, code = learn_with_options(network, options, data)
+        with _opened(options, result.network, data) as rows:
+            missing = _missing_in(rows, result.network)
+    else:
+        # They stay open, and are first read for their gaps.
+        with _opened(options, network, data, sampler=_sampler(options, network, data)) as rows:
+            missing = _missing_in(rows, network)
+            opened = replace(data, source=rows, query=None, database=None)
+            result, code = learn_with_options(network, options, opened)
     note(*result.notes)
     if result.ended and result.ended.reason in REASONS:
         note(f"ended by {REASONS[result.ended.reason]}: the result is the best so far")
@@ -109,9 +101,40 @@ def run(options: Namespace) -> int:
         options,
         _shown(result, options),
         lambda: _keep(result, options),
-        page=lambda source: _page(result, options, seen, source),
+        page=lambda source: _page(result, options, missing, source),
     )
     return code
+
+
+def _opened(
+    options: Namespace, network: Network, data: Data, *, sampler: DonorSampler | None = None
+) -> AbstractContextManager[Observations]:
+    """The rows, opened for a network within the memory budget."""
+    from lacunet.counts.observations import observations
+    from lacunet.limits import memory_budget
+
+    budget = memory_budget(options.memory)
+    bare = network.with_tables(None)
+    return observations(data, bare, budget, progress=progress_bar(), sampler=sampler)
+
+
+def _sampler(options: Namespace, network: Network, data: Data) -> DonorSampler | None:
+    """What draws the rows that are kept as donors, if some are."""
+    from lacunet.data.column_rules import with_data_codes
+    from lacunet.data.donors import donor_sampler
+
+    if not options.donors:
+        return None
+    coded = with_data_codes(network.with_tables(None), data)
+    return donor_sampler(coded, data, _chance(options), options.donors)
+
+
+def _missing_in(rows: Observations, network: Network) -> MissingSummary:
+    """What the rows miss of the variables and of the families of a network."""
+    from lacunet.counts.observations import missing_in
+    from lacunet.data.read import ReadReport
+
+    return missing_in(rows, network.families, ReadReport())
 
 
 def learn_with_options(network: Network, options: Namespace, data: Data) -> tuple[Result, int]:
@@ -176,7 +199,7 @@ def _keep(result: Result, options: Namespace) -> None:
 
 
 def _page(
-    result: Result, options: Namespace, seen: MissingSummary | None, source: Provenance
+    result: Result, options: Namespace, missing: MissingSummary | None, source: Provenance
 ) -> str:
     """The result as one HTML page."""
     from lacunet.learning.result import KEEP_ALL
@@ -188,7 +211,7 @@ def _page(
         source = replace(source, learned=options.output)
     return page(
         result,
-        seen,
+        missing,
         source,
         level=level_asked(options),
         missingness=graph_of(graph, result.network) if graph else None,

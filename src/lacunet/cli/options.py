@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from argparse import Action, ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import Field
 from typing import Any
 
 from lacunet.cli.values import (
@@ -161,9 +162,17 @@ def add_data(command: ArgumentParser) -> None:
 
 def add_data_arguments(command: ArgumentParser) -> None:
     """Say where rows are queried, what they weigh, what cells mean, how text files are written."""
-    from lacunet.data.matching import MISSING_TOKENS
-
     group = command.add_argument_group("how rows are read")
+    _add_sources_and_weights(group)
+    _add_meanings_of_cells(group)
+    _add_panels(group)
+    add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
+    add(group, "--encoding E", "encoding of text files", default="utf-8")
+    add(group, "--decimal C", "decimal character of text files", default=".")
+
+
+def _add_sources_and_weights(group: Any) -> None:
+    """Say where rows are queried, and what they weigh."""
     add(group, "--sql SELECT", "a query whose rows are the data, in place of files")
     queried = (
         "the database to query: a DuckDB or SQLite file, or postgresql://user@host/name "
@@ -174,17 +183,23 @@ def add_data_arguments(command: ArgumentParser) -> None:
     add(group, "--counts COLUMN", "how many rows each row stands for")
     add(group, "--strata COLUMN", "the stratum that each row was sampled in")
     add(group, "--cluster COLUMN", "the cluster, within its stratum, that each row was sampled in")
-    text = (
+    replicates = (
         "replicate weights and their kind, as in 'jackknife: w1..w80', 'brr: a,b,c,d' or "
         "'fay 0.5: w1..w80'"
     )
-    add(group, "--replicates KIND", text)
+    add(group, "--replicates KIND", replicates)
+
+
+def _add_meanings_of_cells(group: Any) -> None:
+    """Say what cells mean, and which columns are variables."""
+    from lacunet.data.matching import MISSING_TOKENS
+
     known = ", ".join(token or "an empty cell" for token in MISSING_TOKENS)
-    text = (
+    missing = (
         "values that mean 'not observed': 9 in all columns, X=7,9 in one\n; beside "
         f"{known}; can be given several times"
     )
-    add(group, "--missing CODE", text, action="append", default=[])
+    add(group, "--missing CODE", missing, action="append", default=[])
     codes = (
         """what values mean, as JSON or a file of it: '{"Smokes": {"9": null, "1": "yes"}}' """
         "(null: missing, a list: one of several states); a network in .json keeps its own"
@@ -195,18 +210,18 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "can be given several times"
     )
     add(group, "--not-asked RULE", rule, action="append", default=[])
-    text = (
+    states = (
         "the states of a variable, in order, instead of those found\n in the data (quote a name "
         """with an equals sign: '"X=1"=A,B,C')"""
     )
-    add(group, "--states X=A,B,C", text, action="append", default=[])
-    text = (
+    add(group, "--states X=A,B,C", states, action="append", default=[])
+    bins = (
         "cut numbers: 5 or auto in all columns, X=5 or X=18,40,65 in one\n; dates: X=year, "
         "X=quarter or X=month; 5 bins hold equally many rows, X=width:5 are equally wide; "
         "18,40,65 are 18 to 40 and 40 to 65, and no others; X=-inf,40,65,inf has open ends; auto "
         "cuts more than ten numbers into five bins, and dates; a network keeps its own cuts"
     )
-    add(group, "--bins [X=]N", text, action="append", default=[])
+    add(group, "--bins [X=]N", bins, action="append", default=[])
     add_names(group, "--without A,B", "columns that are not variables")
     unknown = "what to do with a value that is not a state"
     add(group, "--unknown", unknown, choices=["error", "missing"], default="error")
@@ -216,6 +231,10 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "comma: '\"a,b\",c')"
     )
     add_names(group, "--latent A,B", latent)
+
+
+def _add_panels(group: Any) -> None:
+    """Say where the waves of units are."""
     add(group, "--unit COLUMN", "where rows are units in waves: the column of the unit")
     add(group, "--time COLUMN", "and the column of the wave, a whole number; edges: H[t-1] -> H[t]")
     waves = (
@@ -223,9 +242,6 @@ def add_data_arguments(command: ArgumentParser) -> None:
         "be given several times"
     )
     add(group, "--waves X=A,B", waves, action="append", default=[])
-    add(group, "--delimiter C", "character between cells of text files (.csv: a comma)")
-    add(group, "--encoding E", "encoding of text files", default="utf-8")
-    add(group, "--decimal C", "decimal character of text files", default=".")
 
 
 class AddUp(Action):
@@ -267,20 +283,28 @@ def add_method_arguments(command: ArgumentParser) -> None:
         for name in options_of(method):
             methods_of.setdefault(name, []).append(method)
     for name, owners in methods_of.items():
-        field = options_of(owners[-1])[name]
-        metadata = field.metadata
-        kind = groups if name == "groups" else metadata["kind"]
-        usual = ("no", "yes")[field.default] if isinstance(field.default, bool) else field.default
-        default = f"; default: {usual}" if usual not in (None, ()) else ""
-        group.add_argument(
-            f"--{name.replace('_', '-')}",
-            type=refusing(kind),
-            action=AddUp if name == "groups" else "store",
-            choices=metadata["choices"],
-            metavar=metadata["metavar"] or (None if metadata["choices"] else name.upper()[:1]),
-            help=f"{metadata['text']} ({', '.join(owners)}{default})",
-        )
+        _add_method_option(group, name, options_of(owners[-1])[name], owners)
     add_shared(group, "--seed")
+
+
+def _add_method_option(group: Any, name: str, field: Field[Any], owners: Sequence[str]) -> None:
+    """Add the option of some methods that a field of their classes describes."""
+    metadata = field.metadata
+    usual = field.default
+    if isinstance(usual, bool):
+        usual = "yes" if usual else "no"
+    default = "" if usual in (None, ()) else f"; default: {usual}"
+    metavar = metadata["metavar"]
+    if metavar is None and not metadata["choices"]:
+        metavar = name.upper()[:1]
+    group.add_argument(
+        f"--{name.replace('_', '-')}",
+        type=refusing(groups if name == "groups" else metadata["kind"]),
+        action=AddUp if name == "groups" else "store",
+        choices=metadata["choices"],
+        metavar=metavar,
+        help=f"{metadata['text']} ({', '.join(owners)}{default})",
+    )
 
 
 def refusing(kind: Callable[[str], Any]) -> Callable[[str], Any]:

@@ -46,19 +46,9 @@ def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
 
         check_page_name(page)
 
-    written = list(targets)
-    read: list[str] = []
-    for name, value in vars(options).items():
-        for word in _strings(value):
-            if isinstance(word, OutputFile):
-                written.append(word)
-            elif name in PATH_ARGUMENTS:
-                read += _named(word)
-            else:
-                read += [path for path in _named(word) if os.path.isfile(path)]
-
+    outputs, read = _written_and_read(options)
     written_as: dict[str, str] = {}  # what was typed for each path
-    for target in written:
+    for target in (*targets, *outputs):
         if os.path.exists(target) and not os.path.isfile(target) and not os.path.isdir(target):
             continue  # a device or a pipe
         _refuse_unwritable(target)
@@ -69,6 +59,21 @@ def refuse_overwriting(options: Namespace, targets: Iterable[str] = ()) -> None:
             problem = f"two outputs share a path: {written_as[path]} and {target}."
             raise LacunetError(problem, "give each its own.")
         written_as[path] = target
+
+
+def _written_and_read(options: Namespace) -> tuple[list[str], list[str]]:
+    """The files that the arguments name as outputs, and all others that they may name."""
+    written: list[str] = []
+    read: list[str] = []
+    for name, value in vars(options).items():
+        for word in _strings(value):
+            if isinstance(word, OutputFile):
+                written.append(word)
+            elif name in PATH_ARGUMENTS:
+                read += _named(word)
+            else:
+                read += [path for path in _named(word) if os.path.isfile(path)]
+    return written, read
 
 
 def _strings(value: object) -> list[str]:
@@ -132,9 +137,10 @@ def deliver(
     first. A file that cannot be written must not cost the text: the error is raised after it.
     """
     failed: list[LacunetError] = []
+    all_writes = [*writes]
     if page and options.report:
-        writes = (*writes, lambda: keep_page(options.report, page(page_source(options))))
-    for write in writes:
+        all_writes.append(lambda: keep_page(options.report, page(page_source(options))))
+    for write in all_writes:
         try:
             write()
         except LacunetError as error:
@@ -152,8 +158,10 @@ def page_source(options: Namespace) -> Provenance:
     from lacunet.data.select import without_secrets
     from lacunet.show.pages.provenance import provenance
 
-    given = [getattr(options, name, None) or () for name in READ]
-    files = [file for value in given for file in ([value] if isinstance(value, str) else value)]
+    files: list[str] = []
+    for name in READ:
+        value = getattr(options, name, None) or []
+        files += [value] if isinstance(value, str) else value
     data = list(getattr(options, "data", None) or ())
     database = getattr(options, "database", None)
     label = database_label(database)

@@ -68,11 +68,15 @@ def deliver_rows(
     as_json: bool,
     delimiter: str | None = None,
 ) -> None:
-    """Arrow tables, each with the number of its file, to files; to stdout if there are none.
+    """Write Arrow tables, each with the number of its file, to files; print them if there are none.
 
-    A ``delimiter`` takes the place of the comma in CSV.
     All files are whole, or none is there. What is printed waits on the disk until all rows are
     done, and the files are there.
+
+    Parameters
+    ----------
+    delimiter
+        What takes the place of the comma in CSV.
     """
     import shutil
     import sys
@@ -82,8 +86,8 @@ def deliver_rows(
     from lacunet.data.write import Write, opened_file, table_writer
     from lacunet.text import counted
 
-    writes: dict[int, Write] = {}
-    count = 0
+    writes: dict[int, Write] = {}  # of each file; of stdout, where nothing else is written
+    rows_written = 0  # to each file
     with TemporaryFile() as waiting:
         with ExitStack() as opened:
             for index, rows in pieces:
@@ -99,8 +103,9 @@ def deliver_rows(
                     )
                 if index in writes:
                     writes[index](rows)
-                count += rows.num_rows if index == 0 else 0
-        note(*(f"{counted(count, 'row')} written to {output}" for output in outputs))
+                if index == 0:
+                    rows_written += rows.num_rows
+        note(*(f"{counted(rows_written, 'row')} written to {output}" for output in outputs))
         waiting.seek(0)
         if as_json:
             sys.stdout.writelines(line.decode() for line in waiting)

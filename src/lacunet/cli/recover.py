@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lacunet.cli.inputs import graph_asked, level_asked, read_rows_with_notes
 from lacunet.cli.options import DATA_HELP, add, add_network_or_edges, add_shared
@@ -94,7 +94,8 @@ def run(options: Namespace) -> None:
 def _graph(options: Namespace) -> MissingnessGraph:
     """The graph that is named, or the one that the network was learned with."""
     network = typed_network(options)
-    text, known = options.graph, network.mechanisms
+    text = options.graph
+    known = network.mechanisms
     if text is None and known is not None and known.graph:
         return graph_asked(options, known.graph, network).hiding(known.latent)
     if not text:
@@ -109,16 +110,16 @@ def _answered(
     from lacunet.missingness.population import known_variables
     from lacunet.show.verdicts.verdict_on_data import report_on_data, with_assumptions
 
-    more: dict[str, Any] = {
-        "level": level_asked(options),
-        "assumed": getattr(options, "assumed", ()),
-    }
+    level = level_asked(options)
+    assumed = getattr(options, "assumed", ())
     population = options.population
     if not options.query:
         if population:
             options.usage_error("--population is for queries: give --query too")
         verdicts = graph.recover_families(options.effort).values()
-        return [report_on_data(verdict, table, **more) for verdict in verdicts]
+        return [
+            report_on_data(verdict, table, level=level, assumed=assumed) for verdict in verdicts
+        ]
     answers = []
     known = known_variables(graph.network, population)
     for text in options.query:
@@ -126,9 +127,15 @@ def _answered(
         verdict = graph.recover(
             *(names for names, _ in typed), population=known, effort=options.effort
         )
-        states = {name: state for _, state_of in typed for name, state in state_of.items()}
-        more |= {"states": states, "population": population}
-        answer = report_on_data(verdict, table, with_set=True, **more)
+        answer = report_on_data(
+            verdict,
+            table,
+            with_set=True,
+            states={name: state for _, state_of in typed for name, state in state_of.items()},
+            level=level,
+            assumed=assumed,
+            population=population,
+        )
         if options.assumptions and table is not None:
             answer = with_assumptions(answer, table, population)
         answers.append(answer)

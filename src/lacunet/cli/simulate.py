@@ -163,11 +163,11 @@ def _spelled(names: Sequence[str]) -> str:
 
 def _on_rates(drawn: Simulation) -> str:
     """The probabilities of being missing, which the graph does not have."""
-    ends_of = {
-        mechanism.node: [f"{end:.2f}" for end in (mechanism.missing.min(), mechanism.missing.max())]
-        for mechanism in drawn.mechanisms.values()
-    }
-    rates = [f"{node} {' to '.join(dict.fromkeys(ends))}" for node, ends in ends_of.items()]
+    rates = []
+    for mechanism in drawn.mechanisms.values():
+        low = f"{mechanism.missing.min():.2f}"
+        high = f"{mechanism.missing.max():.2f}"
+        rates.append(f"{mechanism.node} {low if low == high else f'{low} to {high}'}")
     return (
         f"the probabilities of being missing were drawn at random: {first_of(rates, 5)}; to give "
         "them, edit what --missingness-out mechanisms.json writes, and give --missingness "
@@ -183,10 +183,11 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
     from lacunet.simulation.at_random import MAR, MCAR, InformedMAR
     from lacunet.simulation.by_graph import MissingByGraph, read_missingness
 
-    kind, path = options.hide, options.missingness
+    kind = options.hide
+    path = options.missingness
     if kind and path:
         options.usage_error("give --hide or --missingness, not both")
-    given = {name: value for name in HIDING if (value := getattr(options, name)) is not None}
+    given = _given_of_hiding(options)
     if not path and kind in (None, "none"):
         if given or options.missingness_out:
             options.usage_error(
@@ -194,8 +195,10 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
             )
         return None
     kinds: dict[str, Any] = {"mcar": MCAR, "mar": MAR, "informed": InformedMAR}
-    is_written = bool(path) and path.endswith(".json")
-    used = [] if is_written else [field.name for field in fields(kinds.get(kind, MissingByGraph))]
+    has_probabilities = bool(path) and path.endswith(".json")
+    used: list[str] = []
+    if not has_probabilities:
+        used = [field.name for field in fields(kinds.get(kind, MissingByGraph))]
     if unused := [name for name in given if name not in used]:
         choice = f"--missingness {path}" if path else f"--hide {kind}"
         options.usage_error(f"{choice} does not use {_spelled(unused)}")
@@ -208,12 +211,19 @@ def missing_of(options: Namespace, network: Network) -> Missing | None:
             f"mechanisms at random, give --hide: {', '.join(HIDING_KINDS)}; --hide mcar "
             "--rate 0.3 hides three in ten values of every variable.",
         )
-    if is_written:
+    if has_probabilities:
         return read_missingness(path, network)
     return MissingByGraph(graph_of(path, network), **given)
 
 
+def _given_of_hiding(options: Namespace) -> dict[str, Any]:
+    """The options on how values go missing that were given."""
+    values = {name: getattr(options, name) for name in HIDING}
+    return {name: value for name, value in values.items() if value is not None}
+
+
 def _write_graph(drawn: Simulation, path: str) -> None:
+    """Write the missingness graph; as JSON, with the probabilities of being missing."""
     from lacunet.atomic_files import writing_to
     from lacunet.missingness.mechanism_cpts import parameters
 

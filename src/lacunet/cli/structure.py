@@ -106,7 +106,6 @@ def run(options: Namespace) -> int:
         **_arguments(options),
     )
     note(*learned.notes)
-    learned = replace(learned, notes=(*columns.notes, *learned.notes))
     if learned.ended in ("time limit", "memory limit", "interrupted", "round limit"):
         end = "was interrupted" if learned.ended == "interrupted" else f"ended by {learned.ended}"
         note(f"the search {end}: the result is the best so far")
@@ -118,7 +117,11 @@ def run(options: Namespace) -> int:
         elif not options.json:
             note("nothing was written; -o FILE writes the network")
 
-    text = json.dumps(structure_as_data(learned)) if options.json else structure_as_text(learned)
+    with_all_notes = replace(learned, notes=(*columns.notes, *learned.notes))
+    if options.json:
+        text = json.dumps(structure_as_data(with_all_notes))
+    else:
+        text = structure_as_text(with_all_notes)
     deliver(options, text, write)
     return 130 if learned.ended == "interrupted" else 0
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lacunet.cli.options import add
 from lacunet.cli.terminal import note
 from lacunet.cli.values import natural
+
+if TYPE_CHECKING:
+    from lacunet.show.studio.server import Studio
 
 HELP = "work on a local page: look at data, draw, learn, ask, export"
 EXAMPLE = """examples:
@@ -33,7 +37,6 @@ def add_arguments(command: ArgumentParser) -> None:
 def run(options: Namespace) -> None:
     """Serve the page until Ctrl-C."""
     import webbrowser
-    from dataclasses import replace
 
     from lacunet.errors import LacunetError
     from lacunet.show.studio.folder import Folder
@@ -45,11 +48,8 @@ def run(options: Namespace) -> None:
     folder = Folder(given if given.is_dir() else given.parent)
     studio = Studio(folder)
     if given.is_file():
-        folder.table(given.name)
-        version, project = studio.store.current()
-        if project.data != given.name:
-            reading = studio.reading({"data": given.name})
-            studio.store.save(replace(project, data=given.name, **reading), version)
+        folder.table(given.name)  # refuses what is not a table
+        _begin_with(studio, given.name)
     try:
         server = Server(studio, options.port or 0)
     except (OSError, OverflowError) as error:
@@ -66,3 +66,13 @@ def run(options: Namespace) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             note(f"the studio has ended; its project is in {folder.project}")
+
+
+def _begin_with(studio: Studio, table: str) -> None:
+    """Make a data file the one of the project, if it is not already."""
+    from dataclasses import replace
+
+    version, project = studio.store.current()
+    if project.data != table:
+        reading = studio.reading({"data": table})
+        studio.store.save(replace(project, data=table, **reading), version)

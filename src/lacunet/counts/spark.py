@@ -40,7 +40,7 @@ from lacunet.counts.spark_answers import (
     sent,
     size_in_bytes,
 )
-from lacunet.counts.spark_columns import Together, in_larger_batches
+from lacunet.counts.spark_columns import TravellingColumns, in_larger_batches
 from lacunet.counts.streaming import GROUPS_SHARE, MAX_ROWS_AT_ONCE, Sizes, count_tables, of_rows
 from lacunet.data.batches import contradiction, unknown_states
 from lacunet.data.column_rules import Reading
@@ -161,7 +161,7 @@ class OnSpark:
         if together is None:
             return rows
         tasks = shuffle_tasks(self.counts.rows, self.sizes.room, _shuffled(rows))
-        keyed = rows.selectExpr("*", f"{Layout.of(self.reading).hashed(together)} as key")
+        keyed = rows.selectExpr("*", f"{CodeColumns.of(self.reading).hashed(together)} as key")
         return keyed.repartition(tasks, "key").drop("key")
 
     def close(self) -> None:
@@ -204,18 +204,18 @@ def on_spark(
     lenient = replace(reading, data=replace(reading.data, unknown="missing", source=reading.source))
     sizes = Sizes(memory, row_bytes(reading.network.cardinality_of, reading.data.extras))
     variable_of = {column: name for name, column in reading.column_of.items()}
-    together = Together.of(
+    together = TravellingColumns.of(
         chosen,
         {
-            place: network.cardinality(variable_of[column])
-            for place, column in enumerate(reading.wanted)
+            position: network.cardinality(variable_of[column])
+            for position, column in enumerate(reading.wanted)
             if column in variable_of
         },
     )
     task = Task(lenient, Gathering(Needs(families), network), sizes, together)
     source = chosen.selectExpr(*together.expressions)
     encode = partial(_encoded, own_version(), pickle.dumps(task))
-    coded = source.mapInArrow(encode, Layout.of(lenient).schema)
+    coded = source.mapInArrow(encode, CodeColumns.of(lenient).schema)
     rows = source
     if is_read_again:
         rows = coded.persist()
@@ -245,14 +245,14 @@ def _check(reading: Reading, read_report: ReadReport) -> None:
 
 
 @dataclass(frozen=True)
-class Layout:
+class CodeColumns:
     """How rows lie side by side as codes: the bytes of all variables in one cell."""
 
     kinds: Mapping[str, np.dtype[Any]]  # of each variable's code
     extras: Mapping[str, str]  # the columns beside the codes, with their types in Spark
 
     @classmethod
-    def of(cls, reading: Reading) -> Layout:
+    def of(cls, reading: Reading) -> CodeColumns:
         """That of the rows that come through the door."""
         data = reading.data
         sets_of = reading.sets_of
@@ -332,7 +332,7 @@ class Task:
     reading: Reading
     asked: Gathering
     sizes: Sizes
-    columns: Together | None = None  # how they come; None where they come as codes
+    columns: TravellingColumns | None = None  # how they come; None where they come as codes
     left: float = inf  # seconds until problems are not compiled any more: clocks do not travel
 
     @property
@@ -362,7 +362,7 @@ class Task:
     def _of_codes(self, batches: ArrowBatches) -> Answer | LacunetError:
         """What rows say that came as codes: all that there is room for at a time."""
         reports: list[ReadReport | LacunetError] = []
-        decode = partial(_decoded, self.reading, Layout.of(self.reading))
+        decode = partial(_decoded, self.reading, CodeColumns.of(self.reading))
         tables = map(decode, _without_reports(batches, reports))
         if self.asked.together is None:
             whole = count_tables(self.gathering, in_tables(tables, self.sizes.most))
@@ -406,7 +406,7 @@ def _encoded(version: str, task: bytes, batches: ArrowBatches) -> ArrowBatches:
     """On an executor: rows as codes, and what was met on the way."""
     _check_version(version)
     loaded: Task = pickle.loads(task)
-    layout = Layout.of(loaded.reading)
+    layout = CodeColumns.of(loaded.reading)
     report = ReadReport()
     try:
         for table in loaded.unread(batches).tables(loaded.sizes.most, report):
@@ -521,7 +521,7 @@ def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(column).view(np.uint8).reshape(len(column), -1)
 
 
-def _decoded(reading: Reading, layout: Layout, batch: Any) -> EncodedTable:
+def _decoded(reading: Reading, layout: CodeColumns, batch: Any) -> EncodedTable:
     """Rows from their codes."""
     cells = batch.column(CODES)
     rows = batch.num_rows

@@ -46,13 +46,13 @@ def sent(task: int, answer: object, piece_size: int = LARGEST_PIECE) -> Iterator
     return _in_pieces(task, pickle.dumps(answer), piece_size)
 
 
-def _in_pieces(task: int, found: bytes, piece_size: int) -> Iterator[Any]:
+def _in_pieces(task: int, pickled: bytes, piece_size: int) -> Iterator[Any]:
     import pyarrow as pa
 
-    pieces = max(1, ceil(len(found) / piece_size))
+    pieces = max(1, ceil(len(pickled) / piece_size))
     kinds = (pa.int32(), pa.int32(), pa.int32(), pa.binary())
     for piece in range(pieces):
-        cells = (task, piece, pieces, found[piece * piece_size : (piece + 1) * piece_size])
+        cells = (task, piece, pieces, pickled[piece * piece_size : (piece + 1) * piece_size])
         columns = [pa.array([cell], kind) for cell, kind in zip(cells, kinds, strict=True)]
         yield pa.record_batch(columns, names=["task", "piece", "pieces", "found"])
 
@@ -73,11 +73,11 @@ def summed_up(addition: Addition, batches: Batches) -> Iterator[Any]:
     from pyspark import TaskContext
 
     answer = addition.add(received(row for batch in batches for row in _rows(batch)))
-    found = pickle.dumps(answer)
-    if len(found) > addition.room:
-        found = pickle.dumps(addition.refuse(len(found), addition.room))
+    pickled = pickle.dumps(answer)
+    if len(pickled) > addition.room:
+        pickled = pickle.dumps(addition.refuse(len(pickled), addition.room))
     context = TaskContext.get()
-    yield from _in_pieces(context.partitionId() if context else 0, found, addition.piece_size)
+    yield from _in_pieces(context.partitionId() if context else 0, pickled, addition.piece_size)
 
 
 def _rows(batch: Any) -> Iterator[dict[str, Any]]:
@@ -98,10 +98,10 @@ def collected(answers: Any, addition: Addition, setting: Setting) -> Any:
             tasks = ceil(tasks / ANSWERS_OF_A_SUM)
             is_added_first = tasks > ANSWERS_OF_A_SUM
             keys = ", ".join(map(str, even_keys(tasks)))
-            place = f"element_at(array({keys}), int(task div {ANSWERS_OF_A_SUM}) + 1) as place"
+            adder = f"element_at(array({keys}), int(task div {ANSWERS_OF_A_SUM}) + 1) as adder"
             # Of the last sums the driver has room for all together.
             part = replace(addition, room=room if is_added_first else room / tasks)
-            sums = sums.selectExpr("*", place).repartition(tasks, "place").drop("place")
+            sums = sums.selectExpr("*", adder).repartition(tasks, "adder").drop("adder")
             sums = sums.mapInArrow(partial(summed_up, part), SCHEMA)
         return addition.add(received(row.asDict() for row in sums.collect()))
     finally:

@@ -22,34 +22,34 @@ LARGER_BATCH = 2**16  # rows that are taken apart at once
 
 
 @dataclass(frozen=True)
-class Together:
+class TravellingColumns:
     """Which columns of a frame travel together, by their places, and which alone."""
 
     columns: tuple[str, ...]  # all of them, by names that Spark can parse
     groups: tuple[tuple[int, ...], ...]
 
     @classmethod
-    def of(cls, frame: Any, values_of_column: Mapping[int, int]) -> Together:
+    def of(cls, frame: Any, values_of_column: Mapping[int, int]) -> TravellingColumns:
         """From the types of a frame's columns, and how many values are expected of some of them."""
         columns = tuple(frame.columns)
         groups: list[list[int]] = []
         combinations = 0
-        for place, (_, kind) in enumerate(frame.dtypes):
-            if kind != "string" or place not in values_of_column:
+        for position, (_, kind) in enumerate(frame.dtypes):
+            if kind != "string" or position not in values_of_column:
                 continue
-            values = values_of_column[place] + 1  # or null
+            values = values_of_column[position] + 1  # or null
             if not groups or combinations * values > COMBINATIONS:
                 groups.append([])
                 combinations = 1
-            groups[-1].append(place)
+            groups[-1].append(position)
             combinations *= values
         return cls(columns, tuple(tuple(group) for group in groups if len(group) > 1))
 
     @property
     def alone(self) -> tuple[int, ...]:
         """The places of the columns that travel as they are."""
-        grouped = {place for group in self.groups for place in group}
-        return tuple(place for place in range(len(self.columns)) if place not in grouped)
+        grouped = {position for group in self.groups for position in group}
+        return tuple(position for position in range(len(self.columns)) if position not in grouped)
 
     @property
     def expressions(self) -> list[str]:
@@ -57,10 +57,10 @@ class Together:
         between, null = (f"cast(X'{byte.hex()}' as string)" for byte in (BETWEEN, NULL))
         cells = []
         for number, group in enumerate(self.groups):
-            texts = [f"coalesce({self.columns[place]}, {null})" for place in group]
+            texts = [f"coalesce({self.columns[position]}, {null})" for position in group]
             joined = f"concat_ws({between}, {', '.join(texts)})"
             cells.append(f"cast({joined} as binary) as together{number}")
-        return [*cells, *(self.columns[place] for place in self.alone)]
+        return [*cells, *(self.columns[position] for position in self.alone)]
 
     def apart(self, batch: Any, names: Iterable[str]) -> Any:
         """The columns as they were, under other names."""
@@ -69,9 +69,9 @@ class Together:
         columns: dict[int, Any] = {}
         for number, group in enumerate(self.groups):
             columns |= zip(group, _texts(batch.column(number), len(group)), strict=True)
-        for index, place in enumerate(self.alone, start=len(self.groups)):
-            columns[place] = batch.column(index)
-        ordered = [columns[place] for place in range(len(self.columns))]
+        for index, position in enumerate(self.alone, start=len(self.groups)):
+            columns[position] = batch.column(index)
+        ordered = [columns[position] for position in range(len(self.columns))]
         return pa.RecordBatch.from_arrays(ordered, names=list(names))
 
 

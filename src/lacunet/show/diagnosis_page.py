@@ -117,6 +117,7 @@ def _variables(diagnosis: Diagnosis) -> str:
 
 
 def _tests(identifier: str, title: str, words: str, tests: Sequence[MissingTest]) -> str:
+    """Tests of one kind as a section of the page, the clearest first."""
     if not tests:
         return section(identifier, title, paragraph("Nothing here can be tested."))
     rows = [

@@ -180,6 +180,7 @@ def by_learned_graph(graph: LearnedGraph, network: Network) -> MissingByGraph:
 
 
 def _check_tables(graph: MissingnessGraph, tables: Mapping[str, ArrayLike]) -> None:
+    """Refuse tables of what has no mechanism."""
     if nobody := set(tables) - {mechanism.variable for mechanism in graph.causes_of}:
         raise SimulationError(f"tables are given for {sorted(nobody)}, which have no mechanism.")
 
@@ -197,35 +198,38 @@ def read_missingness(path: str | os.PathLike[str], network: Network) -> Missingn
     try:
         text = Path(path).read_text(encoding="utf-8")
         data = json.loads(text, object_pairs_hook=no_key_twice)
-        drawn_by = str(data["graph"])
-        separator = data.get("separator")
+        graph_text = str(data["graph"])
         latent = [*map(str, data.get("latent", ()))]
         tables = {name: entry["missing"] for name, entry in data["mechanisms"].items()}
         zeros = {name: entry["zero"] for name, entry in data.get("hidden causes", {}).items()}
-        promised = None if separator is None else tuple(map(str, separator))
+        separator = None
+        if data.get("separator") is not None:
+            separator = tuple(map(str, data["separator"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SimulationError(
             f"{path} does not hold mechanisms ({type(error).__name__}: {error}).",
             "`lacunet simulate --missingness-out FILE.json` writes such a file.",
         ) from None
     bare = network.with_codes()  # no causes by rule: the text has all that there are
-    graph = MissingnessGraph.parse(drawn_by, bare).hiding(latent)
+    graph = MissingnessGraph.parse(graph_text, bare).hiding(latent)
+    # What is drawn at random is replaced, or refused if the file does not have it.
     drawn = MissingByGraph(graph, tables).draw(bare, np.random.default_rng(0))
+    cause_names = [node_name(cpt.cause) for cpt in drawn.causes]
     lacking = [name for name in drawn.mechanisms if name not in tables]
-    lacking += [name for cpt in drawn.causes if (name := node_name(cpt.cause)) not in zeros]
+    lacking += [name for name in cause_names if name not in zeros]
     if lacking:
         raise SimulationError(f"{path} has no table for {lacking}.")
-    causes = tuple(
-        replace(cpt, zero=_checked_table(name, cpt.parents, cpt.zero.shape, zeros[name]))
-        for cpt in drawn.causes
-        for name in [node_name(cpt.cause)]
-    )
-    return replace(drawn, causes=causes, separator=promised)
+    causes = []
+    for name, cpt in zip(cause_names, drawn.causes, strict=True):
+        zero = _checked_table(name, cpt.parents, cpt.zero.shape, zeros[name])
+        causes.append(replace(cpt, zero=zero))
+    return replace(drawn, causes=tuple(causes), separator=separator)
 
 
 def _mechanism_cpt(
     variable: str, graph: MissingnessGraph, options: MissingByGraph, rng: np.random.Generator
 ) -> MechanismCpt:
+    """The mechanism of a variable, with the table that is given or one that is drawn."""
     mechanism = Mechanism(variable)
     parents = (
         *graph.causes_of[mechanism],
@@ -252,6 +256,7 @@ def _mechanism_cpt(
 def _checked_table(
     owner: str, parents: tuple[Parent, ...], shape: tuple[int, ...], given: ArrayLike
 ) -> FloatArray:
+    """A table as an array, or its refusal: it has another shape, or no probabilities."""
     try:
         table = np.array(given, dtype=np.float64)
     except (ValueError, TypeError):
@@ -273,7 +278,15 @@ def _checked_table(
 
 
 def _cause_cpts(graph: MissingnessGraph, rng: np.random.Generator) -> Iterator[HiddenCauseCpt]:
-    """The coins behind bidirected edges; of those at one variable each is given those before it."""
+    r"""The coins behind bidirected edges; of those at one variable each is given those before it.
+
+    The k coins at a variable have values h of 1 and -1, and given its value x together the
+    probability
+
+    .. math:: 2^{-k} \bigl(1 + \sum_j h_j \, g_j(x)\bigr)
+
+    with functions g of mean zero, so that each by itself is a fair coin.
+    """
     network = graph.network
     at_variable: dict[str, list[HiddenCause]] = {}
     for first, second in graph.hidden:  # the graph puts variables before mechanisms

@@ -88,8 +88,11 @@ def hide_cells(
             columns[name][drawn[str(mechanism.node)] == 0] = complete.cardinality_of[name]
     for name in missingness.graph.latent:
         columns[name] = np.full_like(columns[name], complete.cardinality_of[name])
-    for rule in () if network is None else skips_of(network, complete.sets_of):
-        if rule.name in missingness.mechanisms:
+    if network is not None:
+        for rule in skips_of(network, complete.sets_of):
+            if rule.name not in missingness.mechanisms:
+                continue
+            # Not asked becomes missing, and then again what the rule gives where it can tell.
             codes = columns[rule.name]
             columns[rule.name] = np.where(codes == rule.skip, codes.dtype.type(rule.states), codes)
             columns[rule.name] = rule.filled(columns)
@@ -215,10 +218,9 @@ def sample(
         from lacunet.simulation.twin import twin
 
         return twin(network, rows, missing, rng=rng, library=library)
-    network = as_network(network)
-    return frame_of(
-        to_arrow(sampling.sample_codes(network, rows, generator(rng)), network), library
-    )
+    model = as_network(network)
+    drawn = sampling.sample_codes(model, rows, generator(rng))
+    return frame_of(to_arrow(drawn, model), library)
 
 
 @clear_arguments
@@ -265,14 +267,14 @@ def simulate(
     >>> sorted(drawn.to_frame().isna().sum().tolist())
     [0, 100]
     """
-    network = as_network(network)
+    model = as_network(network)
     for_mechanisms, for_rows, for_hiding = generator(rng).spawn(STREAMS)
-    missingness = None if missing is None else _drawn(missing, network, for_mechanisms)
-    complete = sampling.sample_codes(network, rows, for_rows)
-    table = (
-        complete if missingness is None else hide_cells(complete, missingness, for_hiding, network)
-    )
-    return Simulation(network, complete, table, missingness)
+    missingness = None if missing is None else _drawn(missing, model, for_mechanisms)
+    complete = sampling.sample_codes(model, rows, for_rows)
+    table = complete
+    if missingness is not None:
+        table = hide_cells(complete, missingness, for_hiding, model)
+    return Simulation(model, complete, table, missingness)
 
 
 @clear_arguments
@@ -325,23 +327,24 @@ def hide(
     from lacunet.data.original_tables import hold_data_in_memory
     from lacunet.data.read import read_table
 
-    network = network_beside(network, None if data is None else as_data(data), "hide")
+    model = network_beside(network, None if data is None else as_data(data), "hide")
     dataset = as_data(data)
     if not _is_frame(dataset.source):
         dataset = hold_data_in_memory(dataset)
-    # the rows may be simulated ones of the same seed: none of their streams may hide them
+    # The rows may be simulated ones of the same seed: none of their streams may hide them.
     for_mechanisms, for_hiding = generator(rng).spawn(STREAMS + 2)[STREAMS:]
-    missingness = _drawn(missing, network, for_mechanisms)
-    complete = read_table(dataset, network)
-    table = hide_cells(complete, missingness, for_hiding, network)
-    kept = None
+    missingness = _drawn(missing, model, for_mechanisms)
+    complete = read_table(dataset, model)
+    table = hide_cells(complete, missingness, for_hiding, model)
+    kept = None  # the rows that were recorded; all where nothing selects among them
+    before = complete
     if SELECTION.variable in missingness.mechanisms:
         kept = table.numbers - 1
-    complete = complete if kept is None else complete.take(kept)
+        before = complete.take(kept)
     hidden = {*missingness.mechanisms, *missingness.graph.latent} - {SELECTION.variable}
     is_kept = {
-        name: table.columns[name] == complete.columns[name]
-        for name in network.variables
+        name: table.columns[name] == before.columns[name]
+        for name in model.variables
         if name in hidden
     }
     if isinstance(dataset.source, Mapping):
@@ -399,6 +402,7 @@ def _views_as_texts(rows: Any) -> tuple[Any, Any]:
 
 
 def _drawn(missing: Any, network: Network, rng: np.random.Generator) -> Missingness:
+    """The mechanisms that are given, or drawn in the way that is."""
     is_text = isinstance(missing, str) and re.search(r"R\[|->|→", missing) is not None
     if isinstance(missing, LearnedGraph):
         return by_learned_graph(missing, network).draw(network, rng)

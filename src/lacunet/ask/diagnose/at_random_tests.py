@@ -68,6 +68,7 @@ ROWS_TO_BE_A_SURPRISE = 10  # fewer rows that never show a variable are no surpr
 MAX_TESTED_CELLS = 2**21  # of tables that are tested at once
 MAX_TESTED_STRATA = 5_000
 ROWS_PER_STRATUM = 20  # at least, on average, where strata are added
+POWER = 0.8  # the share of data sets in which an effect is to be found
 NO_DOUBT = 1e-8  # a variable that was not noticed cannot make p-values as small as this
 
 
@@ -220,12 +221,15 @@ def mar_tests(
                 given = parents_among(network, testing.table, missing, (*always, *before[missing]))
             causes = tuple(name for name in partially if name not in before[missing])
             tests += testing.showing(given).within(missing, causes, given)
-    return _adjusted(
-        _tested_again(whole.of_mechanism(test.missing).showing(test.given), test)
-        if adjusted < SIGNIFICANCE and test.p_value > NO_DOUBT
-        else test
-        for test, adjusted in _ordered(tests)
-    )
+    checked = []
+    for test, adjusted in _ordered(tests):
+        is_in_doubt = adjusted < SIGNIFICANCE and test.p_value > NO_DOUBT
+        if is_in_doubt:
+            testing = whole.of_mechanism(test.missing).showing(test.given)
+            checked.append(_tested_again(testing, test))
+        else:
+            checked.append(test)
+    return _adjusted(checked)
 
 
 def dropout_tests(
@@ -325,7 +329,7 @@ def smallest_effect(rows: float, tests: int) -> float:
     """
     from scipy.special import ndtri
 
-    needed = ndtri(1 - 0.05 / max(tests, 1) / 2) + ndtri(0.8)
+    needed = ndtri(1 - SIGNIFICANCE / max(tests, 1) / 2) + ndtri(POWER)
     return float(min(needed / np.sqrt(max(rows, 1)), 1.0))
 
 
@@ -446,24 +450,34 @@ class _Testing:
     def approximations(
         self, pairs: Sequence[tuple[str, str]], given: Scope, counts: FloatArray
     ) -> list[_Approximated]:
-        """The tests of mechanisms against causes with one number of states, before any draws."""
+        """The tests of mechanisms against causes with one number of states, before any draws.
+
+        Parameters
+        ----------
+        counts
+            A table for each pair: strata, missing or shown, states of the cause.
+        """
         scales, by_design = self._worths(pairs, given)
-        counts = counts * scales[:, None, None, None]
-        states = counts.sum(axis=1)
-        total = states.sum(axis=1)
-        known = total >= np.minimum(ROWS_TO_BE_A_SURPRISE, total.max(axis=1, keepdims=True))
-        share = quotient(states[:, 0], total)
-        high = np.argmax(np.where(known, share, -1), axis=1)
-        low = np.argmin(np.where(known, share, 2), axis=1)
+        tables = counts * scales[:, None, None, None]
+
+        # How often the variable is missing under each state, among those with rows enough.
+        of_states = tables.sum(axis=1)
+        total = of_states.sum(axis=1)
+        has_rows = total >= np.minimum(ROWS_TO_BE_A_SURPRISE, total.max(axis=1, keepdims=True))
+        rate = quotient(of_states[:, 0], total)
+        high = np.argmax(np.where(has_rows, rate, -1), axis=1)
+        low = np.argmin(np.where(has_rows, rate, 2), axis=1)
         every = np.arange(len(pairs))
-        columns = (high, low, share[every, high], share[every, low], by_design)
+        columns = (high, low, rate[every, high], rate[every, low], by_design)
+
+        # As lists: there are tens of thousands, and single entries of arrays are slow.
         states_of = {cause: self.network.states(cause) for cause in {cause for _, cause in pairs}}
-        results = approximated(counts, self.among)
+        results = approximated(tables, self.among)
         approximations = []
-        for (missing, cause), result, table, *extremes in zip(
-            pairs, results, counts, *(column.tolist() for column in columns), strict=True
+        for (missing, cause), result, table, *numbers in zip(
+            pairs, results, tables, *(column.tolist() for column in columns), strict=True
         ):
-            highest, lowest, most, least, design_p_value = extremes
+            highest, lowest, most, least, design_p_value = numbers
             test = _Unadjusted(
                 missing,
                 cause,
@@ -483,7 +497,7 @@ class _Testing:
     def _worths(
         self, pairs: Sequence[tuple[str, str]], given: Scope
     ) -> tuple[FloatArray, FloatArray]:
-        """What `_worth` says of each pair."""
+        """The scale of the weights, and the p-value by the design, of each pair (`_worth`)."""
         if self.survey is None and not self.table.is_weighted:
             return np.ones(len(pairs)), np.full(len(pairs), np.nan)
         scales, by_design = np.array([self._worth(*pair, given) for pair in pairs]).T

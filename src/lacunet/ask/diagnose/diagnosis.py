@@ -51,6 +51,7 @@ from lacunet.text_tables import Displayed, TextTable
 from lacunet.threads import one_blas_thread
 
 NO_CHANCE = 0.001  # adjusted p-values below are hardly those of data missing at random
+LEAST_DIVISOR = 1e-300  # no rows are divided by this
 PRINTED_LINES = 10  # lines of each list that are printed
 DEPENDS = "being missing depends on (one cause at a time; Cramér's V, Holm-adjusted p-values):"
 
@@ -218,54 +219,55 @@ def diagnose_table(
     A cell that is one of several states is missing, and the conclusions say so. ``left_out`` are
     remarks on columns that are not looked at.
     """
-    cells = table.cells_of_sets
-    table = table.without_sets()
-
+    rows = table.without_sets()
     described = patterns(network, summary)
-    counted = None
-    if table.weights is None and table.copies is None:
-        counted = mechanism_tables(table, table.partially_observed)
-    completely = mcar_tests(network, table, random, counted)
-    parents_of = observed_parents(network, table)
-    always = mar_tests(network, table, random, parents_of, counted)
-    never = positivity(network, table, counted)
-    grounds = _grounds(network, table, described, parents_of)
-    dropout = dropout_tests(network, table, random, parents_of)
-    words = _conclusions(
+    tables = None  # which tests share, where rows are counted
+    if rows.weights is None and rows.copies is None:
+        tables = mechanism_tables(rows, rows.partially_observed)
+    # In this order: tests draw tables from one generator.
+    completely = mcar_tests(network, rows, random, tables)
+    parents_of = observed_parents(network, rows)
+    always = mar_tests(network, rows, random, parents_of, tables)
+    never = positivity(network, rows, tables)
+    grounds = _grounds(network, rows, described, parents_of)
+    dropout = dropout_tests(network, rows, random, parents_of)
+
+    by_rules = tuple(map(sentence, notes_on_rules(network, rows.partially_observed)))
+    trial = None
+    if try_graph and (by_rules or any(test.adjusted < SIGNIFICANCE for test in always)):
+        trial = try_learned_graph(network, rows)
+
+    words: list[str] = []
+    if rows.row_count < described.rows:
+        words.append(
+            f"All tests are of {rows.row_count:,} of the {described.rows:,} rows, spread "
+            "over all of the data: no more fit in the memory budget. What is rare may be missing "
+            "here."
+        )
+    *conclusions, last = _conclusions(
         described=described,
         completely=completely,
         always=always,
         dropout=dropout,
         never=never,
-        rows=table.row_count,
+        rows=rows.row_count,
     )
-
-    # Notes, before the last sentence or around all of them.
-    by_rules = tuple(map(sentence, notes_on_rules(network, table.partially_observed)))
-    words = (*words[:-1], *by_rules, words[-1])
-    trial = None
-    if try_graph and (by_rules or any(test.adjusted < SIGNIFICANCE for test in always)):
-        trial = try_learned_graph(network, table)
-        words = (*words[:-1], str(trial), words[-1])
-    if table.row_count < described.rows:
-        words = (
-            f"All tests are of {table.row_count:,} of the {described.rows:,} rows, spread "
-            "over all of the data: no more fit in the memory budget. What is rare may be missing "
-            "here.",
-            *words,
-        )
-    if cells:
-        words = (*words, sentence(note_on_sets(cells)))
-    copies = None if table.copies is None else table.copies.rows
-    proposed = proposals(network, table.columns, copies=copies)
-    words = (*words, *map(sentence, (*proposed, *left_out)))
+    words += [*conclusions, *by_rules]
+    if trial is not None:
+        words.append(str(trial))
+    words.append(last)
+    if table.cells_of_sets:
+        words.append(sentence(note_on_sets(table.cells_of_sets)))
+    copies = None if rows.copies is None else rows.copies.rows
+    proposed = proposals(network, rows.columns, copies=copies)
+    words += map(sentence, (*proposed, *left_out))
     return Diagnosis(
         patterns=described,
         mcar=completely,
         mar=always,
         positivity=never,
         grounds=grounds,
-        conclusions=words,
+        conclusions=tuple(words),
         trial=trial,
     )
 
@@ -281,34 +283,34 @@ def _grounds(
         explanation = explain(network, table)
     grouped = cache(partial(group_rows, table))
 
-    def fallen(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
+    def groups_and_fallback(given: Scope, hidden: Sequence[str]) -> tuple[int, float]:
         """The number of groups, and the share of the rows in those that never show the hidden."""
         groups, group = grouped(given)
         shown = added_up(group[table.is_shown(hidden)], None, len(groups.weights))
         lost = groups.weights[shown == 0].sum()
-        return len(groups.weights), float(lost / max(groups.weights.sum(), 1e-300))
+        return len(groups.weights), float(lost / max(groups.weights.sum(), LEAST_DIVISOR))
 
-    number, _ = fallen(table.fully_observed, ())
+    all_groups, _ = groups_and_fallback(table.fully_observed, ())
     fallback_of = {}
-    informed_of = {}
-    informed = 0
+    informed_fallback_of = {}
+    informed_groups = 0
     for name in network.variables:
         family = network.family(name)
         hidden = [member for member in family if table.missing_of[member]]
         if hidden:
-            _, fallback_of[name] = fallen(table.fully_observed, hidden)
+            _, fallback_of[name] = groups_and_fallback(table.fully_observed, hidden)
             given = [v for v in table.fully_observed if v in family or v in separator_of[name]]
-            groups, informed_of[name] = fallen(tuple(given), hidden)
-            informed = max(informed, groups)
+            number, informed_fallback_of[name] = groups_and_fallback(tuple(given), hidden)
+            informed_groups = max(informed_groups, number)
     least_shown = min(described.family_rows, key=lambda name: described.family_rows[name])
     return MethodSupport(
         complete_rows=described.complete_rows,
         least_shown=least_shown,
         fewest_family_rows=described.family_rows[least_shown],
-        groups=number,
+        groups=all_groups,
         fallback_of=fallback_of,
-        informed_groups=informed,
-        informed_fallback_of=informed_of,
+        informed_groups=informed_groups,
+        informed_fallback_of=informed_fallback_of,
         expectation=explanation.expectation,
         auto=explanation.plan.intention,
         has_edges=bool(network.edges),
@@ -327,20 +329,20 @@ def _conclusions(
     if not described.missing_cells:
         return ("Nothing is missing.",)
     words = [_completely(completely)]
-    if clear := [test for test in dropout if test.adjusted < SIGNIFICANCE]:
+    clear_dropout = [test for test in dropout if test.adjusted < SIGNIFICANCE]
+    if clear_dropout:
         words.append(
-            f"As after dropout, {_dependences(clear)}, given what is always shown, and no row "
-            "shows the one without the other. So they are shown wherever they can matter, and this "
-            "by itself is missing at random. em allows for it; direct-mar and factored-mar, which "
-            "compare groups by what is always shown, are biased by it."
+            f"As after dropout, {_dependences(clear_dropout)}, given what is always shown, and no "
+            "row shows the one without the other. So they are shown wherever they can matter, and "
+            "this by itself is missing at random. em allows for it; direct-mar and factored-mar, "
+            "which compare groups by what is always shown, are biased by it."
         )
-        dropout = ()
     if clear := [test for test in always if test.adjusted < SIGNIFICANCE]:
         graph = "yours or one learned from the rows (--try-graph says whether that is worth having)"
         if few := from_few_rows(rows):
             graph = f"one that you draw: {few}"
         words.append(f"{_not_always(clear, len(always))}; a missingness graph may help, {graph}.")
-    elif tests := always or dropout:
+    elif tests := always or (() if clear_dropout else dropout):
         words.append(
             "No sign that being missing depends, beyond what is always shown, on values that are "
             "themselves missing at times "
@@ -362,6 +364,7 @@ def _conclusions(
 
 
 def _completely(tests: Sequence[MissingTest]) -> str:
+    """What the tests of missing completely at random say."""
     clear = [test for test in tests if test.adjusted < SIGNIFICANCE]
     if clear:
         return f"Values are not missing completely at random: {_dependences(clear)}."

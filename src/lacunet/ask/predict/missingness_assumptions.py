@@ -12,8 +12,9 @@ from lacunet.data.table import EncodedTable
 from lacunet.errors import LacunetError, LacunetWarning, warn
 from lacunet.inference.query import warn_of_hidden_cause
 from lacunet.missingness.confounding import confounded_pair
-from lacunet.missingness.graph import graph_of_network
+from lacunet.missingness.graph import MissingnessGraph, graph_of_network
 from lacunet.missingness.verdict import RECOVERABLE
+from lacunet.network.mechanisms import Mechanisms
 from lacunet.network.network import Network
 from lacunet.network.nodes import SELECTION, Mechanism
 
@@ -96,10 +97,16 @@ def say_assumptions(given: Any, network: Network, *, draws: bool) -> None:
             )
         return
     graph = graph_of_network(network)
-    if graph is None:
-        return
+    if graph is not None:
+        _say_assumptions_of_graph(graph, network.mechanisms, draws=draws)
+
+
+def _say_assumptions_of_graph(
+    graph: MissingnessGraph, mechanisms: Mechanisms, *, draws: bool
+) -> None:
+    """Warn of what completions take a graph for, or refuse draws that it does not identify."""
     partly = {*graph.causes, *map(Mechanism, graph.causes)}
-    cpt_of = network.mechanisms.cpt_of
+    cpt_of = mechanisms.cpt_of
     if SELECTION.variable not in cpt_of and partly & {*(graph.selection or ())}:
         warn(
             "rows are a selection by the graph, but how they were selected was not learned, so "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,9 +186,11 @@ def _schema(asked: _AskedTargets, values: SeenValues) -> Any:
     """The names and types of what is predicted, whatever some rows have of it."""
     import pyarrow as pa
 
-    sizes = [asked.network.cardinality(name) for name in asked.names]
-    row, nothing = np.arange(max(sizes)), np.zeros(max(sizes))
-    every_state = {n: np.eye(k)[row % k] for n, k in zip(asked.names, sizes, strict=True)}
+    # As many rows as there are states, so that each target is predicted to be in each of its own.
+    size_of = {name: asked.network.cardinality(name) for name in asked.names}
+    rows = np.arange(max(size_of.values()))
+    nothing = np.zeros(len(rows))
+    every_state = {name: np.eye(size)[rows % size] for name, size in size_of.items()}
     shares = dict.fromkeys(asked.names, nothing)
     return pa.table(_columns(asked, Posteriors(every_state, nothing, shares), values)).schema
 
@@ -244,19 +246,16 @@ class _AskedTargets:
 
 @dataclass
 class _PredictedRows:
-    """What is to be said of rows once all of them are predicted; none of them is kept.
-
-    There need be no ``patterns``, of the variables that count as evidence, where the network knows
-    nothing of how values went missing. ``partly`` is the number of rows that show some of the
-    targets and miss others.
-    """
+    """What is to be said of rows once all of them are predicted; none of them is kept."""
 
     rows: int = 0
-    misses_any: bool = False
+    misses_any: bool = False  # whether one of them misses a cell
+    # The sets of variables that rows show and that count as evidence; none where the network knows
+    # nothing of how values went missing.
     patterns: frozenset[frozenset[str]] = frozenset()
-    partly: int = 0
-    impossible: int = 0
-    first_impossible: int = 0
+    partly: int = 0  # the rows that show some of the targets and miss others
+    impossible: int = 0  # the rows of probability zero
+    first_impossible: int = 0  # the number of the first of them
     with_outer_bounds: Counter[str] = field(default_factory=Counter)
     shares_of: dict[str, RowShares] = field(default_factory=dict)
 
@@ -274,13 +273,14 @@ class _PredictedRows:
 
     def say(self, asked: _AskedTargets) -> None:
         """Warn of what is assumed, of what is lost, and of what no data support."""
-        network, names = asked.network, asked.names
+        network = asked.network
         if self.misses_any:
             say_assumptions(asked.learned, network, draws=False)
         patterns = sorted(self.patterns, key=sorted)
-        say_hidden_causes(network, [([name], shown) for shown in patterns for name in names])
+        say_hidden_causes(network, [([name], shown) for shown in patterns for name in asked.names])
         if self.partly and asked.unseen:
-            show, miss = ("shows", "misses") if self.partly == 1 else ("show", "miss")
+            show = "shows" if self.partly == 1 else "show"
+            miss = "misses" if self.partly == 1 else "miss"
             warn(
                 f"{counted(self.partly, 'row')} {show} some of the targets and {miss} others: a "
                 "target is never evidence for another. To use what is shown, predict with "
@@ -297,8 +297,9 @@ class _PredictedRows:
                     f"the predictions of {name!r}: the bounds of {counted(outer, 'row')} are outer "
                     "bounds, perhaps too wide."
                 )
-        for name, shares in self.shares_of.items() if asked.is_objected else ():
-            shares.object(f"the predictions of {name!r}", asked.unsupported)
+        if asked.is_objected:
+            for name, shares in self.shares_of.items():
+                shares.object(f"the predictions of {name!r}", asked.unsupported)
 
 
 def _opened(asked: _AskedTargets, *, warns: bool) -> tuple[DataSource, Data]:
@@ -390,40 +391,67 @@ def _written(network: Network, names: Sequence[str], data: Data) -> tuple[str, .
     return tuple(name for name in names if name not in others)
 
 
+class _Column(NamedTuple):
+    """A column of what is predicted."""
+
+    template: str  # of its name, around the variable and the state
+    words: tuple[str, ...]  # the variable, and the state if it is of one
+    cells: NDArray[Any]
+
+    def name(self) -> str:
+        """Its name, as long as no other column has the same."""
+        return self.template.format("=".join(self.words))
+
+    def quoted_name(self) -> str:
+        """Its name with quotes, which no other column has."""
+        return self.template.format("=".join(map(in_quotes, self.words)))
+
+
 def _columns(
     asked: _AskedTargets, posteriors: Posteriors, values: SeenValues
 ) -> dict[str, NDArray[Any]]:
-    answers = asked.answers
-    columns: list[tuple[str, tuple[str, ...], Any]] = []  # what of, which variable or state, cells
-    for name, rows in posteriors.of_target.items():
-        states = asked.network.states(name)
-        if "probabilities" in answers:
-            columns += [("{}", (name, state), rows[:, code]) for code, state in enumerate(states)]
-        if name in posteriors.bounds_of:
-            low, high, _ = posteriors.bounds_of[name]
-            for code, state in enumerate(states):
-                columns.append(("lowest({})", (name, state), low[:, code]))
-                columns.append(("highest({})", (name, state), high[:, code]))
-        if "states" in answers:
-            columns.append(("{}", (name,), _most_probable(rows, values.written(name, states))))
-        if "unsupported" in answers:
-            columns.append(("unsupported({})", (name,), posteriors.unsupported_of[name]))
+    """What is predicted, as columns with different names."""
+    columns = _columns_of_targets(asked, posteriors, values)
     logs = posteriors.log_probability
-    plain = {called.format("=".join(words)): cells for called, words, cells in columns}
-    named = plain | ({"log-probability": logs} if asked.logs else {})
-    if len(named) < len(columns) + asked.logs:  # in quotes no two are the same
-        named = {
-            called.format("=".join(map(in_quotes, words))): cells
-            for called, words, cells in columns
-        }
+    named = {column.name(): column.cells for column in columns}
+    number = len(columns)
+    if asked.logs:
+        named["log-probability"] = logs
+        number += 1
+    if len(named) < number:  # two columns had the same name
+        named = {column.quoted_name(): column.cells for column in columns}
         if asked.logs:
-            named |= {"log-probability of the row": logs}
+            named["log-probability of the row"] = logs
     if twice := [name for name in asked.keep if name in named]:
         raise LacunetError(
             f"keep= (--keep) names {listed(twice)}, which the predictions have too.",
             "rename that column of the data, or do not keep it.",
         )
     return named
+
+
+def _columns_of_targets(
+    asked: _AskedTargets, posteriors: Posteriors, values: SeenValues
+) -> list[_Column]:
+    """What is predicted of each target in turn."""
+    columns = []
+    for name, rows in posteriors.of_target.items():
+        states = asked.network.states(name)
+        if "probabilities" in asked.answers:
+            for code, state in enumerate(states):
+                columns.append(_Column("{}", (name, state), rows[:, code]))
+        if name in posteriors.bounds_of:
+            low, high, _ = posteriors.bounds_of[name]
+            for code, state in enumerate(states):
+                columns.append(_Column("lowest({})", (name, state), low[:, code]))
+                columns.append(_Column("highest({})", (name, state), high[:, code]))
+        if "states" in asked.answers:
+            cells = _most_probable(rows, values.written(name, states))
+            columns.append(_Column("{}", (name,), cells))
+        if "unsupported" in asked.answers:
+            shares = posteriors.unsupported_of[name]
+            columns.append(_Column("unsupported({})", (name,), shares))
+    return columns
 
 
 def _most_probable(rows: FloatArray, values: Sequence[Any]) -> NDArray[Any]:

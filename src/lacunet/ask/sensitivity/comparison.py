@@ -124,16 +124,16 @@ def comparison_in_groups(
     mechanism = question.mechanism
     hidden = look.hidden(network)
     others = [name for name in network.variables if name != mechanism]
-    parents = network.parents(mechanism)
     words = []
 
-    if within is None:
+    names = within
+    if names is None:
         usable = tuple(n for n in others if method != "direct-mar" or n not in hidden)
         learned = parents_among(network, look.sampled(MOST_ROWS), mechanism, usable)
-        always = [name for name in parents if name not in hidden]
-        within = (*learned, *always)
+        always = [name for name in network.parents(mechanism) if name not in hidden]
+        names = (*learned, *always)
         words.append(_on_groups(mechanism, learned, always))
-    partly = [name for name in within if network.known(name) in hidden]
+    partly = [name for name in names if network.known(name) in hidden]
     if partly and method == "direct-mar":
         raise LacunetError(
             f"{partly[0]!r} is missing in some rows.",
@@ -141,26 +141,34 @@ def comparison_in_groups(
             "takes others too.",
         )
 
+    chosen = method
     if any(term.do for term in question.terms):
         if method == "direct-mar":
             raise LacunetError(
                 "method 'direct-mar' compares shares of rows, which do not say what do(...) does.",
                 "method='em' (--method em) answers it by the network.",
             )
-        method = "em"
+        chosen = "em"
         words.append("Method em: what do(...) does, the network says.")
-    if method is None:
-        children = [name for name in others if mechanism in network.parents(name)]
-        bearing = {*question.variables, *within, *parents, *children} - {mechanism}
+    if chosen is None:
+        bearing = _bearing_on(question, network, names)
         missed = [name for name in others if name in bearing and name in hidden]
-        method = "em" if missed else "direct-mar"
+        chosen = "em" if missed else "direct-mar"
         words.append(_on_method(mechanism, missed))
 
     # Whom the variable was asked of: those who were not, have no hidden value.
     rule = network.not_asked_of.get(mechanism)
     asked_by = {name for name in (rule.scope if rule else ()) if name not in hidden}
-    groups = tuple(name for name in others if name in {*within, *asked_by})
-    return Comparison(method, groups, tuple(words))
+    groups = tuple(name for name in others if name in {*names, *asked_by})
+    return Comparison(chosen, groups, tuple(words))
+
+
+def _bearing_on(question: Question, network: Network, within: Sequence[str]) -> set[str]:
+    """The variables that tell of hidden values or are asked about, the mechanism's own aside."""
+    mechanism = question.mechanism
+    children = [name for name in network.variables if mechanism in network.parents(name)]
+    bearing = {*question.variables, *within, *network.parents(mechanism), *children}
+    return bearing - {mechanism}
 
 
 def _on_groups(mechanism: str, learned: Sequence[str], parents: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ from lacunet.ask.sensitivity.tilt import (
     tilted_shares,
     tipping_point,
 )
-from lacunet.ask.sensitivity.tilted_em import TiltedModel, TiltedRows
+from lacunet.ask.sensitivity.tilted_em import TILTED_EM_TOLERANCE, TiltedModel, TiltedRows
 from lacunet.ask.sensitivity.tilted_intervals import TRACE, tilted_intervals
 from lacunet.ask.sensitivity.tilted_query import asked_terms, question_of
 from lacunet.counts.counts import quotient
@@ -74,6 +74,8 @@ TILTABLE_METHODS = get_args(TiltableMethod)
 METHODS_BY_EM = ("auto", "em", "em-bp")
 TILT_HEADER = ("delta", "odds ratio", "answer", "low", "high")
 BESIDE_DRAWING = 48  # columns of a terminal that these take
+DRAWING_WIDTHS = (8, 40)  # of the drawing beside them, at least and at most
+UNTILTED_ITERATIONS = 5_000
 DELTAS = (-inf, -3.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0, inf)
 
 Tilted = Callable[[Statistics], TiltedShares | TiltedRows]
@@ -108,7 +110,9 @@ class Sensitivity(Displayed):
     def _parts(self) -> Iterator[object]:
         least = self.question.lowest
         columns = terminal_width()
-        drawn = 40 if columns is None else min(40, max(columns - BESIDE_DRAWING, 8))
+        narrowest, drawn = DRAWING_WIDTHS
+        if columns is not None:
+            drawn = min(drawn, max(columns - BESIDE_DRAWING, narrowest))
         scale = drawn / (1 - least)
         rows = [
             [
@@ -248,72 +252,108 @@ def sensitivity(
     """
     source = as_learned(network)
     opened = open_rows("sensitivity", source, data, memory, progress)
-    network = opened.network
-    terms = asked_terms(network, query)
+    model = opened.network
+    terms = asked_terms(model, query)
     _check_options(method, threshold, groups, is_difference=len(terms) > 1)
-    asked = _tilts(deltas)
-    within = _names_within(within)
+    tilts = _tilts(deltas)
+    names_within = _names_within(within)
+    given_pseudo_counts = None
     if pseudo_counts is not None:
-        pseudo_counts = checked_pseudo_counts(pseudo_counts, network)
+        given_pseudo_counts = checked_pseudo_counts(pseudo_counts, model)
 
     with opened.rows() as rows:
         look = rows.look()
-        hidden = look.hidden(network)
-        question = question_of(network, hidden, terms, mechanism, tilted_state)
-        graph = graph_without_tilt(missingness, network, opened.data, question, within, method)
+        hidden = look.hidden(model)
+        question = question_of(model, hidden, terms, mechanism, tilted_state)
+        graph = graph_without_tilt(missingness, model, opened.data, question, names_within, method)
         if graph is None:
-            comparison = comparison_in_groups(network, look, question, method, within)
+            comparison = comparison_in_groups(model, look, question, method, names_within)
         else:
             comparison = comparison_on_graph(graph, question.mechanism)
 
         # By EM the network is learned without a tilt first: its prior is that of every tilt.
-        is_em = comparison.method == "em"
-        untilted = EM(tolerance=1e-6, max_iterations=5_000, missingness=graph)
-        if pseudo_counts is None:
-            pseudo_counts = _pseudo_counts_given_to(source, network)
-        if pseudo_counts is None:
-            pseudo_counts = default_pseudo_counts(untilted, look)
-        setting = Setting(pseudo_counts, memory=opened.budget, progress=opened.progress)
+        untilted = EM(
+            tolerance=TILTED_EM_TOLERANCE, max_iterations=UNTILTED_ITERATIONS, missingness=graph
+        )
+        used_pseudo_counts = given_pseudo_counts
+        if used_pseudo_counts is None:
+            used_pseudo_counts = _pseudo_counts_given_to(source, model)
+        if used_pseudo_counts is None:
+            used_pseudo_counts = default_pseudo_counts(untilted, look)
+        setting = Setting(used_pseudo_counts, memory=opened.budget, progress=opened.progress)
         learned = None
-        if is_em:
-            plan = make_plan(untilted, network, look, pseudo_counts)
+        if comparison.method == "em":
+            plan = make_plan(untilted, model, look, used_pseudo_counts)
             learned = carry_out(plan, rows, setting)
 
-        model = comparison.model(network, look, question, learned)
+        tilted_model = comparison.model(model, look, question, learned)
         tilted = _answer_at_tilts(
             rows=rows,
-            network=network,
+            network=model,
             question=question,
             comparison=comparison,
-            model=model,
+            model=tilted_model,
             learned=learned,
-            deltas=asked,
+            deltas=tilts,
             folds=folds_of(groups, 0, look.units),
             setting=setting,
         )
 
-    whole = tilted.whole
-    answers = tilted.answers
+    result = _with_intervals(
+        network=model,
+        question=question,
+        comparison=comparison,
+        deltas=tilts,
+        tilted=tilted,
+        threshold=threshold,
+        by_design=look.units is not None,
+    )
+    rules_allowed_for = [question.mechanism] if comparison.method == "em" else []
+    warnings = learned.warnings if learned is not None and graph is not None else ()
+    words = (
+        on_no_tilt(result, graph),
+        *on_answer(result, tilted.shares, named=threshold is not None),
+        *on_rows(result, tilted.whole, tilted.shares, tilted.rows, tilted.share_without_data),
+        *map(sentence, notes_on_rules(model, hidden, rules_allowed_for)),
+        *on_dropout(question, tilted_model, tilted.rows),
+        *comparison.words,
+        *map(sentence, warnings),
+        on_tilts(result),
+    )
+    return replace(result, words=words)
+
+
+def _with_intervals(
+    network: Network,
+    question: Question,
+    comparison: Comparison,
+    deltas: tuple[float, ...],
+    tilted: _TiltedAnswers,
+    threshold: float | None,
+    *,
+    by_design: bool,
+) -> Sensitivity:
+    """The answers with their intervals and the tipping point, without words."""
     intervals = tilted_intervals(
-        np.array([*map(whole.probabilities, asked)]),
+        np.array([*map(tilted.whole.probabilities, deltas)]),
         tilted.by_rows,
         tilted.scales,
         tilted.degrees,
         [_rows_that_tell(network, term, tilted.rows) for term in question.terms],
-        by_design=look.units is not None,
+        by_design=by_design,
     )
-    tips = partial(tipping_point, whole.answer, deltas=asked, answers=answers)
-    mar = asked.index(0.0)
+    tips = partial(tipping_point, tilted.whole.answer, deltas=deltas, answers=tilted.answers)
     limit = threshold
     if limit is None:
-        limit = _nearest_end(answers[mar], intervals[mar], tips, question.lowest)
+        untilted = deltas.index(0.0)
+        limit = _nearest_end(tilted.answers[untilted], intervals[untilted], tips, question.lowest)
     is_hidden = ~tilted.rows.is_shown([question.mechanism])
-    result = Sensitivity(
+    return Sensitivity(
         question=question,
         method=comparison.method,
         within=comparison.within,
-        deltas=asked,
-        answers=answers,
+        deltas=deltas,
+        answers=tilted.answers,
         intervals=intervals,
         threshold=limit,
         tipping_point=tips(limit),
@@ -321,20 +361,6 @@ def sensitivity(
         words=(),
         log_likelihoods=tilted.log_likelihoods,
     )
-
-    allowed_for = [question.mechanism] if is_em else []  # rules
-    warnings = learned.warnings if learned is not None and graph is not None else ()
-    words = (
-        on_no_tilt(result, graph),
-        *on_answer(result, tilted.shares, named=threshold is not None),
-        *on_rows(result, whole, tilted.shares, tilted.rows, tilted.share_without_data),
-        *map(sentence, notes_on_rules(network, hidden, allowed_for)),
-        *on_dropout(question, model, tilted.rows),
-        *comparison.words,
-        *map(sentence, warnings),
-        on_tilts(result),
-    )
-    return replace(result, words=words)
 
 
 def _names_within(within: Sequence[str] | str | None) -> Sequence[str] | None:
@@ -365,7 +391,8 @@ def _check_options(
             f"method is {method!r}, but must be one of {', '.join(TILTABLE_METHODS)}."
         )
     is_number = isinstance(threshold, Real)
-    lowest, what = (-1, "difference of two") if is_difference else (0, "probability")
+    lowest = -1 if is_difference else 0
+    what = "difference of two" if is_difference else "probability"
     if threshold is not None and not (is_number and lowest <= threshold <= 1):
         raise LacunetError(f"the threshold {threshold!r} is not a {what}.", "as in 0.5.")
     if not isinstance(groups, Integral) or groups < 2:
@@ -425,19 +452,19 @@ def _answer_at_tilts(
     _check_shown(question.mechanism, statistics)
 
     by_shares: Tilted = partial(_by_shares, network, question, comparison.within)
-    tilted = by_rows_alone = by_shares
+    tilted = by_shares
+    by_rows_alone = by_shares  # without pseudo-counts, which shares of rows do not have
     logs: tuple[float, ...] = ()
-    bare = None
+    share_without_data = None
     if learned is not None:
-        bare = _share_without_data(learned.network, question, int(setting.memory))
-        setting = replace(setting, pseudo_counts=learned.pseudo_counts)
+        share_without_data = _share_without_data(learned.network, question, int(setting.memory))
         tilted, by_rows_alone, logs = _by_em(
             start=learned.network.with_mechanisms(None),
             statistics=statistics,
             question=question,
             model=model,
             deltas=deltas,
-            setting=setting,
+            setting=replace(setting, pseudo_counts=learned.pseudo_counts),
         )
 
     whole = tilted(statistics.sample(0))
@@ -468,12 +495,13 @@ def _answer_at_tilts(
         degrees=degrees,
         rows=distinct,
         shares=_by_shares(network, question, comparison.within, statistics.sample(0)),
-        share_without_data=bare,
+        share_without_data=share_without_data,
         log_likelihoods=logs,
     )
 
 
 def _check_shown(mechanism: str, statistics: Statistics) -> None:
+    """Refuse a variable that no row shows."""
     if mechanism in statistics.never_shown:
         raise LacunetError(
             f"no row shows {mechanism!r}: there is nothing to compare hidden values with.",
@@ -502,38 +530,39 @@ def _by_em(
     On a replicate of the rows it starts where it ended on all of them. By the rows alone the
     pseudo-counts are a trace: they decide nothing but CPT rows of which no row tells.
     """
-    near: dict[float, FloatArray] = {}
-    near_alone: dict[float, FloatArray] = {}
 
-    def tilted(
-        sample: Statistics, near: Mapping[float, FloatArray], *, alone: bool = False
+    def tilted_rows(
+        sample: Statistics, starts: Mapping[float, FloatArray], *, alone: bool = False
     ) -> TiltedRows:
         assert sample.problems is not None
         engine = engine_of(sample.problems, setting.memory)
         layout = engine.problems.layout
-        pseudo = flat_pseudo_counts(setting.used_pseudo_counts, layout)
+        pseudo_counts = flat_pseudo_counts(setting.used_pseudo_counts, layout)
         if alone:
             rows = CptRows.of(layout)
-            sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
-            pseudo = TRACE * quotient(pseudo, sums)
+            sums = np.repeat(np.add.reduceat(pseudo_counts, rows.begins), rows.lengths)
+            pseudo_counts = TRACE * quotient(pseudo_counts, sums)
         return TiltedRows(
             engine=engine,
             start=start,
             question=question,
-            pseudo_counts=pseudo,
+            pseudo_counts=pseudo_counts,
             model=model,
-            near=near,
+            near=starts,
         )
 
-    whole = tilted(statistics.sample(0), near)
-    alone = tilted(statistics.sample(0), near, alone=True)
+    # Filled as EM goes along: by the rows alone it starts where it ended with the prior.
+    ends: dict[float, FloatArray] = {}
+    ends_alone: dict[float, FloatArray] = {}
+    whole = tilted_rows(statistics.sample(0), ends)
+    alone = tilted_rows(statistics.sample(0), ends, alone=True)
     for done, delta in enumerate(deltas):
         setting.progress("tilts", done, len(deltas))
-        near[delta] = whole.cells(delta)
-        near_alone[delta] = alone.cells(delta)
-    logs = tuple(float(whole.engine.log_likelihoods(near[delta]).sum()) for delta in deltas)
-    by_rows_alone = partial(tilted, near=near_alone, alone=True)
-    return partial(tilted, near=near), by_rows_alone, logs
+        ends[delta] = whole.cells(delta)
+        ends_alone[delta] = alone.cells(delta)
+    logs = tuple(float(whole.engine.log_likelihoods(ends[delta]).sum()) for delta in deltas)
+    by_rows_alone = partial(tilted_rows, starts=ends_alone, alone=True)
+    return partial(tilted_rows, starts=ends), by_rows_alone, logs
 
 
 def _rows_that_tell(network: Network, question: Question, rows: Rows) -> float:

@@ -33,12 +33,13 @@ def on_answer(result: Sensitivity, shares: TiltedShares, named: bool) -> Iterato
 
     ``named`` says that the user gave the threshold.
     """
-    question, threshold = result.question, result.threshold
-    low, high = result.answers.min(), result.answers.max()
+    low = result.answers.min()
+    high = result.answers.max()
     is_flat = high - low < FLAT
-    what, state = question.mechanism, question.tilted_state
+    what = result.question.mechanism
+    state = result.question.tilted_state
     bounds = "lacunet.worst_case gives bounds that assume nothing."
-    limit = f"{threshold:.3g}"
+    limit = f"{result.threshold:.3g}"
     if not named:
         limit += f" (an end of its {interval_in_words(0.95)} at delta 0)"
     if is_flat and shares.unmoved == 1:
@@ -119,8 +120,12 @@ def on_tilts(result: Sensitivity) -> str:
         return words
     fitting = [d for d, log in zip(result.deltas, logs, strict=True) if log > max(logs) - AS_GOOD]
     low, high = (f"{delta:+g}" if delta else "0" for delta in (fitting[0], fitting[-1]))
-    which = f"only delta = {low} fits" if low == high else f"those from delta = {low} to {high} fit"
-    which = "all fit" if len(fitting) == len(logs) else which
+    if len(fitting) == len(logs):
+        which = "all fit"
+    elif low == high:
+        which = f"only delta = {low} fits"
+    else:
+        which = f"those from delta = {low} to {high} fit"
     mechanism = result.question.mechanism
     causes = ", ".join([mechanism, *result.within])
     return (

@@ -36,7 +36,9 @@ from lacunet.data.table import EncodedTable
 from lacunet.network.network import FloatArray, Network, Scope
 from lacunet.text import assigned, conditional
 
+TIPPING_TOLERANCE = 1e-8  # of the tilt at which the answer is the threshold
 FARTHEST = 30.0  # beyond e^30 the tilt is as good as infinite
+ALL_SHARE = 1 - 1e-12  # a larger share is one, but for rounding
 FLAT = 1e-6  # answers that differ by less are the same
 
 
@@ -87,27 +89,25 @@ class Question:
 
 @dataclass(frozen=True)
 class TiltedShares:
-    """What the answer is made of, for any tilt; of a difference also ``less``, which is subtracted.
+    """What the answer is made of, for any tilt.
 
-    Entries for groups and configurations: ``share`` adds up to :math:`P_g(y_m)`, ``shown`` and
-    ``hidden`` the weight of the group's rows that show and hide the mechanism's variable.
-    ``lost`` is the share of rows about whose group nothing is known, ``pooled`` that of rows in
-    whose group no row shows all, so that others stand for it. ``unmoved`` is the share of hidden
-    values that no tilt moves: none of the values that they are compared with is the tilted state,
-    or all are. Groups that contradict the evidence have no part in these two.
+    An *entry* is a group and a configuration of what some rows hide.
     """
 
-    group: NDArray[np.intp]
-    share: FloatArray
-    shown: FloatArray
-    hidden: FloatArray
-    is_tilted: NDArray[np.bool_]
-    evidence: FloatArray
-    is_target: NDArray[np.bool_]
-    lost: float
+    group: NDArray[np.intp]  # of each entry
+    share: FloatArray  # of the configuration in the group: P_g(y_m)
+    shown: FloatArray  # the weight of the group's rows that show the mechanism's variable, s_g n_g
+    hidden: FloatArray  # and of those that hide it
+    is_tilted: NDArray[np.bool_]  # whether the configuration has the tilted state
+    evidence: FloatArray  # how likely it makes the evidence
+    is_target: NDArray[np.bool_]  # whether it has the state asked for
+    lost: float  # the share of rows about whose group nothing is known
+    # Of the groups that do not contradict the evidence: the share of rows in whose group no row
+    # shows all, so that others stand for it; and the share of hidden values that no tilt moves,
+    # since none of the values that they are compared with is the tilted state, or all are.
     pooled: float
     unmoved: float
-    less: TiltedShares | None = None
+    less: TiltedShares | None = None  # of a difference, what is subtracted
 
     def answer(self, delta: float) -> float:
         """The answer if hidden values are tilted by ``delta``; it may be infinite."""
@@ -119,17 +119,20 @@ class TiltedShares:
         return tuple(term._probability(delta) for term in terms)
 
     def _probability(self, delta: float) -> float:
+        """The probability of one term; NaN where no row agrees with the evidence."""
         weight = self.shown * self.share + self.hidden * self._hidden_share(delta)
         weight = weight * self.evidence
         given = float(weight.sum())
-        return float(weight[self.is_target].sum()) / given if given else np.nan
+        if not given:
+            return np.nan
+        return float(weight[self.is_target].sum()) / given
 
     def _hidden_share(self, delta: float) -> FloatArray:
         """The distribution of hidden values within each group."""
         groups = int(self.group.max(initial=-1)) + 1
         tilted = added_up(self.group, self.share * self.is_tilted, groups)[self.group]
         if np.isinf(delta):
-            reached = tilted > 0 if delta > 0 else tilted < 1 - 1e-12
+            reached = tilted > 0 if delta > 0 else tilted < ALL_SHARE
             keeps = self.is_tilted == (delta > 0)
             total = np.where(delta > 0, tilted, 1 - tilted)
             return np.where(reached, quotient(self.share * keeps, total), self.share)
@@ -154,61 +157,66 @@ def tilted_shares(
     groups, group = group_rows(table, grouped_by)
     hidden_scope = tuple(name for name in scope if table.missing_of[name])
     cells = count_in_groups(table, groups, group, hidden_scope, whole=True)
-    known = added_up(cells.group, cells.tally.weights, len(groups.weights))
-    is_gone = ~table.is_shown((question.mechanism,))
-    weights = table.row_weights
-    gone = added_up(group[is_gone], weights[is_gone], len(groups.weights))
+    number = len(groups.weights)
+    weight_known = added_up(cells.group, cells.tally.weights, number)  # of rows that show all
+    is_hidden = ~table.is_shown((question.mechanism,))
+    weight_hidden = added_up(group[is_hidden], table.row_weights[is_hidden], number)
 
     # Groups in which no row shows all: pooled with those that agree on the question's variables.
-    # A pool is one more group, numbered behind the others.
+    # A pool is one more group, numbered behind the others. All rows that show all are known in it,
+    # and it has the rows of the groups that need it.
     pool, pool_of = distinct(groups.in_table(always), int(np.prod(network.shape(always))))
-    fell = known == 0
-    pooled_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
-    pooled = [added_up(pool_of[fell], part[fell], len(pool)) for part in (groups.weights, gone)]
-    number = len(groups.weights)
-    both = np.concatenate([cells.group, pool_of[cells.group] + number])
-    total = np.concatenate([known, pooled_known])
-    mass = np.concatenate([groups.weights * ~fell, pooled[0]])
-    lacking = np.concatenate([gone * ~fell, pooled[1]])
+    needs_pool = weight_known == 0
+    pool_known = added_up(pool_of[cells.group], cells.tally.weights, len(pool))
+
+    def with_pools(weights: FloatArray) -> FloatArray:
+        in_pools = added_up(pool_of[needs_pool], weights[needs_pool], len(pool))
+        return np.concatenate([weights * ~needs_pool, in_pools])
+
+    entry_group = np.concatenate([cells.group, pool_of[cells.group] + number])
+    total = np.concatenate([weight_known, pool_known])
+    mass = with_pools(groups.weights)
+    hidden = with_pools(weight_hidden)
 
     # What each entry, a group and a cell, is to the question.
     columns: dict[str, NDArray[np.integer]] = {}
     columns |= zip(hidden_scope, cells.columns(), strict=True)
-    columns |= {n: groups.configs[groups.scope.index(n)][cells.group] for n in always}
+    for name in always:
+        columns[name] = groups.configs[groups.scope.index(name)][cells.group]
 
     def is_state(name: str, state: str) -> NDArray[np.bool_]:
         return np.tile(columns[name] == network.state_index(name, state), 2)
 
     seen = likelihoods_of(network, question.evidence)
-    evidence = np.ones(len(both))
+    evidence = np.ones(len(entry_group))
     for name, likelihood in seen.items():
         evidence *= np.tile(_likelihood(likelihood, columns[name]), 2)
     is_tilted = is_state(question.mechanism, question.tilted_state)
 
     # Of the groups that fit the evidence: what no tilt moves, and what nothing is known about.
-    share = np.tile(cells.tally.weights, 2) / total[both]
-    fits = np.ones(number, dtype=bool)
+    share = np.tile(cells.tally.weights, 2) / total[entry_group]
+    group_fits = np.ones(number, dtype=bool)
     for name in seen.keys() & always:
-        fits &= _likelihood(seen[name], groups.configs[groups.scope.index(name)]) > 0
-    fits = np.concatenate([fits, added_up(pool_of, fits, len(pool)) > 0])
-    tilted = added_up(both, share * is_tilted, len(total))
-    is_stuck = (total > 0) & ((tilted == 0) | (tilted > 1 - 1e-12))
-    lost = float(mass[number:][pooled_known == 0].sum() / groups.weights.sum())
-    in_pools = mass[number:][fits[number:] & (pooled_known > 0)].sum()
+        group_fits &= _likelihood(seen[name], groups.configs[groups.scope.index(name)]) > 0
+    fits = np.concatenate([group_fits, added_up(pool_of, group_fits, len(pool)) > 0])
+    tilted = added_up(entry_group, share * is_tilted, len(total))
+    is_stuck = (total > 0) & ((tilted == 0) | (tilted > ALL_SHARE))
+    lost = float(mass[number:][pool_known == 0].sum() / groups.weights.sum())
+    pooled = mass[number:][fits[number:] & (pool_known > 0)].sum()
     less = None
     if question.less is not None:
         less = tilted_shares(network, table, question.less, given)
     return TiltedShares(
-        group=both,
+        group=entry_group,
         share=share,
-        shown=(mass - lacking)[both],
-        hidden=lacking[both],
+        shown=(mass - hidden)[entry_group],
+        hidden=hidden[entry_group],
         is_tilted=is_tilted,
         evidence=evidence,
         is_target=is_state(question.target, question.state),
         lost=lost,
-        pooled=float(quotient(in_pools, mass[fits].sum())),
-        unmoved=float(quotient(lacking[fits & is_stuck].sum(), lacking[fits].sum())),
+        pooled=float(quotient(pooled, mass[fits].sum())),
+        unmoved=float(quotient(hidden[fits & is_stuck].sum(), hidden[fits].sum())),
         less=less,
     )
 
@@ -243,7 +251,10 @@ def tipping_point(
     ends = [min(max(delta, -FARTHEST), FARTHEST) for delta in deltas]
     crossings = []
     for (low, before), (high, after) in pairwise(zip(ends, answers - threshold, strict=True)):
-        if before * after <= 0 and before != after:
-            crosses = apart(low) * apart(high) <= 0  # iterated answers are not exact
-            crossings.append(float(brentq(apart, low, high, xtol=1e-8)) if crosses else low)
+        if before * after > 0 or before == after:
+            continue
+        if apart(low) * apart(high) <= 0:
+            crossings.append(float(brentq(apart, low, high, xtol=TIPPING_TOLERANCE)))
+        else:  # iterated answers are not exact: there is nothing to be sought between these
+            crossings.append(low)
     return min(crossings, key=abs, default=None)

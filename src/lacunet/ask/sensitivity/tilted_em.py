@@ -112,16 +112,11 @@ class TiltedRows:
         if rule is not None:
             skip = self.start.state_index(variable, rule.state)
             rows = _with_single_cells(rows, shape, skip)
-
-        # In CPT rows of the variable that no row shows the pseudo-counts are tilted.
         is_bare = self._bare_rows()
-        times = np.ones(layout.cells)
+        times = np.ones(layout.cells)  # e^(delta a(x)) in CPT rows of the variable that are bare
         layout.tables(times)[variable][..., state] = ratio
         times[~is_bare] = 1.0
-        pseudo = np.broadcast_to(np.asarray(self.pseudo_counts, np.float64), times.shape).copy()
-        pseudo[-size:] = 0.0
-        sums = np.repeat(np.add.reduceat(pseudo, rows.begins), rows.lengths)
-        pseudo_counts = np.where(is_bare, sums * rows.normalised(pseudo * times), pseudo)
+        pseudo_counts = self._tilted_pseudo_counts(rows, is_bare, times, size)
 
         def maximised(counts: FloatArray, near: FloatArray) -> FloatArray:
             after = maximise(counts, rows, pseudo_counts, near)
@@ -144,20 +139,31 @@ class TiltedRows:
         if delta in self.near:
             return climbed(self.near[delta]).cells
 
-        # The two explanations of a large ratio: the other states are hardly ever hidden, ...
+        # The two explanations of a large ratio: the tilted state is hardly ever shown, or the
+        # others are hardly ever hidden.
         plain = layout.flat(self._plain_tables())
         as_at_random = rows.normalised(plain * times)
-        # ... or the tilted one is hardly ever shown.
-        odds = np.full(shape[0], min(1.0, 1 / ratio))
-        odds[state] *= ratio
-        hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
-        hidden_and_shown = [np.broadcast_to(p, shape[:-1]) for p in (hidden, 1 - hidden)]
         others_shown = as_at_random.copy()
-        others_shown[-size:] = np.ravel(np.stack(hidden_and_shown, axis=-1))
+        others_shown[-size:] = np.ravel(_others_shown(shape, state, ratio))
         if isinf(delta) or ratio == 1:
             return climbed(others_shown).cells
         ends = [climbed(as_at_random), climbed(others_shown)]
         return max(ends, key=lambda end: end.log_posterior).cells
+
+    def _tilted_pseudo_counts(
+        self, rows: CptRows, is_bare: NDArray[np.bool_], times: FloatArray, size: int
+    ) -> FloatArray:
+        """The pseudo-counts, tilted in bare CPT rows whose sums stay; none for the mechanism.
+
+        Parameters
+        ----------
+        size
+            The cells of the mechanism, which is last.
+        """
+        plain = np.broadcast_to(np.asarray(self.pseudo_counts, np.float64), times.shape).copy()
+        plain[-size:] = 0.0
+        sums = np.repeat(np.add.reduceat(plain, rows.begins), rows.lengths)
+        return np.where(is_bare, sums * rows.normalised(plain * times), plain)
 
     def _plain_tables(self) -> dict[str, FloatArray]:
         """The CPTs that plain EM learned; those of nodes that it does not have are even."""
@@ -180,6 +186,15 @@ class TiltedRows:
         if supported is not None:
             layout.tables(is_bare)[self.question.mechanism][...] = ~supported[..., None]
         return is_bare > 0
+
+
+def _others_shown(shape: tuple[int, ...], state: int, ratio: float) -> FloatArray:
+    """A mechanism that hardly ever hides the states with the lower odds, whatever it looks at."""
+    odds = np.full(shape[0], min(1.0, 1 / ratio))
+    odds[state] *= ratio
+    hidden = (odds / (1 + odds)).reshape(-1, *[1] * (len(shape) - 2))
+    both = [np.broadcast_to(share, shape[:-1]) for share in (hidden, 1 - hidden)]
+    return np.stack(both, axis=-1)
 
 
 def _with_single_cells(rows: CptRows, shape: tuple[int, ...], skip: int) -> CptRows:

@@ -42,34 +42,46 @@ def tilted_intervals(
     behind each term.
     """
     whole = round_to_ends(by_rows[0], TRACE)
-    replicates = by_rows[1:]
-    has_answer = np.isfinite(replicates).all(axis=(1, 2))
-    replicates, scales = replicates[has_answer], scales[has_answer]
+    has_answer = np.isfinite(by_rows[1:]).all(axis=(1, 2))
+    replicates = by_rows[1:][has_answer]
 
-    def varies(again: FloatArray, rates: FloatArray) -> FloatArray:
-        variance = replicate_variance(again, scales, rates if by_design else None)
+    def variance_of(answers: FloatArray, rates: FloatArray) -> FloatArray:
+        centre = rates if by_design else None
+        variance = replicate_variance(answers, scales[has_answer], centre)
         return np.where(variance < FLAT**2, 0.0, variance)
 
-    ends, variances = [], []
+    def and_rest(shares: FloatArray) -> FloatArray:
+        return np.stack([shares, 1 - shares], axis=-1)
+
+    ends = []
+    variances = []
     for term, behind in enumerate(rows):
-        rates = whole[:, term]
-        variance = varies(replicates[..., term], whole[:, term])
-        table = probabilities[:, term]
-        table, rates = (np.stack([values, 1 - values], axis=-1) for values in (table, rates))
-        both = np.repeat(variance[:, None], 2, axis=1)
-        spread = replace(Spread.of_variance(table, rates, both, behind), degrees=degrees)
-        ends.append(spread.interval()[:, 0])
+        variance = variance_of(replicates[..., term], whole[:, term])
+        spread = Spread.of_variance(
+            and_rest(probabilities[:, term]),
+            and_rest(whole[:, term]),
+            np.repeat(variance[:, None], 2, axis=1),
+            behind,
+        )
+        ends.append(replace(spread, degrees=degrees).interval()[:, 0])
         variances.append(variance)
     if len(rows) == 1:
         return ends[0]
-    apart = varies(replicates[..., 0] - replicates[..., 1], whole[:, 0] - whole[:, 1])
-    return of_difference(probabilities, np.stack(ends, axis=1), np.stack(variances, axis=-1), apart)
+    variance = variance_of(replicates[..., 0] - replicates[..., 1], whole[:, 0] - whole[:, 1])
+    return of_difference(
+        probabilities, np.stack(ends, axis=1), np.stack(variances, axis=-1), variance
+    )
 
 
 def of_difference(
     probabilities: FloatArray, ends: FloatArray, variances: FloatArray, variance: FloatArray
 ) -> FloatArray:
-    """Low and high of differences, from those of the two probabilities.
+    r"""Low and high of differences, from those of the two probabilities.
+
+    .. math:: d - \sqrt{l_1^2 - 2 r l_1 u_2 + u_2^2}, \quad d + \sqrt{u_1^2 - 2 r u_1 l_2 + l_2^2}
+
+    with the difference d, how far the intervals reach below (l) and above (u) the probabilities,
+    and their correlation r.
 
     Parameters
     ----------

@@ -34,6 +34,8 @@ MOST_POINTS = 400
 WIDEST_LABEL = 220.0  # pixels; longer ones lose their middle
 MOST_ACROSS = 12  # states that stand side by side, where the parents have fewer configurations
 TITLE_ROOM = 420.0
+HOLLOW_SHARE = 0.1  # of an estimate, that rests on no data
+WIDE_STRETCH = 0.3  # probabilities that differ by more are drawn on a line from 0 to 1
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,16 @@ def lines(
     More than one line have a legend below, in columns.
     """
     shown = [value for line in series for value in (*line.y, *line.low, *line.high)]
-    y_axis = _Axis.over(shown, HEIGHT - BOTTOM, TOP + 8, log_y)
     base = HEIGHT - BOTTOM
+    y_axis = _Axis.over(shown, base, TOP + 8, log_y)
     shapes: list[Shape] = []
+    y_title = y_label
     named = [f"{value:,.6g}" for value in y_axis.ticks]
     if len(set(named)) < len(named):  # they differ in later digits
         named = [f"{value - y_axis.high:,.3g}" for value in y_axis.ticks]
-        y_label = f"{y_label}, from {y_axis.high:,.9g}"
+        y_title = f"{y_label}, from {y_axis.high:,.9g}"
     left = max(LEFT, 14 + max(map(_room, named), default=0.0))
-    width = max(float(WIDTH), _room(y_label) + 8, _room(x_label) + 8)
+    width = max(float(WIDTH), _room(y_title) + 8, _room(x_label) + 8)
     far = [x for line in series for x in line.x if math.isfinite(x)]
     right = max(RIGHT, _room(f"{max(far, default=0):,.9g}") / 2 + 4)
     x_axis = _Axis.over(far, left, width - right, log_x)
@@ -80,7 +83,7 @@ def lines(
     shapes += [
         *_below(x_axis, base, x_label),
         Line(stroke((left, TOP), (left, base), (width - right, base)), "axis"),
-        Words(4, 10, y_label),
+        Words(4, 10, y_title),
     ]
     for number, line in enumerate(series):
         shapes += _line(number, line, x_axis, y_axis)
@@ -90,7 +93,7 @@ def lines(
         width = max(width, 44 + max(map(_room, labels)))
         legend, height = _legend(labels, width)
         shapes += legend
-    return Picture(width, height, tuple(shapes), f"{y_label} against {x_label}")
+    return Picture(width, height, tuple(shapes), f"{y_title} against {x_label}")
 
 
 def _room(text: str) -> float:
@@ -312,9 +315,23 @@ def heat_map(
 
     Of many states and few configurations each state has a line, each configuration a column.
     """
-    is_turned = len(columns) > MOST_ACROSS and len(rows) <= MOST_ACROSS
-    if is_turned:
-        table, rows, columns, given = table.T, columns, rows, ""
+    unsupported = [number for number, is_known in enumerate(is_supported) if not is_known]
+    if len(columns) > MOST_ACROSS and len(rows) <= MOST_ACROSS:
+        return _shaded(table.T, columns, rows, title, given="", hatched_columns=unsupported)
+    return _shaded(table, rows, columns, title, given=given, hatched_rows=unsupported)
+
+
+def _shaded(
+    table: FloatArray,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    title: str,
+    *,
+    given: str,
+    hatched_rows: Sequence[int] = (),
+    hatched_columns: Sequence[int] = (),
+) -> Picture:
+    """A table of probabilities with a shade for each, and some of its rows or columns hatched."""
     lines_ = wrap_words(title.split(" "), TITLE_ROOM, SIZE, is_bold=True)
     top = 16.0 * len(lines_)
     left = _label_room([*rows, given])
@@ -334,13 +351,10 @@ def heat_map(
             x = left + cell * column
             shapes.append(Box(x, y, cell - 1, 23, f"heat-{round(10 * float(value))}"))
             shapes.append(Words(x + cell / 2, y + 16, f"{value:.3f}", "middle"))
-    for number, is_known in enumerate(is_supported):
-        if is_known:
-            continue
-        if is_turned:
-            shapes.append(_hatched(left + cell * number, top + 30, cell - 1, 24.0 * len(rows) - 1))
-        else:
-            shapes.append(_hatched(left, top + 30 + 24 * number, cell * len(columns) - 1, 23))
+    for number in hatched_rows:
+        shapes.append(_hatched(left, top + 30 + 24 * number, cell * len(columns) - 1, 23))
+    for number in hatched_columns:
+        shapes.append(_hatched(left + cell * number, top + 30, cell - 1, 24.0 * len(rows) - 1))
     widest = max(text_width(line, SIZE, is_bold=True) for line in lines_)
     width = max(left + cell * len(columns), 6 + widest) + 8
     return Picture(width, top + 38 + 24.0 * len(rows), tuple(shapes), title)
@@ -377,7 +391,7 @@ def forest(
     """
     ends = [end for estimate in estimates for end in (estimate.value, estimate.low, estimate.high)]
     known = [end for end in ends if math.isfinite(end)] or [0.0, 1.0]
-    if min(known) >= 0 and max(known) <= 1 and max(known) - min(known) > 0.3:
+    if min(known) >= 0 and max(known) <= 1 and max(known) - min(known) > WIDE_STRETCH:
         known = [0.0, 1.0]
     left = _label_room([f"  {estimate.label}" for estimate in estimates])
     across = 300.0
@@ -428,7 +442,8 @@ def _estimate(estimate: Estimate, axis: _Axis, left: float, y: float) -> list[Sh
 
 
 def _is_bare(estimate: Estimate) -> bool:
-    return estimate.unsupported >= 0.1
+    """Whether so much of an estimate rests on no data that it is drawn hollow."""
+    return estimate.unsupported >= HOLLOW_SHARE
 
 
 def _in_numbers(estimate: Estimate) -> str:

@@ -27,6 +27,7 @@ MARGIN = 8.0
 BOX_SHARES = (1.0, 0.86, 0.72)  # shares of the width for boxes; what is left is for bends
 FEW_NODES = 120  # nodes: of more, the first layout is taken
 STRAIGHT = (1.0, 2.0, 8.0)  # what an edge weighs by how many of its ends are bends
+SWEEPS_TO_CHILDREN = 4  # in which nodes move down
 ORDERINGS = 12  # sweeps, fewer in large graphs
 SPREADINGS = 24
 EDGES_PER_SWEEP = 20_000
@@ -151,14 +152,20 @@ def _layers(
                 taken[layer] += width + BOX_GAP
                 return
 
+    # Those with the longest way down first, each below its parents.
     free = [node for node in size_of if not parents[node]]
     while free:
         node = max(free, key=lambda node: below[node])
         free.remove(node)
         put(node, count(max((layer_of[parent] + 1 for parent in parents[node]), default=0)))
-        free += [c for c in children[node] if all(p in layer_of for p in parents[c])]
+        free += [
+            child
+            for child in children[node]
+            if all(parent in layer_of for parent in parents[child])
+        ]
+    # Then towards the children, where that shortens edges.
     movable = [node for node in layer_of if len(children[node]) > len(parents[node])]
-    for _ in range(4):  # towards the children, where that shortens edges
+    for _ in range(SWEEPS_TO_CHILDREN):
         for node in sorted(movable, key=lambda node: -layer_of[node]):
             lowest = min(layer_of[child] for child in children[node]) - 1
             put(node, range(lowest, layer_of[node], -1))
@@ -217,6 +224,7 @@ def _ordered(layers: list[list[_Box]]) -> list[list[_Box]]:
 
 
 def _rank(layers: list[list[_Box]]) -> None:
+    """Number the boxes of each layer from left to right."""
     for layer in layers:
         for rank, box in enumerate(layer):
             box.rank = rank

@@ -31,22 +31,23 @@ from lacunet.show.pages.kit import bullets, disclosure, section
 from lacunet.show.pages.numbers import NOTHING_BEHIND, Behind, fixed_rows, pack_numbers
 
 NAME_CARD, BETWEEN, HEAD = 150, 18, 36
-NARROWEST_CARD, WIDEST_CARD, LONGEST_LABEL = 150, 300, 150
+NARROWEST_CARD, WIDEST_CARD = 150, 300
+SHORTEST_LABEL, LONGEST_LABEL = 24, 150
 BAR, NUMBER, IN_CARD, SHARE, WARNS = 64, 42, 28, 34, 12  # what stands beside names and labels
 LETTERS = 12.0  # the size of words in cards
 ROW, PAIR_ROW, MOST_STATES = 24, 36, 8  # taller cards scroll
 MECHANISM = 28
 DRAWN_WHOLE = 60  # variables; of more the chosen one's neighbours are drawn
-DRAWING_WIDTHS = (
-    1240,
-    930,
-    720,
-)  # a drawing for each of these widths; where there is less it is scaled
+WIDTH_PER_NODE = 160  # of the drawing of a large network, times the root of their number
+DRAWING_WIDTHS = (1240, 930, 720)  # a drawing for each; where there is less room it is scaled
 MAX_CELLS_IN_BROWSER = 12_000_000  # of all cliques: some .8 s and 150 MB in a browser
+DIGITS_OF_STILL_PAGES = 4  # decimals, unless others are asked for
 SECONDS = 10  # that a page works on what does not fit as a whole
 MOST_CARRIED = 1_000_000  # cells of CPTs, in full
 CELLS_PER_TRY = 100  # cells per node that are as dear as trying one order
-MANY_CELLS, SEARCHED = 20_000, 10  # where to search: from so many on, up to so often the most
+# A better order is searched for from so many cells on, up to so often what fits a browser.
+MANY_CELLS = 20_000
+SEARCHED_TIMES = 10
 
 
 @dataclass(frozen=True)
@@ -80,37 +81,46 @@ def page_content(
     digits
         The decimals to carry; None carries everything, and makes the page live.
     """
-    names, marginals = network.variables, behind.marginals
+    names = network.variables
     is_live = digits is None and not why_not_live(network)
-    if not is_live:
-        digits = digits or 4
-    second = None if other is None else other.network
+    carried_digits = None if is_live else digits or DIGITS_OF_STILL_PAGES
     data: dict[str, Any] = {
-        **drawing(network, graph, other=second, with_states=is_live),
-        **_packed(network, behind, digits, names),
+        **drawing(
+            network, graph, other=None if other is None else other.network, with_states=is_live
+        ),
+        **_packed(network, behind, carried_digits, names),
     }
     sides: list[tuple[Network, MissingnessGraph | None]] = [(network, graph)]
     if other is not None:
         sides.append((other.network, None))
-        index_of = {name: number for number, name in enumerate(names)}
         data["other"] = {
-            **_packed(other.network, other.behind, digits, names),
-            "parents": [[index_of[p] for p in other.network.parents(v)] for v in index_of],
+            **_packed(other.network, other.behind, carried_digits, names),
+            "parents": _parent_numbers(other.network, names),
         }
     if is_live:
+        marginals = None
+        if behind.marginals is not None:
+            marginals = [np.round(behind.marginals[name], 6).tolist() for name in names]
         data["live"] = {
             "orders": [_order(side, names) for side, _ in sides],
             "most_cells": MAX_CELLS_IN_BROWSER,
             "seconds": SECONDS,
             "file": file,
             "can_set": not any(_is_confounded(*side) for side in sides),
-            "intervals": marginals and [np.round(marginals[v], 6).tolist() for v in names],
+            "intervals": marginals,
             "uncertainty": behind.uncertainty,
         }
     return data
 
 
+def _parent_numbers(network: Network, names: Scope) -> list[list[int]]:
+    """The parents of each variable, by their places among some names."""
+    index_of = {name: number for number, name in enumerate(names)}
+    return [[index_of[parent] for parent in network.parents(name)] for name in names]
+
+
 def _packed(network: Network, behind: Behind, digits: int | None, names: Scope) -> dict[str, Any]:
+    """The CPTs and what is behind them, and which of it there is."""
     return {
         "packed": pack_numbers(network, behind, digits, names),
         "digits": digits,
@@ -140,7 +150,7 @@ def _order(network: Network, names: Sequence[str]) -> list[int]:
     nodes = list(neighbours)
     graph = number_nodes(neighbours, _weights(network))
     order = greedy_order(graph, [1] * len(nodes))
-    if MANY_CELLS < clique_cells(graph, order) <= SEARCHED * MAX_CELLS_IN_BROWSER:
+    if MANY_CELLS < clique_cells(graph, order) <= SEARCHED_TIMES * MAX_CELLS_IN_BROWSER:
         order = best_order(graph, [order], patience=CELLS_PER_TRY)
     return [index_of[nodes[number]] for number in order]
 
@@ -152,6 +162,7 @@ def cliques_size(network: Network) -> float:
 
 
 def _weights(network: Network) -> dict[str, float]:
+    """The logarithm of the number of states of each variable."""
     return {name: math.log(network.cardinality(name)) for name in network.variables}
 
 
@@ -178,7 +189,7 @@ def drawing(
     def keys(nodes: Iterable[Node]) -> list[str]:
         return [key(node) for node in nodes]
 
-    written = written or (lambda node: key(node).removeprefix("v"))
+    name_of_node = written or (lambda node: key(node).removeprefix("v"))
     causes_of = {} if graph is None else graph.causes_of
     pairs = () if graph is None else graph.hidden
     hidden = sorted((sorted(pair, key=key) for pair in pairs), key=keys)
@@ -199,16 +210,17 @@ def drawing(
             causes[cause, mechanism] = "cause"
     with_mechanisms = replace(alone, size_of=size_of | boxes, kind_of=kind_of | causes)
 
+    drawn_widths = rooms
     if len(network.variables) > DRAWN_WHOLE:  # one drawing, which grows with the network
-        rooms = (max(rooms[0], 160 * math.sqrt(len(size_of))),)
+        drawn_widths = (max(rooms[0], WIDTH_PER_NODE * math.sqrt(len(size_of))),)
     card = {"width": NAME_CARD, "between": BETWEEN, "head": HEAD, "row": row, "most": MOST_STATES}
     drawn: dict[str, Any] = {"card": card, "most": DRAWN_WHOLE}
-    drawn["layouts"] = [with_mechanisms.placed(room, written) for room in rooms]
+    drawn["layouts"] = [with_mechanisms.placed(room, name_of_node) for room in drawn_widths]
     if with_states:
         drawn |= {"widths": widths, "labels": [_label_width(network, v) for v in network.variables]}
     if with_states and causes_of:  # between beliefs they are drawn only if asked for
         drawn["with_mechanisms"] = drawn["layouts"]
-        drawn["layouts"] = [alone.placed(room, written) for room in rooms]
+        drawn["layouts"] = [alone.placed(room, name_of_node) for room in drawn_widths]
     return {
         "mechanisms": [
             {"variable": index_of.get(mechanism.variable), "causes": sorted(keys(causes))}
@@ -244,12 +256,12 @@ def _edge_kinds(network: Network, other: Network | None) -> dict[tuple[Node, Nod
 
 @dataclass(frozen=True)
 class _Nodes:
-    """What is to be drawn: the size of each node, the kind of each edge, hidden common causes."""
+    """What is to be drawn."""
 
-    size_of: Mapping[Node, tuple[float, float]]
-    kind_of: Mapping[tuple[Node, Node], str]
-    hidden: Sequence[Sequence[Node]]
-    strength_of: Mapping[frozenset[Node], float]
+    size_of: Mapping[Node, tuple[float, float]]  # width and height
+    kind_of: Mapping[tuple[Node, Node], str]  # of each edge; "" for the network's own
+    hidden: Sequence[Sequence[Node]]  # pairs with a hidden common cause
+    strength_of: Mapping[frozenset[Node], float]  # of edges, where there are replicates
 
     def placed(self, room: float, written: Callable[[Node], str]) -> dict[str, Any]:
         """Where everything goes within a width."""
@@ -261,10 +273,12 @@ class _Nodes:
                 lines.append(((first, second), "hidden", path))
         corner_of = layout.corner_of
         edges: list[dict[str, Any]] = []
-        for edge, kind, path in lines:
-            edges.append({"path": path, "kind": kind, "ends": [*map(written, edge)]})
-            if (strength := self.strength_of.get(frozenset(edge))) is not None:
-                edges[-1]["strength"] = round(strength, 3)
+        for ends, kind, path in lines:
+            edge: dict[str, Any] = {"path": path, "kind": kind, "ends": [*map(written, ends)]}
+            strength = self.strength_of.get(frozenset(ends))
+            if strength is not None:
+                edge["strength"] = round(strength, 3)
+            edges.append(edge)
         return {
             "width": layout.width,
             "height": layout.height,
@@ -297,8 +311,9 @@ def card_width(network: Network, name: str) -> int:
 
 
 def _label_width(network: Network, name: str) -> int:
+    """The room for the longest state of a variable, within limits."""
     longest = max(text_width(state, LETTERS) for state in network.states(name))
-    return round(min(max(longest + 2, 24), LONGEST_LABEL))
+    return round(min(max(longest + 2, SHORTEST_LABEL), LONGEST_LABEL))
 
 
 def _acyclic(
@@ -331,24 +346,7 @@ def _is_confounded(network: Network, graph: MissingnessGraph | None) -> bool:
 def _reading(data: Mapping[str, Any]) -> list[str]:
     """What the marks of the drawing mean, and which keys do what."""
     live = data["live"]
-    lines = []
-    if live:
-        lines += [
-            "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
-            "The address of the page carries what was seen, so a question can be sent.",
-            "Ctrl-click states of one variable, or let a click mean one of several, "
-            "to say that it has one of them.",
-            CONFOUNDED
-            if not live["can_set"]
-            else "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
-            "outside in place of having seen it: the edges into the variable are cut and faint. "
-            "Edges are then taken as causes, without hidden common causes.",
-            '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
-            "now, grey: less.",
-        ]
-        if live["intervals"]:
-            when = "" if live["uncertainty"] else ", without evidence"
-            lines.append(f'<span class="swatch whisker"></span> interval{when}.')
+    lines = _reading_of_beliefs(live) if live else []
     if data.get("has_support"):
         lines.append(
             '<span class="swatch hatched"></span> rests on CPT rows without data: the probability '
@@ -376,6 +374,30 @@ def _reading(data: Mapping[str, Any]) -> list[str]:
     return [*lines, keys]
 
 
+def _reading_of_beliefs(live: Mapping[str, Any]) -> list[str]:
+    """What a click means, and how beliefs are drawn."""
+    setting = CONFOUNDED
+    if live["can_set"]:
+        setting = (
+            "Shift-click a state (Shift and Enter), or let a click mean do(), to set it from "
+            "outside in place of having seen it: the edges into the variable are cut and faint. "
+            "Edges are then taken as causes, without hidden common causes."
+        )
+    lines = [
+        "Click a state, or press Enter on it, to say that it was seen; again to take it back. "
+        "The address of the page carries what was seen, so a question can be sent.",
+        "Ctrl-click states of one variable, or let a click mean one of several, "
+        "to say that it has one of them.",
+        setting,
+        '<span class="swatch prior"></span> the belief without evidence; bold: more probable '
+        "now, grey: less.",
+    ]
+    if live["intervals"]:
+        when = "" if live["uncertainty"] else ", without evidence"
+        lines.append(f'<span class="swatch whisker"></span> interval{when}.')
+    return lines
+
+
 def variables_as_data(network: Network) -> list[dict[str, Any]]:
     """Every variable: states, places of its parents, what it is tied with, shape, rule."""
     index_of = {name: index for index, name in enumerate(network.variables)}
@@ -397,11 +419,16 @@ def _tied(network: Network, name: str, index_of: Mapping[str, int]) -> dict[str,
     group = network.tied_with(name)
     if len(group) == 1:
         return {}
-    tied = {"count": len(group), "first": group[0], "last": group[-1]}
-    return {"tied": tied} | ({"head": index_of[group[0]]} if name != group[0] else {})
+    fact: dict[str, Any] = {
+        "tied": {"count": len(group), "first": group[0], "last": group[-1]},
+    }
+    if name != group[0]:
+        fact["head"] = index_of[group[0]]
+    return fact
 
 
 def _shaped(network: Network, name: str) -> dict[str, Any]:
+    """The shape of a CPT that is no full table."""
     if name not in network.shaped_of or not network.has_cpts:
         return {}
     return {"shape": shape_as_data(shape_parameters(network, name, None))}
@@ -431,6 +458,21 @@ def _ruled(network: Network, name: str) -> dict[str, Any]:
     return {"rule": rule.when, "ruled": runs, "by_rule": number}
 
 
+ASKED = (
+    '<div id="asked"><div class="bar"><span><span id="evidence-label">P(evidence)</span>'
+    ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
+    '<span id="evidence" class="chips"></span>'
+    '<button type="button" id="clear" disabled>clear</button></div>'
+    '<p class="soft" id="moved" role="status"></p>'
+    '<p class="soft" id="explained" role="status" hidden></p></div>'
+)
+PANEL = '<div id="panel-place"><div id="panel" tabindex="-1"></div></div>'
+SHOW_MECHANISMS = (
+    '<label><input type="checkbox" id="show-mechanisms"> show R[X], what decides whether '
+    "values are missing</label>"
+)
+
+
 def network_section(
     data: Mapping[str, Any],
     title: str = "The network",
@@ -444,29 +486,7 @@ def network_section(
     beliefs, if there are none; ``after`` is markup to follow.
     """
     live = data["live"]
-    ask = (
-        '<div id="asked"><div class="bar"><span><span id="evidence-label">P(evidence)</span>'
-        ' = <output id="evidence-probability" data-evidence-probability="1">1</output></span>'
-        '<span id="evidence" class="chips"></span>'
-        '<button type="button" id="clear" disabled>clear</button></div>'
-        '<p class="soft" id="moved" role="status"></p>'
-        '<p class="soft" id="explained" role="status" hidden></p></div>'
-    )
-    panel = '<div id="panel-place"><div id="panel" tabindex="-1"></div></div>'
-    disabled = "" if not live or live["can_set"] else " disabled"
-    click_means = (
-        '<label>a click means <select id="click-means"><option value="see">seen</option>'
-        f'<option value="do"{disabled}>set: do()</option>'
-        '<option value="among">one of several</option>'
-        '<option value="likely">likelihoods</option></select></label>'
-    )
-    mechanisms = ""
-    if data["drawn"].get("with_mechanisms"):
-        mechanisms = (
-            '<label><input type="checkbox" id="show-mechanisms"> show R[X], what decides whether '
-            "values are missing</label>"
-        )
-    explain = '<button type="button" id="explain">most probable explanation</button>'
+    mechanisms = SHOW_MECHANISMS if data["drawn"].get("with_mechanisms") else ""
     return section(
         "network",
         title,
@@ -476,14 +496,14 @@ def network_section(
         '<div class="scripted" hidden><div class="bar"><label>find a variable '
         '<input id="find" list="names" autocomplete="off"></label><datalist id="names"></datalist>'
         '<label>as <select id="view"><option value="graph">graph</option>'
-        f'<option value="list">list</option></select></label>{click_means if live else ""}'
-        f"{explain if live else ''}"
+        '<option value="list">list</option></select></label>'
+        f"{_click_choices(can_set=live['can_set']) if live else ''}"
         '<span class="graph-only bar"><button type="button" id="larger" aria-label="larger">+'
         '</button><button type="button" id="smaller" aria-label="smaller">−</button>'
         '<button type="button" id="fit">fit</button><button type="button" id="actual">100%</button>'
         '<button type="button" id="whole" hidden>whole network</button>'
         '<button type="button" id="put-back" hidden>put cards back</button></span></div>',
-        ask if live else "",
+        ASKED if live else "",
         '<p class="warning" id="unknown" hidden></p><p class="soft" id="beyond" hidden></p>'
         '<p class="soft name" id="shown" role="status"></p><div id="drawing" tabindex="-1"></div>',
         '<p class="soft" id="sure" hidden></p>',
@@ -492,6 +512,18 @@ def network_section(
         "</div>",
         disclosure("How to read and use it", bullets(_reading(data)), kind="how"),
         '<h3 id="others-title" hidden>All other variables</h3><div id="others"></div>',
-        (panel if "packed" in data else "") + "</div>",
+        (PANEL if "packed" in data else "") + "</div>",
         after,
+    )
+
+
+def _click_choices(*, can_set: bool) -> str:
+    """What a click may mean, and the button that asks for the most probable explanation."""
+    disabled = "" if can_set else " disabled"
+    return (
+        '<label>a click means <select id="click-means"><option value="see">seen</option>'
+        f'<option value="do"{disabled}>set: do()</option>'
+        '<option value="among">one of several</option>'
+        '<option value="likely">likelihoods</option></select></label>'
+        '<button type="button" id="explain">most probable explanation</button>'
     )

@@ -9,6 +9,7 @@ rounded outwards. All of it is compressed and written in base64.
 from __future__ import annotations
 
 import json
+import math
 import zlib
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -22,25 +23,22 @@ from lacunet.counts.counts import quotient
 from lacunet.counts.missing_values import MissingSummary
 from lacunet.inference.query import NOTED_SHARE
 from lacunet.learning.family_reports import FamilyReport
-from lacunet.learning.portable_intervals import Portable
+from lacunet.learning.portable_intervals import Portable, Together
 from lacunet.network.network import FloatArray, Network, Scope
 
+END_ROUNDING = 1e-6  # of ten thousandths: what is beyond a whole number by less is that number
+LARGEST_SHORT = 32767  # of numbers of two bytes, which stands for a correlation of one
 ROWS_TO_COMPARE = 10  # that entries are compared from
 
 
 @dataclass(frozen=True)
 class Behind:
-    """What is behind the CPTs of a page.
+    """What is behind the CPTs of a page, as far as it is known; by variable."""
 
-    ``rows`` has the number of rows behind each parent configuration of each variable.
-    ``intervals`` are those of the CPTs (their axes, then low and high), ``marginals`` those of
-    each variable alone (state, low and high). ``uncertainty`` is what intervals need where
-    something is seen (`pack_portable`).
-    """
-
-    rows: Mapping[str, FloatArray] | None = None
-    intervals: Mapping[str, FloatArray] | None = None
-    marginals: Mapping[str, FloatArray] | None = None
+    rows: Mapping[str, FloatArray] | None = None  # behind each parent configuration
+    intervals: Mapping[str, FloatArray] | None = None  # axes of the CPT, then low and high
+    marginals: Mapping[str, FloatArray] | None = None  # intervals of it alone: state, low and high
+    # What intervals need where something is seen (`pack_portable`).
     uncertainty: Mapping[str, Any] | None = None
 
 
@@ -84,15 +82,18 @@ def pack_numbers(network: Network, behind: Behind, digits: int | None, names: Sc
 
 def _outwards(ends: FloatArray) -> FloatArray:
     """The ends of intervals in ten thousandths, rounded outwards."""
-    low, high = 10_000 * ends[..., 0], 10_000 * ends[..., 1]
-    return np.stack([np.floor(low + 1e-6), np.ceil(high - 1e-6)], -1)
+    low = 10_000 * ends[..., 0]
+    high = 10_000 * ends[..., 1]
+    return np.stack([np.floor(low + END_ROUNDING), np.ceil(high - END_ROUNDING)], -1)
 
 
 def pack_portable(carried: Portable, network: Network, level: float) -> dict[str, Any]:
     """What intervals of answers at a level need, beside the CPTs and their intervals."""
     from scipy.special import ndtri, stdtrit
 
-    names, together = network.variables, carried.together
+    names = network.variables
+    together = carried.together
+    replicates = carried.replicates
     weights = [
         np.concatenate([np.ravel(tables[name]) for name in names])
         for tables in (carried.brought, carried.known)
@@ -102,15 +103,10 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
     sizes = np.concatenate([np.ravel(spread.sizes) for spread in spreads])
     ends = np.concatenate([spread.ends.reshape(-1, 2) for spread in spreads])
     parts: list[NDArray[Any]] = [_short(part) for part in (*weights, rates, sizes)]
-    parts.append((ends @ [1, 2]).astype("u1"))
+    parts.append((ends @ [1, 2]).astype("u1"))  # a bit for each end
     if together is not None:
-        error = np.sqrt(np.diag(together.covariance))
-        row, column = np.tril_indices(len(error))
-        scale = error[row] * error[column]
-        correlation = quotient(together.covariance[row, column], scale)
-        parts += [together.cell.astype("<i4"), together.reference.astype("<i4")]
-        parts += [_short(error), np.round(32767 * correlation).astype("<i2")]
-    if (replicates := carried.replicates) is not None:
+        parts += _covariance_parts(together)
+    if replicates is not None:
         parts.append(replicates.scales.astype("<f8"))
         for replicate in replicates.networks:
             cells = [np.ravel(replicate.cpt(name).table) for name in names]
@@ -119,6 +115,7 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
     z = float(ndtri(side))
 
     def shrink(degrees: float) -> float:
+        """By what a variance with few degrees of freedom is divided: (z / t)^2."""
         quantile = z if np.isinf(degrees) else float(stdtrit(degrees, side))
         return (z / quantile) ** 2
 
@@ -142,9 +139,24 @@ def pack_portable(carried: Portable, network: Network, level: float) -> dict[str
     }
 
 
+def _covariance_parts(together: Together) -> list[NDArray[Any]]:
+    """What a covariance is of, its standard errors, and correlations below the diagonal."""
+    error = np.sqrt(np.diag(together.covariance))
+    row, column = np.tril_indices(len(error))
+    scale = error[row] * error[column]
+    correlation = quotient(together.covariance[row, column], scale)
+    return [
+        together.cell.astype("<i4"),
+        together.reference.astype("<i4"),
+        _short(error),
+        np.round(LARGEST_SHORT * correlation).astype("<i2"),
+    ]
+
+
 def _short(values: FloatArray) -> NDArray[np.float32]:
     """Numbers to five digits, in which the other bits are zero and take no room when packed."""
     bits = values.astype("<f4").view("<u4")
+    # Of the 23 bits of the fraction the last seven are rounded away.
     return np.asarray((bits + 0x40) & 0xFFFFFF80, "<u4").view("<f4")
 
 
@@ -157,6 +169,7 @@ def fixed_rows(network: Network, name: str) -> tuple[list[list[int]], int]:
 
 
 def _packed(raw: Sequence[bytes]) -> str:
+    """Parts that each begin at a multiple of eight bytes, compressed and in base64."""
     padded = b"".join(part + bytes(-len(part) % 8) for part in raw)
     return b64encode(zlib.compress(padded, 9)).decode()
 
@@ -168,18 +181,25 @@ def pack_texts(texts: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Shift:
-    """One entry of a CPT: what rows without a missing value say, and what was learned.
-
-    ``rows`` is how many of these rows show the parents' configuration, ``errors`` the distance
-    in standard errors of a share among them.
-    """
+    """One entry of a CPT: what rows without a missing value say, and what was learned."""
 
     variable: str
-    states: tuple[str, ...]
-    complete: float
+    states: tuple[str, ...]  # of its parents, then its own
+    complete: float  # its share among these rows
     learned: float
-    rows: float
-    errors: float
+    rows: float  # of these, how many show the parents' configuration
+    errors: float  # the distance in standard errors of a share among them
+
+
+def _errors_apart(learned: float, share: float, rows: float) -> float:
+    """How many standard errors of a share an entry is from it, if the entry were the truth.
+
+    Near 0 and 1 that error is taken of the share with two rows more of either kind (Agresti and
+    Coull): no share is ever known without error.
+    """
+    near = (rows * share + 2) / (rows + 4)
+    error = math.sqrt(max(learned * (1 - learned), near * (1 - near)) / rows)
+    return abs(learned - share) / error
 
 
 def largest_moves(
@@ -193,9 +213,9 @@ def largest_moves(
         Whether rows must show every variable, or only the family.
     """
     moves = []
-    counted = summary.complete if among_complete else summary.shown
+    counts_of = summary.complete if among_complete else summary.shown
     for cpt in network.cpts:
-        counts = counted[cpt.family]
+        counts = counts_of[cpt.family]
         rows = counts.row_counts().sum(axis=-1)
         weights = counts.dense()
         total = weights.sum(axis=-1, keepdims=True)
@@ -208,15 +228,19 @@ def largest_moves(
             cell = np.unravel_index(flat, gaps.shape)
             if gaps[cell] < 0:
                 break
-            states = tuple(names[index] for names, index in zip(cpt.states, cell, strict=True))
-            share = shares[cell]
-            learned = cpt.table[cell]
-            number = rows[cell[:-1]]
-            # A move is measured in standard errors of the share, if the learned entry were the
-            # truth. Near 0 and 1 that error is taken of the share with two rows more of either
-            # kind (Agresti and Coull): no share is ever known without error.
-            near = (number * share + 2) / (number + 4)
-            spread = np.sqrt(max(learned * (1 - learned), near * (1 - near)) / number)
-            errors = abs(learned - share) / spread
-            moves.append(Shift(cpt.child, states, *map(float, (share, learned, number, errors))))
+            share = float(shares[cell])
+            learned = float(cpt.table[cell])
+            number = float(rows[cell[:-1]])
+            moves.append(
+                Shift(
+                    variable=cpt.child,
+                    states=tuple(
+                        names[index] for names, index in zip(cpt.states, cell, strict=True)
+                    ),
+                    complete=share,
+                    learned=learned,
+                    rows=number,
+                    errors=_errors_apart(learned, share, number),
+                )
+            )
     return sorted(moves, key=lambda move: -abs(move.learned - move.complete))[:most]

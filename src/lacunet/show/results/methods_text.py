@@ -209,21 +209,27 @@ def _graph(result: Result) -> str:
     return f" ({'; '.join(mechanisms.graph.splitlines())})"
 
 
+ASSUMED_BY_GRAPH = {
+    BY_GRAPH: "with the mechanisms of a missingness graph as observed nodes of the network",
+    BY_SELECTION: "given that the rows were recorded, under a missingness graph by which they "
+    "are a selection",
+}
+
+
 def _em(result: Result, ended: Ended) -> str:
+    """What EM maximised, under which assumption, and how it ended."""
+    how_it_ended = ENDED.get(ended.reason, ended.reason)
     if not ended.iterations:
         start = "the CPTs are those that it would have started from"
         if ended.stands:
             start += f", by {ended.stands}, assuming that {result.assumption}"
         return (
-            f"Expectation maximisation {EM_PAPER} was {ENDED.get(ended.reason, ended.reason)} "
+            f"Expectation maximisation {EM_PAPER} was {how_it_ended} "
             f"before its first iteration: {start}."
         )
-    assumed = {
-        BY_GRAPH: "with the mechanisms of a missingness graph as observed nodes of the network",
-        BY_SELECTION: "given that the rows were recorded, under a missingness graph by which they "
-        "are a selection",
-    }.get(result.assumption)
-    assumed = f"{assumed}{_graph(result)}" if assumed else f"assuming that {result.assumption}"
+    assumed = f"assuming that {result.assumption}"
+    if result.assumption in ASSUMED_BY_GRAPH:
+        assumed = f"{ASSUMED_BY_GRAPH[result.assumption]}{_graph(result)}"
     starts = ""
     if len(ended.starts) > 1:
         starts = f" ({counted(len(ended.starts), 'start')})"
@@ -232,18 +238,21 @@ def _em(result: Result, ended: Ended) -> str:
     if has_pseudo_counts(result.pseudo_counts):
         goal = "posterior given"
     loopy = sum(NOTE_ON_LOOPY in report.warnings for report in result.families.values())
-    about = (
-        f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
-        "propagation."
-    )
+    about_loopy = ""
+    if loopy:
+        about_loopy = (
+            f" The expected counts of {counted(loopy, 'CPT')} were approximated by loopy belief "
+            "propagation."
+        )
     return (
         f"The CPTs {does} the {goal} all observed values, {assumed}; expectation maximisation "
-        f"{EM_PAPER} was {ENDED.get(ended.reason, ended.reason)}{starts}, after "
-        f"{counted(ended.iterations, 'iteration')}.{about if loopy else ''}"
+        f"{EM_PAPER} was {how_it_ended}{starts}, after "
+        f"{counted(ended.iterations, 'iteration')}.{about_loopy}"
     )
 
 
 def _pseudo_counts(result: Result) -> str:
+    """What was added to the counts, and where that comes from."""
     pseudo_counts = result.pseudo_counts
     is_closed = (result.ended is None or result.method == "mgraph") and any(result.missing.values())
     cell = "each cell"
@@ -267,6 +276,7 @@ def _pseudo_counts(result: Result) -> str:
 
 
 def _weak(result: Result) -> list[str]:
+    """Which CPTs rest on other rows than their own, or on none."""
     reports = result.families.values()
     sentences = []
     fell = [report.variable for report in reports if report.fallback == UNGROUPED]

@@ -88,6 +88,24 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
     """How an iterative method went; empty for a closed form."""
     if ended is None:
         return ""
+    words = (
+        f"EM stopped after {counted(ended.iterations, 'iteration')} and {ended.seconds:.2f} s: "
+        f"{ended.reason}."
+    )
+    if math.isfinite(ended.log_likelihood):
+        words += f" Log-likelihood {ended.log_likelihood:,.3f}."
+    if len(ended.starts) > 1:
+        words += (
+            f" {counted(len(ended.starts), 'start')}: {count_agreeing_starts(ended.starts)} ended "
+            f"within {AGREEMENT:g} nats of the best."
+        )
+    figures = _em_figures(ended, has_learned_pseudo_counts=has_learned_pseudo_counts)
+    drawn = f'<div class="figures">{"".join(figures)}</div>'
+    return section("em", "How EM went", paragraph(words), *map(paragraph, ended.notes), drawn)
+
+
+def _em_figures(ended: Ended, *, has_learned_pseudo_counts: bool) -> list[str]:
+    """The climb of EM, and where its starts ended if these are different optima."""
     figures = []
     if len(ended.trace) > 1:
         trace = Series("log-posterior", range(len(ended.trace)), ended.trace)
@@ -97,29 +115,14 @@ def em_section(ended: Ended | None, *, has_learned_pseudo_counts: bool) -> str:
             before = "those before learned the pseudo-counts"
             words = f"The last {counted(last, 'iteration')} of EM; {before}."
         figures.append(figure(lines([trace], "iteration", "log-posterior"), words))
-    starts = ""
-    if len(ended.starts) > 1:
-        best = max(ended.starts)
-        agreeing = count_agreeing_starts(ended.starts)
-        starts = (
-            f" {counted(len(ended.starts), 'start')}: {agreeing} ended within "
-            f"{AGREEMENT:g} nats of the best."
-        )
-        if min(ended.starts) < best - AGREEMENT:
-            ends = [end - best for end in ended.starts]
-            series = Series("", range(len(ends)), ends, is_joined=False)
-            picture = lines([series], "start", "log-posterior, from the best [nats]")
-            words = "Where each start ended; start 0 is the one that is always made."
-            figures.append(figure(picture, words))
-    words = (
-        f"EM stopped after {counted(ended.iterations, 'iteration')} and {ended.seconds:.2f} s: "
-        f"{ended.reason}."
-    )
-    if math.isfinite(ended.log_likelihood):
-        words += f" Log-likelihood {ended.log_likelihood:,.3f}."
-    words += starts
-    drawn = f'<div class="figures">{"".join(figures)}</div>'
-    return section("em", "How EM went", paragraph(words), *map(paragraph, ended.notes), drawn)
+    best = max(ended.starts, default=0.0)
+    if len(ended.starts) > 1 and min(ended.starts) < best - AGREEMENT:
+        ends = [end - best for end in ended.starts]
+        series = Series("", range(len(ends)), ends, is_joined=False)
+        picture = lines([series], "start", "log-posterior, from the best [nats]")
+        words = "Where each start ended; start 0 is the one that is always made."
+        figures.append(figure(picture, words))
+    return figures
 
 
 def alternatives_section(alternatives: Alternatives | None) -> str:

@@ -49,9 +49,7 @@ from lacunet.show.results.result_text import pseudo_counts_in_words
 from lacunet.text import counted
 
 SHOWN_WARNINGS = 12
-MAX_CELLS_FOR_MARGINALS = (
-    200_000  # of all cliques: beyond, intervals of the marginals would take long
-)
+MAX_CELLS_FOR_MARGINALS = 200_000  # of all cliques: their intervals would take long beyond
 
 
 def page(
@@ -78,14 +76,14 @@ def page(
         How values go missing; its mechanisms are drawn.
     """
     network = result.network
-    order = _trouble(result)
+    weakest_first = _trouble(result)
     facts = _facts(result, level)
     data = {
         **plain_attributes(result, "method why rows notes"),
         "weight": result.total,
         "pseudo_counts": _pseudo_counts(result),
         "ended": None if result.ended is None else asdict(result.ended),
-        "opens_on": order[0],
+        "opens_on": weakest_first[0],
         "variables": facts,
         "level": level,
         **page_content(
@@ -102,10 +100,10 @@ def page(
             "learned",
             "How it was learned",
             paragraph(_chosen(result, level)),
-            tiles(_tiles(result, summary, order[0])),
+            tiles(_tiles(result, summary, weakest_first[0])),
             _warnings(result),
         ),
-        _families_section(order, facts),
+        _families_section(weakest_first, facts),
         alternatives_section(result.alternatives),
         "" if summary is None else missing_section(summary),
         em_section(
@@ -127,17 +125,21 @@ def page(
 
 def _behind(result: Result, level: float | None) -> Behind:
     """What is behind the CPTs: rows, and intervals where the result has any."""
-    names = result.network.variables
-    rows = {name: rows_behind(result.families[name]) for name in names}
-    intervals = marginals = uncertainty = None
-    if level is not None and result.uncertainty is not None:
-        intervals = {v: result.interval(v, level) for v in names}
-        if cliques_size(result.network) <= MAX_CELLS_FOR_MARGINALS:
-            known = result.network.support, result.network.bootstrap
-            spreads = {v: result.uncertainty.query(v, {}, {}, *known) for v in names}
-            marginals = {v: spread.interval(level) for v, spread in spreads.items()}
-            if (needed := portable(result.uncertainty, result.network)) is not None:
-                uncertainty = pack_portable(needed, result.network, level)
+    network = result.network
+    rows = {name: rows_behind(result.families[name]) for name in network.variables}
+    if level is None or result.uncertainty is None:
+        return Behind(rows)
+    intervals = {name: result.interval(name, level) for name in network.variables}
+    if cliques_size(network) > MAX_CELLS_FOR_MARGINALS:
+        return Behind(rows, intervals)
+    marginals = {}
+    for name in network.variables:
+        spread = result.uncertainty.query(name, {}, {}, network.support, network.bootstrap)
+        marginals[name] = spread.interval(level)
+    uncertainty = None
+    carried = portable(result.uncertainty, network)
+    if carried is not None:
+        uncertainty = pack_portable(carried, network, level)
     return Behind(rows, intervals, marginals, uncertainty)
 
 
@@ -209,23 +211,27 @@ def _chosen(result: Result, level: float | None) -> str:
 
 
 def _tiles(result: Result, summary: MissingSummary | None, weakest: int) -> list[Tile]:
-    gaps = [*result.missing.values()]
-    share = sum(gaps) / max(result.rows * len(gaps), 1)
-    partially = sum(count > 0 for count in result.missing.values())
+    """The rows, what they miss, the weakest CPT, and whether there are warnings."""
+    counts = [*result.missing.values()]  # of missing cells, by variable
+    share = sum(counts) / max(result.rows * len(counts), 1)
+    partially = sum(count > 0 for count in counts)
     weight = pseudo_counts_in_words(result)
     if result.total != result.rows:
         weight = f"worth {result.total:,.0f} of equal weight"
     facts = [
         Tile("rows", f"{result.rows:,}", weight),
-        missing_tile(share, partially, len(gaps)),
+        missing_tile(share, partially, len(counts)),
     ]
     if summary is not None:
         facts.append(Tile("complete rows", f"{summary.complete_rows:,.0f}", "show every variable"))
     name = result.network.variables[weakest]
     link = panel_link(weakest, isolated(name))
     facts.append(Tile("weakest CPT", link, _weakness(result.families[name])))
-    listed = Tile("warnings", f"{len(result.warnings):,}", "listed below")
-    return [*facts, listed if result.warnings else Tile("warnings", "none")]
+    if result.warnings:
+        facts.append(Tile("warnings", f"{len(result.warnings):,}", "listed below"))
+    else:
+        facts.append(Tile("warnings", "none"))
+    return facts
 
 
 def _weakness(report: FamilyReport) -> str:
@@ -243,6 +249,7 @@ def _weakness(report: FamilyReport) -> str:
 
 
 def _warnings(result: Result) -> str:
+    """The warnings and notes, folded where they are many."""
     if not result.warnings:
         return ""
     items = _remarks(result)
@@ -260,6 +267,7 @@ def _remarks(result: Result) -> list[str]:
 
 
 def _families_section(places: list[int], facts: list[dict[str, Any]]) -> str:
+    """What each CPT rests on, as a table; ``places`` are the variables in its order."""
     words = {
         "missing": "",
         "rows shown": "Rows shown: rows in which the variable and its parents are all observed. ",

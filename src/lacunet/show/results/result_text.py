@@ -273,14 +273,18 @@ def pseudo_counts_in_words(result: Result) -> str:
 
 def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]:
     """Everything of a result, in plain lists and dictionaries; with intervals at a level."""
-    ends = {} if level is None else {v: result.interval(v, level) for v in result.network.variables}
-    pseudo_counts, alternatives = result.pseudo_counts, result.alternatives
+    intervals = {}
+    if level is not None:
+        for name in result.network.variables:
+            intervals[name] = result.interval(name, level).tolist()
+    pseudo_counts: object = result.pseudo_counts
+    if isinstance(pseudo_counts, PseudoCounts):
+        pseudo_counts = pseudo_counts.as_json()
+    alternatives = result.alternatives
     return {
         **plain_attributes(result, "method why assumption rows"),
         "weight": result.total,
-        "pseudo_counts": pseudo_counts.as_json()
-        if isinstance(pseudo_counts, PseudoCounts)
-        else pseudo_counts,
+        "pseudo_counts": pseudo_counts,
         "missing": dict(result.missing),
         "notes": list(result.notes),
         "ended": None if result.ended is None else finite(asdict(result.ended)),
@@ -298,6 +302,6 @@ def result_as_data(result: Result, level: float | None = None) -> dict[str, Any]
             v: plain_attributes(cpt, "parents table") for v, cpt in result.mechanisms.items()
         },
         "level": level,
-        "intervals": {name: interval.tolist() for name, interval in ends.items()},
+        "intervals": intervals,
         "intervals_are_credible": result.uncertainty is not None and result.uncertainty.is_credible,
     }

@@ -89,6 +89,12 @@ def _pseudo_counts(value: Any) -> Any:
     return value if value in ("", LEARN) else _of(int, float)(value)
 
 
+def _level(value: Any) -> Any:
+    if _of(int, float)(value) >= 1:
+        raise TypeError
+    return value
+
+
 def _lists(value: Any) -> dict[str, tuple[str, ...]]:
     return {name: tuple(map(_of(str), texts)) for name, texts in value.items() if texts}
 
@@ -103,7 +109,7 @@ CHECKS = {
     **dict.fromkeys(("bins", "not_asked"), _texts),
     **dict.fromkeys(("seed", "run"), _of(int)),
     "pseudo_counts": _pseudo_counts,
-    "level": _of(int, float),
+    "level": _level,
 }
 
 

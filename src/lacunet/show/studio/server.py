@@ -197,23 +197,35 @@ class Studio:
             raise LacunetError("the text of the graph cannot be read.", "mend it, or undo.")
         name = self.runs.next_name(kind)
         folder = self.runs.path(name)
-        if kind == "beside":  # two results on one page
-            learned = [self.runs.known(str(int(number)))["name"] for number in asked["runs"]]
-            for run in learned:
-                self.runs.file(run, "learned.json")  # refused where a link leads elsewhere
-            first, second = map(self.runs.path, learned)
-            words = " beside ".join(f"run {run}" for run in learned)
-            commands = [beside_words(first, second, folder)]
-            task = AskedRun(kind, commands, words, {"beside": learned})
+        if kind == "beside":
+            task = self._two_runs(asked["runs"], folder)
         else:
-            table = self.folder.table(project.data)
-            task = AskedRun(kind, self._commands(kind, project, folder))
-            if kind == "learn":
-                about = {"project": asdict(project), "table": _stamp(table)}
-                after = partial(_keep_graph, missingness_of(project), project.level)
-                task = replace(task, words=learning_text(project), about=about, after=after)
+            task = self._work_on(project, kind, folder)
         self.runs.start(name, task)
         return {"name": name}
+
+    def _two_runs(self, numbers: Sequence[Any], folder: str) -> AskedRun:
+        """What shows the results of two runs on one page."""
+        learned = [self.runs.known(str(int(number)))["name"] for number in numbers]
+        for run in learned:
+            self.runs.file(run, "learned.json")  # refused where a link leads elsewhere
+        first, second = map(self.runs.path, learned)
+        words = " beside ".join(f"run {run}" for run in learned)
+        return AskedRun("beside", [beside_words(first, second, folder)], words, {"beside": learned})
+
+    def _work_on(self, project: Project, kind: str, folder: str) -> AskedRun:
+        """What learns from a project, or looks at it."""
+        table = self.folder.table(project.data)
+        commands = self._commands(kind, project, folder)
+        if kind != "learn":
+            return AskedRun(kind, commands)
+        return AskedRun(
+            kind,
+            commands,
+            words=learning_text(project),
+            about={"project": asdict(project), "table": _stamp(table)},
+            after=partial(_keep_graph, missingness_of(project), project.level),
+        )
 
     def _commands(self, kind: str, project: Project, folder: str) -> list[list[str]]:
         if kind == "structure":
@@ -279,6 +291,7 @@ class Studio:
         return differences(*learned, (self._level(first), self._level(second)))
 
     def _level(self, name: str) -> float:
+        """The level of the intervals of a run; 0 for none."""
         return project_from(self.runs.known(name)["project"]).level
 
     def rename(self, asked: dict[str, Any]) -> dict[str, Any]:
@@ -295,6 +308,7 @@ class Studio:
         return {}
 
     def _learned(self, name: str) -> Result | Network:
+        """What a run learned; the last one asked for is not read again."""
         path = self.runs.file(name, "learned.json")
         with self._reading:
             if name not in self._results:
@@ -308,22 +322,24 @@ class Studio:
         asked now; then those of the settings as they stand, where these are others.
         """
         _, project = self.store.current()
-        runs = {run["name"]: run for run in self.runs.finished()}
-        shown = runs.get(str(project.run))
+        run_of = {run["name"]: run for run in self.runs.finished()}
+        shown = run_of.get(str(project.run))
         if shown is None:
             return {"codes": [self._as_they_stand(project)]}
-        of = [runs[name] for name in shown.get("beside", [shown["name"]]) if name in runs]
-        if not of or len(of) < len(shown.get("beside", of)):  # what it shows was deleted
+        names = shown.get("beside", [shown["name"]])
+        runs = [run_of[name] for name in names if name in run_of]
+        if not runs or len(runs) < len(names):  # what it shows was deleted
             return {"codes": [self._as_they_stand(project)]}
-        learned = [replace(project_from(run["project"]), asked=project.asked) for run in of]
-        codes = [{"title": f"run {project.run}", "note": self._since(of), **code_of(learned)}]
+        learned = [replace(project_from(run["project"]), asked=project.asked) for run in runs]
+        codes = [{"title": f"run {project.run}", "note": self._since(runs), **code_of(learned)}]
         if all(_settings(project) != _settings(earlier) for earlier in learned):
             with suppress(LacunetError):  # the steps say what is wrong with them
                 codes.append(self._as_they_stand(project))
         return {"codes": codes}
 
     def _as_they_stand(self, project: Project) -> dict[str, Any]:
-        self.folder.table(project.data)
+        """The code of a project's settings."""
+        self.folder.table(project.data)  # refuses a table that is not there
         return {"title": "the settings as they stand", "note": "", **code_of([project])}
 
     def _since(self, runs: Sequence[Mapping[str, Any]]) -> str:

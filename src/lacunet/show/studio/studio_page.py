@@ -70,7 +70,7 @@ points).</p>
 </label><label id="pseudo-counts-number" hidden>rows added to each cell
 <input id="pseudo-counts" type="number" min="0" step="any" size="5"></label>
 <label><input id="has-intervals" type="checkbox"> intervals at
-<input id="level" type="number" min="0.5" max="0.999" step="0.01" size="5"></label>
+<input id="level" type="number" min="0.5" max="0.999" step="any" size="5"></label>
 <label>random seed <input id="seed" type="number" min="0" step="1" size="5"></label></div>
 <p class="soft" id="method-words"></p>
 <div class="bar"><button type="button" id="explain">Show the plan</button>

@@ -46,25 +46,12 @@ def page(report: GraphReport, source: Provenance) -> str:
     source
         What made it.
     """
-    graph, implied = report.graph, report.implied
+    graph = report.graph
+    implied = report.implied
     data = recovered_as_data(report)
     title = "What a missingness graph implies"
-    facts = [
-        Tile("category", graph.category()),
-        Tile("mechanisms", f"{len(graph.causes):,}", "one for each variable that may be missing"),
-    ]
     if report.answers:
         title = f"{counted(len(report.answers), 'query', 'queries')} to a missingness graph"
-        standings = Counter(answer.verdict.standing for answer in report.answers)
-        facts += [
-            Tile(standing, f"{number:,}", "query" if number == 1 else "queries")
-            for standing, number in standings.most_common()
-        ]
-    elif implied is not None:
-        facts.append(Tile("testable implications", f"{len(implied.listed):,}"))
-        if implied.tested is not None:
-            refuted = sum(test.adjusted < SIGNIFICANCE for test in implied.tested)
-            facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
     drawn = {
         **data,
         "variables": [
@@ -80,8 +67,29 @@ def page(report: GraphReport, source: Provenance) -> str:
         *_groups(report.answers),
         "" if implied is None else _implications(implied),
     ]
-    words = graph.why()
-    return report_page("recovered", title, sections, drawn, source, words=words, facts=facts)
+    return report_page(
+        "recovered", title, sections, drawn, source, words=graph.why(), facts=_tiles(report)
+    )
+
+
+def _tiles(report: GraphReport) -> list[Tile]:
+    """The category of the graph, its mechanisms, and how many queries or tests came out how."""
+    graph = report.graph
+    implied = report.implied
+    facts = [
+        Tile("category", graph.category()),
+        Tile("mechanisms", f"{len(graph.causes):,}", "one for each variable that may be missing"),
+    ]
+    if report.answers:
+        standings = Counter(answer.verdict.standing for answer in report.answers)
+        for standing, number in standings.most_common():
+            facts.append(Tile(standing, f"{number:,}", "query" if number == 1 else "queries"))
+    elif implied is not None:
+        facts.append(Tile("testable implications", f"{len(implied.listed):,}"))
+        if implied.tested is not None:
+            refuted = sum(test.adjusted < SIGNIFICANCE for test in implied.tested)
+            facts.append(Tile("refuted", f"{refuted:,}", "at 5%, after Holm"))
+    return facts
 
 
 def _implications(implied: Implied) -> str:

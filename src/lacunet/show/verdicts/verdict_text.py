@@ -16,6 +16,7 @@ from lacunet.missingness.independence.stratified import SIGNIFICANCE
 from lacunet.missingness.refute.witness import Witness
 from lacunet.missingness.refute.witness_text import other_states, two_models
 from lacunet.missingness.verdict import NOT_RECOVERABLE, RECOVERABLE, UNDECIDED, Estimation, Verdict
+from lacunet.network.network import FloatArray
 from lacunet.show.plain_values import plain_attributes
 from lacunet.show.verdicts.verdict_on_data import GraphReport, Implied, Reported
 from lacunet.text import counted, finite, read_formula
@@ -125,7 +126,9 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 
 
 def _answer_lines(answer: Reported) -> list[str]:
-    verdict, estimate = answer.verdict, answer.estimate
+    """A verdict, why, by which formula, and what the data say."""
+    verdict = answer.verdict
+    estimate = answer.estimate
     too_large = "" if verdict.is_computable else ", TOO LARGE TO COMPUTE"
     lines = [f"{verdict.query}: {_in_capitals(answer)}{too_large}", f"  {verdict.why}"]
     lines += [f"  {line}" for line in read_formula((estimate or verdict).estimand).splitlines()]
@@ -177,8 +180,10 @@ def _witness_as_data(witness: Witness | None) -> dict[str, Any] | None:
 
 
 def _answer_as_data(answer: Reported) -> dict[str, Any]:
-    verdict, estimate = answer.verdict, answer.estimate
-    bounds, assumed = answer.bounds, answer.assumptions
+    verdict = answer.verdict
+    estimate = answer.estimate
+    bounds = answer.bounds
+    assumed = answer.assumptions
     interval = None if answer.interval is None else finite(answer.interval.tolist())
     return {
         **plain_attributes(verdict, "target given do"),
@@ -223,20 +228,13 @@ def answer_rows(answer: Reported) -> tuple[list[str], Rows]:
     """A header and a row for each cell: its states, its probability or set, its interval."""
     names = answer.verdict.asked.names
     network = answer.verdict.graph.network
-    if answer.estimate is not None:
-        columns = [answer.estimate.table]
-        header = ["P"]
-    elif answer.bounds is not None and _is_point(answer):
-        columns = [answer.bounds.low]
-        header = ["P"]
-    elif answer.bounds is not None:
-        columns = [answer.bounds.low, answer.bounds.high]
-        header = ["lowest", "highest"]
-    else:
+    column_of = _numbers(answer)
+    if not column_of:
         return [], []
+    header = [*names, *column_of]
     if answer.interval is not None:
         header.append("interval")
-    values = np.stack(columns, axis=-1)
+    values = np.stack([*column_of.values()], axis=-1)
     rows = []
     for cell in np.ndindex(values.shape[:-1]):
         state_of = {name: network.states(name)[k] for name, k in zip(names, cell, strict=True)}
@@ -248,7 +246,18 @@ def answer_rows(answer: Reported) -> tuple[list[str], Rows]:
             low, high = answer.interval[cell]
             row.append("" if np.isnan([low, high]).any() else f"[{low:.4f}, {high:.4f}]")
         rows.append(row)
-    return [*names, *header], rows
+    return header, rows
+
+
+def _numbers(answer: Reported) -> dict[str, FloatArray]:
+    """The numbers of each cell, by what their column is called; none where there are none."""
+    if answer.estimate is not None:
+        return {"P": answer.estimate.table}
+    if answer.bounds is None:
+        return {}
+    if _is_point(answer):
+        return {"P": answer.bounds.low}
+    return {"lowest": answer.bounds.low, "highest": answer.bounds.high}
 
 
 def caption_of(answer: Reported) -> str:

@@ -37,6 +37,7 @@ page.network = (() => {
   function stateRow(i, k) {
     const v = vars[i], label = make("span", { class: "label" }, name(v.states[k]));
     const bars = make("span", { class: "tracks" }, bar(), ...(data.other ? [bar()] : []));
+    bars.querySelectorAll(".whisker").forEach(mark => { mark.hidden = true; });  // until an interval is there
     const row = make("button", { type: "button", class: "state", tabindex: -1, "aria-pressed": "false",
       "data-variable": v.name, "data-state": v.states[k] }, label, bars, make("span", { class: "number" }));
     row.addEventListener("mousedown", event => { if (event.shiftKey) event.preventDefault(); });  // selects no text

@@ -813,7 +813,11 @@
     byId("pseudo-counts-kind").addEventListener("change", event => { change({ pseudo_counts: event.target.value === "number" ? Number(byId("pseudo-counts").value) : event.target.value }); drawLearn(); });
     byId("pseudo-counts").addEventListener("change", event => change({ pseudo_counts: Number(event.target.value) || 0 }));
     byId("seed").addEventListener("change", event => change({ seed: Math.max(0, Math.round(Number(event.target.value) || 0)) }));
-    for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => change({ level: byId("has-intervals").checked ? Number(byId("level").value) || 0.95 : 0 }));
+    for (const id of ["has-intervals", "level"]) byId(id).addEventListener("change", () => {
+      const field = byId("level"), typed = Number(field.value);
+      if (typed > 1) field.value = typed / 100;  // 95 is 95%
+      if (field.reportValidity()) change({ level: byId("has-intervals").checked ? Number(field.value) || 0.95 : 0 });
+    });
     byId("code-of").addEventListener("change", drawCode);
     byId("explain").addEventListener("click", () => start("explain"));
     byId("learn-now").addEventListener("click", () => start("learn"));
