@@ -284,6 +284,25 @@ def test_dropout_by_what_it_hides_is_heard_in_every_wave() -> None:
     assert len(by_graph.mechanisms) == waves
 
 
+def test_what_is_the_same_of_tied_cpts_is_said_once() -> None:
+    rows = long_rows(12, missing=0.2)
+    rows = {name: rows[name] for name in ("who", "wave", "H")}
+    graph = "H[t] -> R[H[t]]"
+    tied = lacunet.learn("H[t-1] -> H[t]", of_units(rows), "em", missingness=graph)
+    assert sum(len(report.warnings) for report in tied.families.values()) == 5
+    (first, later) = tied.warnings_by_kind
+    assert first.startswith("H[0]: ")
+    assert later.startswith("H[1] and 3 tied to it: ")
+    assert "without ties and shapes" in str(tied)
+    plan = lacunet.explain("H[t-1] -> H[t]", of_units(rows), "em", missingness=graph)
+    assert "without ties and shapes" in str(plan)
+    untied = lacunet.learn(
+        "H[t-1] -> H[t]", of_units(rows), "em", missingness=graph, tied={"H": False}
+    )
+    assert len(untied.warnings_by_kind) == 5
+    assert "without ties and shapes" not in str(untied)
+
+
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")  # that MAR is assumed
 def test_predictions_take_new_units() -> None:
     result = lacunet.learn(TEMPLATE, of_units(long_rows(8)))

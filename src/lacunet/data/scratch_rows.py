@@ -36,6 +36,7 @@ from lacunet.data.table import (
     Copies,
     Design,
     EncodedTable,
+    Labels,
     code_type,
     in_tables,
     share_equal_arrays,
@@ -225,23 +226,24 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
     def numbers(name: str) -> FloatArray:
         return values_of(batch.column(name))
 
+    def labels(name: str) -> Labels | None:
+        return label_column(batch.column(name)) if name in names else None
+
+    design = None
     replicates = [numbers(name) for name in names if name.startswith(REPLICATE)]
-    design = Design(
-        label_column(batch.column(STRATUM)) if STRATUM in names else None,
-        label_column(batch.column(CLUSTER)) if CLUSTER in names else None,
-        np.stack(replicates, axis=1) if replicates else None,
-        factors,
-    )
+    if replicates or STRATUM in names or CLUSTER in names:
+        design = Design(
+            strata=labels(STRATUM),
+            clusters=labels(CLUSTER),
+            replicates=np.stack(replicates, axis=1) if replicates else None,
+            factors=factors,
+        )
     weights = numbers(WEIGHT) if WEIGHT in names else None
     copies = None
     if weights is not None and ROWS in names:
         weights, rows, squares = share_equal_arrays(weights, numbers(ROWS), numbers(SQUARES))
         copies = Copies(rows, squares)
-    return {
-        "weights": weights,
-        "copies": copies,
-        "design": design if replicates or STRATUM in names or CLUSTER in names else None,
-    }
+    return {"weights": weights, "copies": copies, "design": design}
 
 
 def row_bytes(cardinality_of: Mapping[str, int], extras: int) -> int:
@@ -302,7 +304,8 @@ def extras_of(table: EncodedTable) -> dict[str, Any]:
         return extras
     for name, grouping in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
         if grouping is not None:
-            codes, labels = array_of(grouping.codes), text_array(grouping.labels)
+            codes = array_of(grouping.codes)
+            labels = text_array(grouping.labels)
             extras[name] = pa.DictionaryArray.from_arrays(codes, labels)
     if table.design.replicates is not None:
         columns = enumerate(table.design.replicates.T)
