@@ -78,6 +78,12 @@ def test_a_sum_over_a_mechanism_is_found() -> None:
             "P(C | do(A))",
         ),
         ("BA", "A, R[B] -> R[C]; C -> R[B]; A <-> R[C]; B <-> R[C]", "P(C | A)"),
+        # C decides on R[C]; what C tells of A does not depend on it.
+        (
+            "AC BC",
+            "A -> R[B]; C -> R[C]; A <-> R[B]; B <-> R[A]; R[A] <-> R[B]",
+            "P(A | B, C)",
+        ),
     ],
 )
 def test_what_needs_mechanisms_as_variables_is_recovered_exactly(

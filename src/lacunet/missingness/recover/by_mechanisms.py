@@ -40,8 +40,14 @@ effect of B on both is found by adjusting for A: for any b,
 .. math::
     P(c) \propto P(c, R_C = 1 \mid do(b)) = \sum_a P(a) \, P(c, R_C = 1 \mid a, b).
 
+What is given may decide on its own mechanism: where :math:`A \perp R_{B_1} \mid B`, no row tells
+:math:`P(b_1 \mid a, b_2)`, but its product with the share of rows that show :math:`B_1`,
+
+.. math::
+    P(a \mid b) = P(a \mid b, R_{B_1} = 1) \propto P(a, b_1, R_{B_1} = 1 \mid b_2).
+
 In the code, a and b are ``query.target`` and ``query.given``; :math:`R_S` is ``joined``, Z is
-``idle``. `_View.query_in_place_of` is the right side, :math:`P(a, R_S = 1 \mid b, do(z))`, and
+``idle``, and :math:`B_1` is ``moved``. `_View.query_in_place_of` is the right side, and
 `_View.answer` leads back to the left one.
 
 What is left are shares of rows. One that names a partially observed variable is known where the
@@ -53,7 +59,7 @@ needed. So `_View.resolved` refuses these sums, and `decide` puts the rest to ra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -92,15 +98,16 @@ def by_mechanisms(graph: MixedGraph, query: Query, searching: Searching) -> Iter
     """
     if graph.selection or graph.monotone or not query.names & graph.partial:
         return
-    searches: list[tuple[_View, Search]] = []
-    for view in _views(graph, query):
-        searches.append((view, searching(view.graph, view.share, view.accepts)))
-    for depth in DEPTHS_IN_ONE_GRAPH:
-        for view, search in searches:
-            for term in search(view.query_in_place_of(query), depth):
-                answer = view.answer(query, term)
-                if answer is not None:
-                    yield answer
+    for views in (_views(graph, query), _views_of_some(graph, query)):
+        searches: list[tuple[_View, Search]] = []
+        for view in views:
+            searches.append((view, searching(view.graph, view.share, view.accepts)))
+        for depth in DEPTHS_IN_ONE_GRAPH:
+            for view, search in searches:
+                for term in search(view.query_in_place_of(query), depth):
+                    answer = view.answer(query, term)
+                    if answer is not None:
+                        yield answer
 
 
 @dataclass(frozen=True)
@@ -112,10 +119,12 @@ class _View:
     indicator_of: Mapping[str, str]  # the mechanism's name, for each partial variable that is kept
     joined: Names = NO_NAMES  # mechanisms joined to the target, that are 1 in the end
     idle: Names = NO_NAMES  # variables that are set, without effect on the target
+    moved: Names = NO_NAMES  # what is given, but searched for along with the target
 
     def query_in_place_of(self, query: Query) -> Query:
         """What is searched for in this graph."""
-        return Query(query.target | self.joined, query.given, query.do | self.idle)
+        target = query.target | self.joined | self.moved
+        return Query(target, query.given - self.moved, query.do | self.idle)
 
     def answer(self, query: Query, term: Term) -> Term | None:
         """The estimand of the query, from that of what was searched for in its place."""
@@ -243,6 +252,30 @@ class _View:
 
 def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
     """The graphs to try: of more and more variables kept, in each more and more of them joined."""
+    for view in _keeping(graph, query):
+        own = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
+        more = [name for name in view.indicator_of.values() if name not in own]
+        yield view
+        yield from _joined(
+            view, query, [own | some for some in subsets(more, range(len(more) + 1))]
+        )
+
+
+def _views_of_some(graph: MixedGraph, query: Query) -> Iterator[_View]:
+    """The same graphs, with mechanisms joined that are not those of all that is asked for."""
+    for view in _keeping(graph, query):
+        own = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
+        every = [*view.indicator_of.values()]
+        some = [joined for joined in subsets(every, range(1, len(every))) if not own <= joined]
+        for joined in _joined(view, query, some):
+            yield joined
+            its_own = [name for name in query.given if view.indicator_of.get(name) in joined.joined]
+            for moved in subsets(graph.named(its_own), range(1, len(its_own) + 1)):
+                yield replace(joined, moved=moved)
+
+
+def _keeping(graph: MixedGraph, query: Query) -> Iterator[_View]:
+    """The graphs of more and more variables, those of the query among them."""
     need = query.names & graph.partial
     closure = graph.closure(graph.mechanisms_of(need))
     nodes: list[Node] = [*query.names, *closure]
@@ -258,30 +291,20 @@ def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
         view = _view(reduce(project_out, hidden, local), kept)
         if view is not None:
             yield view
-            yield from _joined(view, query, need)
 
 
-def _joined(view: _View, query: Query, need: Names) -> Iterator[_View]:
-    """The same graph with idle variables that make the target independent of mechanisms."""
+def _joined(view: _View, query: Query, sets: Sequence[Names]) -> Iterator[_View]:
+    """The same graph with idle variables that make the target independent of some mechanisms."""
     graph = view.graph
-    at_least = frozenset(view.indicator_of[name] for name in need)
-    more = [name for name in view.indicator_of.values() if name not in at_least]
     used = query.names | view.mechanism_of.keys()
     outside = [name for name in graph.variables if name not in used]
     for idle in subsets(outside, range(MAX_IDLE_VARIABLES + 1)):
         done = query._replace(do=query.do | idle)
         if not all(has_no_effect(graph, done, name) for name in idle):
             continue
-        for extra in subsets(more, range(len(more) + 1)):
-            joined = at_least | extra
+        for joined in sets:
             if graph.separated(query.target, joined, query.given, done.do):
-                yield _View(
-                    graph=graph,
-                    mechanism_of=view.mechanism_of,
-                    indicator_of=view.indicator_of,
-                    joined=joined,
-                    idle=idle,
-                )
+                yield replace(view, joined=joined, idle=idle)
 
 
 def _view(graph: MixedGraph, kept: Names) -> _View | None:

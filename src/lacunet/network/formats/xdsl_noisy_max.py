@@ -129,7 +129,7 @@ def _strengths(node: Element, members: Family) -> list[list[int]]:
 
 
 def _unsaid(absent: dict[str, str], members: Family) -> dict[str, str]:
-    """The states that mean "absent" and are not known by their words: `NoisyMax.absent`."""
+    """The states that mean "absent" and are not known by their words, as `NoisyMax` takes them."""
     absent_of = {**absent, members.child: [*members.positions[-1]][-1]}
     unsaid = {}
     for name, positions in zip((*members.parents, members.child), members.positions, strict=True):
