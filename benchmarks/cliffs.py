@@ -183,7 +183,7 @@ def wide_grid(side: int, rows: int, rate: float) -> tuple[lc.Network, Any]:
 
 
 def treewidth() -> Iterator[Case]:
-    """What auto does where much is missing at high treewidth, at most ten minutes of it by the clock."""
+    """What auto does where much is missing at high treewidth, at most ten minutes of it."""
     least = {"time_limit": 600.0}
     for rate in (0.3, 0.7):
         yield Case(
