@@ -19,6 +19,7 @@ PAGE = DOCS / "beside-mice.md"
 FIGURE = DOCS / "beside-mice.svg"
 OURS, OURS_PROPER, SPARSE = "lacunet", "lacunet proper", "lacunet sparse"
 MICE = ("mice cart", "mice default")
+COMPLETE = "without holes"
 WITHIN = 1.03  # of the best
 SHOWN = (OURS, OURS_PROPER, SPARSE, *MICE, "margin", "complete rows")
 
@@ -194,10 +195,12 @@ def coverage_of(lines: Iterable[Line]) -> Iterator[tuple[str, str, str, int, int
     """Of each table, rival and kind of estimate: how many intervals hold the truth, of how many."""
     sums: dict[tuple[str, str, str], list[int]] = {}
     for line in lines:
-        for kind, (held, number) in line["covered"].items():
-            total = sums.setdefault((line["table"], line["rival"], kind), [0, 0])
-            total[0] += held
-            total[1] += number
+        kinds = [(line["rival"], line["covered"]), (COMPLETE, line["without_holes"])]
+        for rival, counts in kinds:
+            for kind, (held, number) in counts.items():
+                total = sums.setdefault((line["table"], rival, kind), [0, 0])
+                total[0] += held
+                total[1] += number
     for (table, rival, kind), (held, number) in sums.items():
         yield table, rival, kind, held, number
 
@@ -205,17 +208,23 @@ def coverage_of(lines: Iterable[Line]) -> Iterator[tuple[str, str, str, int, int
 def coverages(lines: Sequence[Line]) -> list[str]:
     """The rows of the table of coverage."""
     kinds = ("mean", "proportion", "coefficient")
-    found = {
-        (table, rival, kind): f"{held / number:.3f}".removeprefix("0")
-        + f" ± {_error_of_share(lines, table, rival, kind):.3f}".replace("0.", ".")
-        for table, rival, kind, held, number in coverage_of(lines)
-    }
+    found = {}
+    for table, rival, kind, held, number in coverage_of(lines):
+        text = f"{held / number:.3f}".removeprefix("0")
+        if rival != COMPLETE:
+            text += f" ± {_error_of_share(lines, table, rival, kind):.3f}".replace("0.", ".")
+        found[table, rival, kind] = text
     rows = ["| table | samples | means | proportions | coefficients |", "|---|---:|---:|---:|---:|"]
     for name in dict.fromkeys(line["table"] for line in lines):
         samples = [line for line in lines if (line["table"], line["rival"]) == (name, OURS_PROPER)]
         if not samples:
             continue
-        parts = [found.get((name, OURS_PROPER, kind), "") for kind in kinds]
+        parts = [
+            f"{found[name, OURS_PROPER, kind]} ({found[name, COMPLETE, kind]})"
+            if (name, OURS_PROPER, kind) in found
+            else ""
+            for kind in kinds
+        ]
         size = f"{len(samples)} of {samples[0]['rows']:,} rows"
         rows.append(f"| {name} | {size} | {' | '.join(parts)} |")
     return rows
