@@ -30,6 +30,7 @@ from lacunet.inference.answer import Answer, Bounds
 from lacunet.learning import result as result_module
 from lacunet.learning.alternatives import Alternatives
 from lacunet.learning.explain import Explanation
+from lacunet.learning.imputation_model import DenseDraw, ImputationModel
 from lacunet.learning.interval_recipes import Uncertainty
 from lacunet.learning.uncertainty.shape_parameters import ShapeParameters
 from lacunet.missingness import graph as graph_module
@@ -54,7 +55,7 @@ from lacunet.structure.learn_structure import LearnedStructure
 
 ROOTS = (lc.Data, lc.Network, lc.Result, lc.MissingnessGraph)
 # What other values are made of or computed with: names of nodes, and the calculus of estimands.
-INNER = {Mechanism, HiddenCause, Term, Table, Posteriors, Shaped}
+INNER = {Mechanism, HiddenCause, Term, Table, Posteriors, Shaped, DenseDraw}
 
 
 @functools.cache
@@ -119,6 +120,9 @@ EXAMPLES: dict[type, Callable[[], Any]] = {
     Estimation: lambda: verdict().estimate_with_report(rows()),
     Explanation: lambda: lc.explain(network(), rows()),
     IdentifiedSet: lambda: verdict().identified_set(rows()),
+    ImputationModel: lambda: lc.learn_structure(
+        lc.example_data("carcinoma"), purpose="imputation", rng=1
+    ),
     LearnedGraph: lambda: lc.learn_missingness(rows(), network()),
     LearnedStructure: learned_structure,
     MechanismCpt: lambda: simulated().mechanisms["Disease"],

@@ -399,9 +399,10 @@ class BayesianNetworkImputer(OneToOneFeatureMixin, TransformerMixin, NetworkEsti
     ----------
     edges
         None for a network in which no edge is left out, as `lacunet.learn_structure` learns it
-        with ``purpose="imputation"``; "tree" for the tree of the strongest pairwise dependences
-        (Chow and Liu), as far as rows show both; "learn" for edges found by
-        `lacunet.learn_structure`; or the edges themselves over the names of the columns
+        with ``purpose="imputation"``; its time goes with the square of the number of columns (500
+        rows of numbers: 2 s for 20 columns, 19 s for 80). "tree" for the tree of the strongest
+        pairwise dependences (Chow and Liu), quick for any number of them; "learn" for edges found
+        by `lacunet.learn_structure`; or the edges themselves over the names of the columns
         (``x0, x1, ...`` for arrays).
     method, pseudo_counts
         As for `lacunet.learn`, where there are edges.

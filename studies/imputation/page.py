@@ -235,44 +235,51 @@ def _error_of_share(lines: Sequence[Line], table: str, rival: str, kind: str) ->
 
 
 def draw_figure(cells: Cells, target: Path) -> None:
-    """Distance of each rival beside lacunet's, table by table, against the time beside it."""
+    """Distance and time of mice as multiples of lacunet's, table by table."""
     import matplotlib.pyplot as plt
 
     plt.switch_backend("svg")
     plt.rcParams["svg.hashsalt"] = "lacunet"
     plt.rcParams["font.size"] = 9
-    figure, axes = plt.subplots(figsize=(7.5, 4.2))
-    styles = {"mice cart": ("#d55e00", "s"), "mice default": ("#0072b2", "o")}
-    names = [name for name in (*CATEGORIES, *NUMBERS) if (name, OURS) in cells]
-    for rival, (colour, marker) in styles.items():
-        points = []
-        for name in names:
-            lines = cells.get((name, rival))
-            if not lines:
-                continue
-            ours = cells[name, OURS]
-            times = fmean(x["seconds"] for x in lines) / fmean(x["seconds"] for x in ours)
-            farther = fmean(x["distance"] for x in lines) / fmean(x["distance"] for x in ours)
-            points.append((times, farther, name in CATEGORIES))
-        for is_category, face in ((True, colour), (False, "none")):
-            kind = "categories" if is_category else "with numbers"
-            chosen = [point for point in points if point[2] is is_category]
-            if chosen:
-                axes.scatter(
-                    [point[0] for point in chosen],
-                    [point[1] for point in chosen],
-                    marker=marker,
-                    edgecolors=colour,
-                    facecolors=face,
-                    label=f"{rival}, {kind}",
-                )
-    axes.axhline(1.0, color="#808080", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_xlabel("processor time, as a multiple of lacunet's")
-    axes.set_ylabel("distance from the hidden truth,\nas a multiple of lacunet's")
-    axes.legend(frameon=False)
+    figure, panels = plt.subplots(1, 2, figsize=(8.5, 4.2), sharex=True, sharey=True)
+    titles = {OURS: "parameters as they are", OURS_PROPER: "parameters drawn for each table"}
+    for axes, (ours, title) in zip(panels, titles.items(), strict=True):
+        _draw_panel(axes, cells, ours)
+        axes.set_title(title, fontsize=9)
+        axes.axhline(1.0, color="#808080", linewidth=0.8)
+        axes.set_xlabel("processor time, as a multiple of lacunet's")
+    panels[0].set_xscale("log")
+    panels[0].set_ylabel("distance from the hidden truth,\nas a multiple of lacunet's")
+    panels[1].legend(frameon=False)
     figure.tight_layout()
     figure.savefig(target, metadata={"Date": None})
+
+
+def _draw_panel(axes: Any, cells: Cells, ours: str) -> None:
+    """A mark for each table and each of mice's two: filled for tables of categories."""
+    styles = {"mice cart": ("#d55e00", "s"), "mice default": ("#0072b2", "o")}
+    for rival, (colour, marker) in styles.items():
+        for group, kind in ((CATEGORIES, "categories"), (NUMBERS, "with numbers")):
+            multiples = [
+                [
+                    _ratio(cells[name, rival], cells[name, ours], of)
+                    for of in ("seconds", "distance")
+                ]
+                for name in group
+                if (name, ours) in cells
+            ]
+            axes.scatter(
+                [times for times, _ in multiples],
+                [farther for _, farther in multiples],
+                marker=marker,
+                edgecolors=colour,
+                facecolors=colour if group is CATEGORIES else "none",
+                label=f"{rival}, {kind}",
+            )
+
+
+def _ratio(lines: Sequence[Line], others: Sequence[Line], of: str) -> float:
+    return fmean(line[of] for line in lines) / fmean(line[of] for line in others)
 
 
 def filled(text: str, parts: dict[str, Sequence[str]]) -> str:

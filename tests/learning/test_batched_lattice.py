@@ -71,6 +71,6 @@ def test_a_family_of_four_follows_its_definition(data: st.DataObject) -> None:
     network = Network({name: ["0", "1"] for name in names}, {"X": names[:3]})
     table = data.draw(tables(network, max_rows=12, weighted=data.draw(st.booleans()))).scaled()
     counts = count(table, [("A", "B", "C", "X")])["A", "B", "C", "X"]
-    assert batched_lattice.pays(4, 81, 81)  # so it is what factored_mcar takes
+    assert batched_lattice.pays_in_a_table(4, 81)  # so it is what factored_mcar takes
     expected = joint(network, table, ("A", "B", "C", "X"), "factored-mcar", [])
     np.testing.assert_allclose(factored_mcar(counts), expected, rtol=1e-9, atol=1e-12)

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import minimize
 
 import lacunet
 from lacunet import Data, LacunetError
 from lacunet.cli import main
+from lacunet.data.states import StatesError
 
 CASES = Path(__file__).parent.parent / "cases"
 STATES = "abc"
@@ -284,6 +286,25 @@ def test_dropout_by_what_it_hides_is_heard_in_every_wave() -> None:
     assert len(by_graph.mechanisms) == waves
 
 
+def test_what_is_the_same_of_tied_cpts_is_said_once() -> None:
+    rows = long_rows(12, missing=0.2)
+    rows = {name: rows[name] for name in ("who", "wave", "H")}
+    graph = "H[t] -> R[H[t]]"
+    tied = lacunet.learn("H[t-1] -> H[t]", of_units(rows), "em", missingness=graph)
+    assert sum(len(report.warnings) for report in tied.families.values()) == 5
+    (first, later) = tied.warnings_by_kind
+    assert first.startswith("H[0]: ")
+    assert later.startswith("H[1] and 3 tied to it: ")
+    assert "without ties and shapes" in str(tied)
+    plan = lacunet.explain("H[t-1] -> H[t]", of_units(rows), "em", missingness=graph)
+    assert "without ties and shapes" in str(plan)
+    untied = lacunet.learn(
+        "H[t-1] -> H[t]", of_units(rows), "em", missingness=graph, tied={"H": False}
+    )
+    assert len(untied.warnings_by_kind) == 5
+    assert "without ties and shapes" not in str(untied)
+
+
 @pytest.mark.filterwarnings("ignore::lacunet.LacunetWarning")  # that MAR is assumed
 def test_predictions_take_new_units() -> None:
     result = lacunet.learn(TEMPLATE, of_units(long_rows(8)))
@@ -530,3 +551,17 @@ def _two_state_maximum(seen: np.ndarray, counts: np.ndarray) -> np.ndarray:
     best = minimize(loss, np.array([-1.0, -2.0, 1.0]), method="BFGS")
     _, after_no, after_yes = 1 / (1 + np.exp(-best.x))
     return np.array([[1 - after_no, after_no], [1 - after_yes, after_yes]])
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_numbers_spelled_in_two_ways_are_refused_in_wide_files_of_any_kind(
+    tmp_path: Path, ending: str
+) -> None:
+    wide = pd.DataFrame({"H1": ["1.0", "1", "2"] * 20, "H2": ["1", "2.0", "2"] * 20})
+    file = tmp_path / f"wide.{ending}"
+    if ending == "csv":
+        wide.to_csv(file, index=False)
+    else:
+        wide.to_parquet(file)
+    with pytest.raises(StatesError, match=r"'1' and '1\.0'"):
+        lacunet.learn("H[t-1] -> H[t]", Data(file, waves={"H": ["H1", "H2"]}))

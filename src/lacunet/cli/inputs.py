@@ -294,7 +294,7 @@ def read_rows_with_notes(options: Namespace, network: Network) -> EncodedTable:
     with observations(data_of(options), network, budget, progress=progress_bar()) as rows:
         table, row_count = rows_within(rows, network, budget, read_report)
         table = sets_as_missing(table)
-        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+        notes = dict.fromkeys((*rows.warned_notes(read_report), *table.notes))
     note(*notes)
     if table.row_count < row_count:
         note(

@@ -75,8 +75,8 @@ class Observations(Protocol):
     def tables(self, read_report: ReadReport) -> Iterator[EncodedTable]:
         """All rows, table by table."""
 
-    def notes(self, read_report: ReadReport) -> tuple[str, ...]:
-        """What the user should know of how the rows were read."""
+    def warned_notes(self, read_report: ReadReport) -> tuple[str, ...]:
+        """What the user should know of how the rows were read; warns of what was not warned of."""
 
     def scratch_bytes(self, needs: Needs) -> int | None:
         """What the scratch files will take; None where memory holds the rows, or no row comes."""
@@ -110,7 +110,7 @@ class Held:
         """All rows, table by table."""
         yield self.table
 
-    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
+    def warned_notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return self.table.notes
 
@@ -272,7 +272,7 @@ def _opened(
         rows=rows or int(expected / each),
         sizes=Sizes(budget, each),
         folder=folder,
-        notes=lambda report: read_notes(reading, read_report or report, warned),
+        warned_notes=lambda report: read_notes(reading, read_report or report, warned),
         is_designed=reading.data.is_weighted or reading.data.is_clustered,
         read_report=read_report,
         sampler=reading.sampler,

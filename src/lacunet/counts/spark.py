@@ -118,13 +118,13 @@ class OnSpark:
         statistics = self.gather(Gathering(Needs((), rows=(every,)), self.reading.network))
         yield statistics.distinct[every].table
 
-    def notes(self, _read_report: ReadReport) -> tuple[str, ...]:
+    def warned_notes(self, _read_report: ReadReport) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
         return read_notes(self.reading, self.read_report, self.warned)
 
     def gather(self, gathering: Gathering, progress: Progress = silent) -> Statistics:
         """Count what is needed, by one job for each pass over the rows."""
-        notes = self.notes(self.read_report)
+        notes = self.warned_notes(self.read_report)
         needs = gathering.needs
         is_counted = self.counts.counts.keys() >= set(needs.families)
         if needs == Needs(needs.families) and is_counted and gathering.replicate is None:

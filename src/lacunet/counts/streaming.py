@@ -77,7 +77,7 @@ class Streamed:
     sizes: Sizes  # how many of them are taken at once
     folder: Callable[[], Path]  # gives a scratch folder
     # What the user should know of how the rows were read.
-    notes: Callable[[ReadReport], tuple[str, ...]]
+    warned_notes: Callable[[ReadReport], tuple[str, ...]]
     is_designed: bool = False  # whether rows have weights, clusters or strata
     # What was met when the rows were turned into codes in that folder, if they were.
     read_report: ReadReport | None = None
@@ -98,7 +98,7 @@ class Streamed:
             statistics = count_tables(gathering, self._watched("counting", report, progress))
         else:
             statistics = summed_up(self._by_part(gathering, gathering.together, report, progress))
-        notes = self.notes(report)
+        notes = self.warned_notes(report)
         assert statistics is not None  # no rows at all were refused just now
         units = statistics.units
         if units is not None:

@@ -44,6 +44,7 @@ from lacunet.data.table import (
     Design,
     EncodedTable,
     Labels,
+    RowsOfUnits,
     added_rows,
     code_type,
 )
@@ -59,22 +60,24 @@ if TYPE_CHECKING:  # what is read is collected by what is here
     from lacunet.data.read import ReadReport
 
 PIECES_AHEAD = 2
+VALUES_IN_REMARK = 5
+COLUMNS_IN_REMARK = 3
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class _PlacedPiece:
-    """A piece, the part it belongs to, its first row there and in all the data."""
+    """A piece, the part it belongs to, and where its rows are."""
 
     piece: Piece
     part: Part
-    row_in_part: int
-    row: int
+    row_in_part: int  # of its first row, from 0
+    row: int  # the same in all the data
 
     def where(self, row: int) -> str:
         """Where one of the piece's rows (from 0) is found."""
-        row += self.row_in_part
-        return self.part.places([row])[row]
+        in_part = self.row_in_part + row
+        return self.part.places([in_part])[in_part]
 
 
 class Door:
@@ -148,16 +151,7 @@ class Door:
         if len(first) < 2:
             yield from map(encoded, first)
         else:
-            from concurrent.futures import ThreadPoolExecutor
-
-            with ThreadPoolExecutor(1, "lacunet-encode") as pool:
-                pending = deque[Any]()
-                for placed in chain(first, pieces):
-                    pending.append(pool.submit(encoded, placed))
-                    if len(pending) > PIECES_AHEAD:
-                        yield pending.popleft().result()
-                while pending:
-                    yield pending.popleft().result()
+            yield from _mapped_in_thread(encoded, chain(first, pieces))
         for option, length in data.lengths.items():
             if length != report.given:
                 raise WeightError.length(f"{option}=", length, report.given)
@@ -199,10 +193,10 @@ class Door:
             if missing.any():
                 raise PromiseError.broken(name, placed.where(int(np.argmax(missing))))
         weights, copies = _weights(reading.data, placed)
-        table = EncodedTable(
+        every_row = EncodedTable(
             network.cardinality_of,
             whole,
-            weights,
+            weights=weights,
             row_numbers=None if weights is None else placed.row + 1 + np.arange(len(weights)),
             copies=copies,
             design=_design(reading.data, placed),
@@ -212,8 +206,8 @@ class Door:
             named = {
                 name: placed.piece.columns[column] for name, column in reading.column_of.items()
             }
-            self.sampler.add(named, table)
-        table = self._reported(table)
+            self.sampler.add(named, every_row)
+        table = self._reported(every_row)
         return table, replace(table, columns=columns)
 
     def _codes(self, name: str, piece: Piece) -> Codes:
@@ -223,35 +217,57 @@ class Door:
         states = self.reading.network.cardinality(name)
         return np.full(piece.rows, states, code_type(states))  # type: ignore[return-value]
 
-    def _reported(self, table: EncodedTable) -> EncodedTable:
+    def _reported(self, every_row: EncodedTable) -> EncodedTable:
         """The rows of some weight; the report takes in what all of them say."""
         report = self.report
         data = self.reading.data
-        given = table.rows
-        design = table.design
-        if table.weights is not None and not table.weights.all():
-            if data.is_clustered and data.weight is not None and design is not None:
-                # Rows of weight zero were sampled too; a count of zero is no row.
-                rows = 1.0 if table.copies is None else table.copies.rows
-                labels, units = design.units()
-                sums = np.bincount(units, (table.weights == 0) * rows, len(labels)).tolist()
-                zeros = {unit: n for unit, n in zip(labels, sums, strict=True) if n}
-                report.unweighted = added_rows(report.unweighted, zeros)
-            table = table.take(np.flatnonzero(table.weights))
+        table = every_row
+        if every_row.weights is not None and not every_row.weights.all():
+            # Rows of weight zero were sampled too; a count of zero is no row.
+            if data.is_clustered and data.weight is not None:
+                report.unweighted = added_rows(report.unweighted, _rows_of_zero(every_row))
+            table = every_row.take(np.flatnonzero(every_row.weights))
         if not report.given and data.counts is None:
             report.is_aggregated = _looks_aggregated(table)
         if table.copies is not None:
             report.has_fractions |= bool((table.copies.rows % 1).any())
-        report.given += given
+        report.given += every_row.rows
         report.kept += table.rows
         if table.design is not None and table.design.replicates is not None:
             report.add_replicates(table.design.replicates.sum(axis=0))
         return table
 
 
+def _mapped_in_thread(
+    function: Callable[[_PlacedPiece], T], pieces: Iterable[_PlacedPiece]
+) -> Iterator[T]:
+    """What a function gives for each piece, in order, while the next pieces are read."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1, "lacunet-encode") as pool:
+        pending = deque[Any]()
+        for placed in pieces:
+            pending.append(pool.submit(function, placed))
+            if len(pending) > PIECES_AHEAD:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
+
+
+def _rows_of_zero(table: EncodedTable) -> RowsOfUnits:
+    """How many rows of weight zero each stratum and cluster has, of those that have any."""
+    if table.design is None:
+        return {}
+    rows = 1.0 if table.copies is None else table.copies.rows
+    labels, unit_of_row = table.design.units()
+    sums = np.bincount(unit_of_row, (table.row_weights == 0) * rows, len(labels)).tolist()
+    return {unit: number for unit, number in zip(labels, sums, strict=True) if number}
+
+
 def matcher_of(reading: Reading, name: str) -> Matcher:
     """How the values of one variable's column are matched."""
-    network, data = reading.network, reading.data
+    network = reading.network
+    data = reading.data
     missing = [code if isinstance(code, str) else spelled(code) for code in data.missing_anywhere]
     return known_matcher(
         network.states(name),
@@ -290,41 +306,50 @@ def matching_remarks(
 ) -> Iterator[str]:
     """What the user should know of the matching, once all is read."""
     for name, rows in contradicted.items():
-        contradict, were = ("contradicts", "was") if rows == 1 else ("contradict", "were")
+        contradict = "contradicts" if rows == 1 else "contradict"
+        were = "was" if rows == 1 else "were"
         yield (
             f"column {name!r}: {counted(rows, 'row')} {contradict} its rule (not asked where "
             f"{reading.network.not_asked_of[name].when}), and {were} read as the rule says."
         )
-    blank: dict[str, int] = {}
-    padded: dict[str, Counter[object]] = {}
-    refused: dict[str, Counter[object]] = {}
+    padded: dict[str, Counter[object]] = {}  # values with spaces around them
+    blank: dict[str, int] = {}  # cells of spaces alone
     for name, odd in odd_in.items():
-        padded[name] = Counter(
-            {value: count for value, count in odd.stripped.items() if str(value).strip()}
-        )
-        blank[name] = odd.stripped.total() - padded[name].total()
-        refused[name] = odd.refused if reading.data.unknown == "missing" else Counter()
-    if names := [name for name, cells in padded.items() if cells]:
-        cells = counted(sum(padded[name].total() for name in names), "cell")
-        first = clipped(next(iter(padded[names[0]])))
-        yield f"{_columns(names)}: ignored the spaces around the values of {cells}, as in {first}."
-    if names := [name for name, count in blank.items() if count]:
-        cells = counted(sum(blank[name] for name in names), "cell")
-        yield f"{_columns(names)}: {cells} of spaces alone taken as missing."
-    if names := [name for name, values in refused.items() if values]:
-        every = sum((refused[name] for name in names), Counter[object]())
-        values = ", ".join(clipped(value) for value, _ in every.most_common(5))
-        yield (
-            f"{_columns(names)}: read {counted(every.total(), 'cell')} as missing, with values "
-            f"({values}{', ...' if len(every) > 5 else ''}) that are not states."
-        )
+        values = {value: cells for value, cells in odd.stripped.items() if str(value).strip()}
+        if values:
+            padded[name] = Counter(values)
+        if spaces := odd.stripped.total() - sum(values.values()):
+            blank[name] = spaces
+    if padded:
+        cells = counted(sum(values.total() for values in padded.values()), "cell")
+        first = clipped(next(iter(next(iter(padded.values())))))
+        yield f"{_columns(padded)}: ignored the spaces around the values of {cells}, as in {first}."
+    if blank:
+        cells = counted(sum(blank.values()), "cell")
+        yield f"{_columns(blank)}: {cells} of spaces alone taken as missing."
+    if reading.data.unknown == "missing":
+        yield from _remark_on_refused({v: odd.refused for v, odd in odd_in.items() if odd.refused})
 
 
-def _columns(names: Sequence[str]) -> str:
+def _remark_on_refused(refused: Mapping[str, Counter[object]]) -> Iterator[str]:
+    """Which values that are not states were read as missing; nothing where there are none."""
+    if not refused:
+        return
+    every = sum(refused.values(), Counter[object]())
+    values = ", ".join(clipped(value) for value, _ in every.most_common(VALUES_IN_REMARK))
+    more = ", ..." if len(every) > VALUES_IN_REMARK else ""
+    yield (
+        f"{_columns(refused)}: read {counted(every.total(), 'cell')} as missing, with values "
+        f"({values}{more}) that are not states."
+    )
+
+
+def _columns(names: Collection[str]) -> str:
     """The columns that a note is on, by a few of their names."""
-    if len(names) == 1:
-        return f"column {names[0]!r}"
-    return f"{len(names)} columns ({first_of(names, 3)})"
+    first, *others = names
+    if not others:
+        return f"column {first!r}"
+    return f"{len(names)} columns ({first_of([*names], COLUMNS_IN_REMARK)})"
 
 
 def copied_pieces(
@@ -458,33 +483,41 @@ def unknown_states(
     place_of: Mapping[str, str],
 ) -> UnknownStateError:
     """The error that names, of each column, what is not a state, where first, what is ambiguous."""
-    columns = []
-    for name, odd in odd_in.items():
-        states = states_of[name]
-        common = odd.refused.most_common(SHOWN_VALUES)
-        values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
-        more = len(odd.refused) - len(common)
-        if more:
-            values += f" and {more} more"
+    lines = []
+    for name, odd in [*odd_in.items()][:SHOWN_VALUES]:
         first = f", first in {place_of[name]}" if name in place_of else ""
-        alike = ", ".join(sorted(map(clipped, odd.ambiguous))[:SHOWN_VALUES])
-        columns.append(
-            f"column {name!r} holds {values}{first}, but the network gives {name!r} the states "
-            f"{short_list(states)}." + (f" More than one of them equals {alike}." if alike else "")
-        )
-    if (more := len(columns) - SHOWN_VALUES) > 0:
-        columns[SHOWN_VALUES:] = [f"and {more} more columns."]
+        lines.append(_not_states(name, odd, states_of[name], first))
+    if len(odd_in) > SHOWN_VALUES:
+        lines.append(f"and {len(odd_in) - SHOWN_VALUES} more columns.")
+    hint = ""
+    offer = next(filter(None, _offers(odd_in, states_of)), "")  # to look for all takes long
+    if offer:
+        hint = f"{offer} Otherwise "
     wider = [wider_cuts(name, odd.refused, states_of[name]) for name, odd in odd_in.items()]
-    codes = f"lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) (--codes)"
-    rename = f"say what they mean: {codes}, rename the values, add the states to the network, "
-    return UnknownStateError(
-        "\n".join(columns),
-        next((f"{offer} Otherwise " for offer in _offers(odd_in, states_of) if offer), "")
-        + "".join(wider)
-        + ("" if all(wider) else rename)
-        + 'name values that mean "not observed" in missing=[...] (--missing), or read every '
-        'unknown value as missing with lacunet.Data(data, unknown="missing") (--unknown missing).',
+    hint += "".join(wider)
+    if not all(wider):
+        codes = f"lacunet.Data(data, codes={{{next(iter(odd_in))!r}: {{...}}}}) (--codes)"
+        hint += f"say what they mean: {codes}, rename the values, add the states to the network, "
+    hint += (
+        'name values that mean "not observed" in missing=[...] (--missing), or read every '
+        'unknown value as missing with lacunet.Data(data, unknown="missing") (--unknown missing).'
     )
+    return UnknownStateError("\n".join(lines), hint)
+
+
+def _not_states(name: str, odd: OddCells, states: Sequence[str], first: str) -> str:
+    """What a column holds that is not a state, and where ``first``."""
+    common = odd.refused.most_common(SHOWN_VALUES)
+    values = ", ".join(f"{clipped(value)} ({counted(cells, 'row')})" for value, cells in common)
+    more = len(odd.refused) - len(common)
+    if more:
+        values += f" and {more} more"
+    words = (
+        f"column {name!r} holds {values}{first}, but the network gives {name!r} the states "
+        f"{short_list(states)}."
+    )
+    alike = ", ".join(sorted(map(clipped, odd.ambiguous))[:SHOWN_VALUES])
+    return f"{words} More than one of them equals {alike}." if alike else words
 
 
 def _offers(

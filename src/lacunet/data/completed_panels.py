@@ -36,7 +36,8 @@ class UnitRows:
         """The rows of a panel, as a network of these variables wants them."""
         import pyarrow as pa
 
-        panel, source = panel_from(data), source_of_data(data)
+        panel = panel_from(data)
+        source = source_of_data(data)
         if isinstance(panel, LongPanel):
             wanted = {*variables, *data.beside, panel.unit}
             names = [name for name in source.columns if name in wanted]
@@ -79,28 +80,30 @@ def _as_long(completed: pa.Table, panel: LongPanel) -> pa.Table:
     """A row for each unit and wave, unit by unit."""
     import pyarrow as pa
 
-    row_at, waves = panel.row_at, list(panel.waves)
+    row_at = panel.row_at
+    waves = list(panel.waves)
     units = len(row_at)
     rows = row_at.ravel()
     unit = np.repeat(np.arange(units), len(waves))
     wave = np.tile(np.arange(len(waves)), units)
-    held = whole_columns(panel.rows, list(panel.rows.columns))
+    whole = whole_columns(panel.rows, list(panel.rows.columns))
     columns: dict[str, Any] = {}
     for name in panel.rows.columns:
         if name == panel.time:
-            columns[name] = _waves_as_written(held[name], row_at, waves).take(pa.array(wave))
+            columns[name] = _waves_as_written(whole[name], row_at, waves).take(pa.array(wave))
         elif name in completed.column_names:
             columns[name] = completed[name].combine_chunks().take(pa.array(unit))
         elif any(wave_name(name, number) in completed.column_names for number in waves):
-            parts = [
-                completed[node].combine_chunks()
-                if (node := wave_name(name, number)) in completed.column_names
-                else held[name].take(_present(row_at[:, index]))
-                for index, number in enumerate(waves)
-            ]
-            columns[name] = joined(parts).take(pa.array(wave * units + unit))
+            by_wave = []
+            for index, number in enumerate(waves):
+                node = wave_name(name, number)
+                if node in completed.column_names:
+                    by_wave.append(completed[node].combine_chunks())
+                else:  # no variable of the network: as it came
+                    by_wave.append(whole[name].take(_present(row_at[:, index])))
+            columns[name] = joined(by_wave).take(pa.array(wave * units + unit))
         else:
-            columns[name] = held[name].take(_present(rows))
+            columns[name] = whole[name].take(_present(rows))
     new = [n for n in completed.column_names if in_time(n).wave is None and n not in columns]
     return pa.table(columns | {n: completed[n].combine_chunks().take(pa.array(unit)) for n in new})
 

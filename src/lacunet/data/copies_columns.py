@@ -12,6 +12,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -87,16 +88,17 @@ def _is_sound(description: dict[str, Any]) -> bool:
     replicates = description.get("replicate_weights", {"columns": [], "factors": []})
     if not isinstance(replicates, dict) or {*replicates} != {"columns", "factors"}:
         return False
-    lists = [replicates["columns"], replicates["factors"]]
-    lists += [description.get(key, []) for key in ("latent", COUNTED_FROM, VARIABLES_KEY)]
+    factors = replicates["factors"]
+    lists_of_names = [replicates["columns"]]
+    lists_of_names += [description.get(key, []) for key in ("latent", COUNTED_FROM, VARIABLES_KEY)]
     mappings = [description.get("codes", {}), description.get("not_asked", {})]
-    if not all(isinstance(each, list) for each in lists):
+    if not all(isinstance(each, list) for each in [factors, *lists_of_names]):
         return False
     if not all(isinstance(each, dict) for each in mappings):
         return False
-    names += [*lists[0], *lists[2], *lists[3], *lists[4]]
+    names += chain.from_iterable(lists_of_names)
     are_names = all(isinstance(name, str) for name in names)
-    are_numbers = all(isinstance(factor, float | int) for factor in lists[1])
+    are_numbers = all(isinstance(factor, float | int) for factor in factors)
     return are_names and are_numbers
 
 

@@ -520,12 +520,13 @@ class Data(Displayed):
 
     @property
     def given_options(self) -> dict[str, Any]:
-        """What the user said that is not as it is by default, but no secrets."""
+        """The options that are not as they are by default; none that may hold a password."""
         options = {}
         for option in fields(self):
             value = getattr(self, option.name)
             if "unsaid" not in option.metadata and _is_said(value, option.default):
                 options[option.name] = value
+        # `latent` holds the names alone: they are shown with their numbers of states, as typed.
         if self.classes and self.latent:
             options["latent"] = {name: self.classes.get(name, ()) for name in self.latent}
         return options

@@ -60,14 +60,14 @@ def _part(path: Path, data: Data) -> Part:
         saved = _saved(sys.stdin.buffer, "rows.csv")
         return _text(",", saved, "the standard input", data)
     label = repr(str(path))
-    opened = _format_of(path)
-    if opened is None:
+    reader = _reader_of(path)
+    if reader is None:
         raise _refusal(label, path.suffix.lower())
     try:
         if not os.path.isfile(path):  # a pipe
             with path.open("rb") as pipe:
                 path = _saved(pipe, path.name)
-        return opened(path, label, data)
+        return reader(path, label, data)
     except pa.ArrowException as error:
         raise DataError.damaged(label, error) from None
     except (OSError, UnicodeError) as error:
@@ -102,11 +102,13 @@ def _saved(stream: Any, name: str) -> Path:
     return path
 
 
-def _format_of(path: Path) -> Callable[[Path, str, Data], Part] | None:
+def _reader_of(path: Path) -> Callable[[Path, str, Data], Part] | None:
+    """What reads a file of such a name; None where the name does not say what it holds."""
     name = path.name.lower()
-    return next(
-        (opened for suffix, opened in READER_OF_ENDING.items() if name.endswith(suffix)), None
-    )
+    for ending, reader in READER_OF_ENDING.items():
+        if name.endswith(ending):
+            return reader
+    return None
 
 
 def _text(delimiter: str, path: Path, label: str, data: Data) -> Part:

@@ -68,7 +68,8 @@ def states_and_sets(
     >>> states_and_sets(ages, {"Age": "40+"}), states_and_sets(ages, {"Age": "50+"})
     (({}, {'Age': (1, 2)}), ({'Age': 2}, {}))
     """
-    seen, sets = {}, {}
+    seen: dict[str, int] = {}
+    sets: dict[str, tuple[int, ...]] = {}
     for name, value in cells.items():
         states = network.states(name)
         if type(value) is str and value in states:  # as it nearly always is
@@ -117,7 +118,7 @@ def _likelihood(network: Network, name: str, value: object, otherwise: str) -> L
     """The likelihood of each state; nothing where the variable was not seen."""
     states = network.states(name)
     if isinstance(value, Mapping):
-        return _weighed(network, name, value, otherwise)
+        return _likelihood_given(network, name, value, otherwise)
     if is_several(value):
         return _among(network, _one_of(network, name, value, otherwise), name)
     places = _places_of(network, name, value)
@@ -175,12 +176,12 @@ def _one_of(network: Network, name: str, values: Iterable[object], otherwise: st
     return places
 
 
-def _weighed(
+def _likelihood_given(
     network: Network, name: str, value: Mapping[object, object], otherwise: str
 ) -> Likelihood:
     """What likelihood evidence says of each state."""
     states = network.states(name)
-    likelihood = dict.fromkeys(range(len(states)), -1.0)
+    likelihood = dict.fromkeys(range(len(states)), -1.0)  # below zero: not given yet
     for state, number in value.items():
         places = _places_of(network, name, state) or ()
         if len(places) != 1:
@@ -209,7 +210,8 @@ def _weighed(
 
 def _left_by(network: Network, name: str, sign: str, text: str) -> tuple[int, ...] | None:
     """The places of the states that a comparison leaves; None if this compares with nothing."""
-    period, number = ends_of(text), number_of(text)
+    period = ends_of(text)
+    number = number_of(text)
     rule = network.not_asked_of.get(name)
     asked = [state for state in network.states(name) if rule is None or state != rule.state]
     if period is not None and unit_of(asked) is not None:
@@ -286,25 +288,33 @@ def _intervals_left(network: Network, name: str, sign: str, number: Decimal) -> 
     includes_end = sign in (">", "<=")  # of what is on the lower side
     left = []
     for index, (low, high) in enumerate(pairwise(cuts)):
+        # Whether the interval has a part below the number, and no part from there on.
         is_closed = index == len(cuts) - 2
         starts_below = low <= value if includes_end else low < value
         ends_below = high < value if is_closed and not includes_end else high <= value
         if starts_below != ends_below:
-            nearest = sorted(cuts[1:-1], key=lambda border: abs(border - value))
-            other = {">": ">=", "<=": "<"}.get(sign, sign)
-            example = "another number"
-            if nearest:
-                example = assigned(name, f"{other}{nearest[0]:g}")
-            borders = [f"{border:g}" for border in cuts[1:-1]]
-            raise NetworkError(
-                f"{assigned(name, f'{sign}{number}')} divides the interval "
-                f"{network.states(name)[index]!r}, so the states do not tell.",
-                f"an interval holds its left end: write {example}; the borders are "
-                f"{first_of(borders, MOST_BORDERS)}.",
-            )
+            raise _divided_interval(network, name, sign, number, network.states(name)[index])
         if starts_below == (sign in ("<", "<=")):
             left.append(index)
     return tuple(left)
+
+
+def _divided_interval(
+    network: Network, name: str, sign: str, number: Decimal, state: str
+) -> NetworkError:
+    """What to say of a comparison that divides an interval: the nearest that divides none."""
+    borders = network.cuts_of[name][1:-1]
+    example = "another number"
+    if borders:
+        nearest = min(borders, key=lambda border: abs(border - float(number)))
+        with_left_end = {">": ">=", "<=": "<"}.get(sign, sign)
+        example = assigned(name, f"{with_left_end}{nearest:g}")
+    listed_borders = first_of([f"{border:g}" for border in borders], MOST_BORDERS)
+    return NetworkError(
+        f"{assigned(name, f'{sign}{number}')} divides the interval {state!r}, so the states do "
+        "not tell.",
+        f"an interval holds its left end: write {example}; the borders are {listed_borders}.",
+    )
 
 
 def likelihoods_of(network: Network, evidence: Mapping[str, object]) -> dict[str, Likelihood]:

@@ -17,7 +17,7 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, time
 from decimal import Decimal
 from typing import Any
@@ -51,39 +51,51 @@ def cells_of_states(network: Network, name: str, seen: SeenValues, kind: Any) ->
     """What is filled in for each state of a column of an Arrow type, None if it is a list."""
     import pyarrow as pa
 
+    if kind is not None and pa.types.is_null(kind):  # a column without any value takes texts
+        kind = pa.string()
+    # Where rows show intervals by name alone, and no number, the others are named, too.
+    is_cut = len(network.cuts_of.get(name, ())) > 0
+    if is_cut and (seen.counts_of[name].any() or not seen.value_of[name]):
+        return _cells_of_intervals(network, name, seen, kind)
+    return _cells_as_written(network, name, seen, kind)
+
+
+def _cells_as_written(network: Network, name: str, seen: SeenValues, kind: Any) -> StateCells:
+    """The states as rows write them, the others by name or code, in the first type that holds all.
+
+    Where no type of the same sort does, the column becomes one of texts.
+    """
+    import pyarrow as pa
+
     states = network.states(name)
     shown = seen.value_of[name]
-    kind = pa.string() if kind is not None and pa.types.is_null(kind) else kind
-    cuts = network.cuts_of.get(name, ())
-    if cuts and (seen.counts_of[name].any() or not shown):
-        means = _means(cuts, seen, name, kind)
-        can_be_named = kind is None or is_any_text(plain_type(kind))
-        others = {code: state for code, state in enumerate(states) if code not in means.values}
-        return replace(means, values=means.values | others) if can_be_named else means
     plain = _inferred(shown.values()) if kind is None else plain_type(kind)
+    is_text = is_any_text(plain)
     as_texts = {
         code: value if isinstance(value, str) else spelled(value) for code, value in shown.items()
     }
-    if kind is not None and is_any_text(plain):  # of parts, some of which hold numbers
-        shown = as_texts
-    rule = network.not_asked_of.get(name)
-    may_be_empty = None if rule is None else states.index(rule.state)
-    candidates = [*_candidates(states, shown, network.codes_of.get(name, {}))]
-    if seen.decimal != "." and is_any_text(plain):  # numerals as the column writes them
+    # A column of texts may come in parts of which some hold numbers.
+    values_shown = as_texts if is_text and kind is not None else shown
+    candidates = [*_candidates(states, values_shown, network.codes_of.get(name, {}))]
+    if is_text and seen.decimal != ".":  # numerals as the column writes them
         candidates = [
             [with_decimal(text, seen.decimal) for text in written] for written in candidates
         ]
+    rule = network.not_asked_of.get(name)
+    may_be_empty = set() if rule is None else {states.index(rule.state)}
     for wider in _wider(plain):
-        values = dict(shown)
+        values = dict(values_shown)
         for code in range(len(states)):
-            typed = [] if code in shown else [_typed(text, wider) for text in candidates[code]]
-            if known := [value for value in typed if value is not None]:
-                values[code] = known[0]
-        absent = {*range(len(states))} - values.keys()
-        if kind is not None and absent <= {may_be_empty} and _holds(wider, values):
+            if code in values:
+                continue
+            typed = [_typed(text, wider) for text in candidates[code]]
+            if fitting := [value for value in typed if value is not None]:
+                values[code] = fitting[0]
+        unwritten = set(range(len(states))) - values.keys()
+        if kind is None:  # a list holds anything: names beside numbers
+            return StateCells(values | {code: candidates[code][0] for code in unwritten}, None)
+        if unwritten <= may_be_empty and _holds(wider, values):
             return StateCells(values, kind if wider == plain else wider)
-        if kind is None:
-            return StateCells(values | {code: candidates[code][0] for code in absent}, None)
     names = {code: texts[0] for code, texts in enumerate(candidates)}
     return StateCells(names | as_texts, pa.string())
 
@@ -170,26 +182,43 @@ def _number(text: str, kind: Any) -> int | float | Decimal | None:
     return int(number) if is_whole else float(number)
 
 
-def _means(cuts: Sequence[float], seen: SeenValues, name: str, kind: Any) -> StateCells:
-    """The mean of each interval, as the column writes numbers."""
+def _cells_of_intervals(network: Network, name: str, seen: SeenValues, kind: Any) -> StateCells:
+    """The mean of each interval; any other state by its name, where the column holds names."""
     import pyarrow as pa
 
+    cuts = network.cuts_of[name]
     means = interval_means(cuts, seen.sums_of[name], seen.counts_of[name])
-    plain = pa.float64()
+    written = _written_means(means, cuts, _type_of_numbers(seen, name, kind), seen.decimal)
+    completed = kind
+    if written is None:  # the column becomes one of other numbers; a list holds them anyway
+        written = means
+        completed = None if kind is None else pa.float64()
+    values = dict(enumerate(written))
+    if kind is None or is_any_text(plain_type(kind)):
+        values |= {c: state for c, state in enumerate(network.states(name)) if c not in values}
+    return StateCells(values, completed, are_means=True)
+
+
+def _type_of_numbers(seen: SeenValues, name: str, kind: Any) -> Any:
+    """The plain Arrow type in which a column has its numbers."""
+    import pyarrow as pa
+
     if kind is not None:
-        plain = plain_type(kind)
-    elif shown := seen.value_of[name].values():
-        plain = _inferred(shown)
-    values: list[Any] = means
+        return plain_type(kind)
+    values = seen.value_of[name].values()
+    return _inferred(values) if values else pa.float64()
+
+
+def _written_means(
+    means: Sequence[float], cuts: Sequence[float], plain: Any, decimal: str
+) -> list[Any] | None:
+    """Means as values of a type; None where it has whole numbers, and an interval has none."""
+    import pyarrow as pa
+
     if pa.types.is_integer(plain):
         whole = [_whole(mean, cuts) for mean in means]
-        if None in whole:
-            kind = kind and pa.float64()
-        else:
-            values = whole
-    else:
-        values = _written_numbers(means, plain, seen.decimal)
-    return StateCells(dict(enumerate(values)), kind, are_means=True)
+        return None if None in whole else whole
+    return _written_numbers(means, plain, decimal)
 
 
 def number_cells(

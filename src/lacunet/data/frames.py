@@ -140,14 +140,16 @@ def _cells(cells: Any) -> Column:
     if type(native).__module__.startswith("polars") and str(native.dtype) == "Object":
         return list(cells.to_list())  # of its Python objects Arrow would be given addresses
     kind = str(getattr(native, "dtype", ""))
-    cells = _spelled_out(cells, native, kind)
+    plain = _spelled_out(cells, native, kind)
     try:
-        array = (
-            cells.to_arrow() if hasattr(cells, "to_arrow") else pa.array(cells, from_pandas=True)
-        )
+        if hasattr(plain, "to_arrow"):
+            array = plain.to_arrow()
+        else:
+            array = pa.array(plain, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return cells.to_list() if hasattr(cells, "to_list") else list(cells)
-    array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        return plain.to_list() if hasattr(plain, "to_list") else list(plain)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
     if kind == "category" and isinstance(array, pa.DictionaryArray):  # they have an order
         return pa.DictionaryArray.from_arrays(array.indices, array.dictionary, ordered=True)
     return array

@@ -109,29 +109,38 @@ class Matcher:
         cuts: Sequence[float] = (),
         codes: Mapping[str, Meaning] | None = None,
     ) -> None:
-        codes = codes or {}
+        meanings = codes or {}
         self.states = tuple(states)
-        self.sets = sets_among(self.states, codes.values())
-        self.code_of = {code: self._code(meaning) for code, meaning in codes.items()}
-        self._cuts, self._decimal, size = tuple(cuts), decimal, len(self.states)
+        self.sets = sets_among(self.states, meanings.values())
+        self.code_of = {code: self._code(meaning) for code, meaning in meanings.items()}
+        self._cuts = tuple(cuts)
+        self._decimal = decimal
+        size = len(self.states)
         self._missing = Match(size, Outcome.MISSING)
         self._unknown = Match(size, Outcome.UNKNOWN)
         match_of = {state: Match(index, Outcome.STATE) for index, state in enumerate(self.states)}
         self._match_of = match_of
         texts = [code if isinstance(code, str) else spelled(code) for code in missing]
-        # What is meant by texts as they are written, and by numbers, truth values and days.
+        # What texts mean as they are written: a state, whatever else they might be.
         self.written = dict.fromkeys((*self.states, *MISSING_TOKENS, *texts), self._missing)
         self.written |= match_of
+        # What numbers, truth values and days mean: two states of one value are ambiguous.
         self._by_value = dict.fromkeys(map(_value, texts), self._missing)
         for state, match in match_of.items():
             value = _value(state)
             is_first = self._by_value.get(value, self._missing) is self._missing
             self._by_value[value] = match if is_first else Match(size, Outcome.AMBIGUOUS)
+        if meanings:
+            self._take_codes(decimal)
+
+    def _take_codes(self, decimal: str) -> None:
+        """Let codes mean what they were declared to mean, however their values are written."""
         coded = {code: Match(number, Outcome.STATE) for code, number in self.code_of.items()}
         by_key: dict[Decimal | str | None, Match] = {_key(c): match for c, match in coded.items()}
         self._by_value |= by_key
-        for text in {*self.written, *codes, *TRUTH_WORDS} if coded else ():
-            if (key := _key(text, decimal)) in by_key:
+        for text in {*self.written, *coded, *TRUTH_WORDS}:
+            key = _key(text, decimal)
+            if key in by_key:
                 self.written[text] = coded.get(text, by_key[key])
 
     def _code(self, meaning: Meaning) -> int:

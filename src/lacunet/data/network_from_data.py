@@ -47,17 +47,13 @@ from lacunet.text import close_to, counted, first_of, in_shell, keyed, listed
 
 @dataclass(frozen=True)
 class FoundNetwork:
-    """A network without CPTs, how its states were found, and what may surprise.
-
-    ``left_out`` has the columns that cannot be variables, with remarks on them; ``empty`` those of
-    them that hold no value.
-    """
+    """A network without CPTs, how its states were found, and what may surprise."""
 
     network: Network
-    summary: str
-    remarks: tuple[str, ...]
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    empty: tuple[str, ...] = ()
+    summary: str  # how many states were found in how many columns
+    remarks: tuple[str, ...]  # what may surprise the user
+    left_out: Mapping[str, str] = field(default_factory=dict)  # columns, each with why
+    empty: tuple[str, ...] = ()  # those of them that hold no value
 
 
 def find_network(data: Any, edges: Any) -> FoundNetwork:
@@ -72,27 +68,26 @@ def find_network(data: Any, edges: Any) -> FoundNetwork:
         return _network_of_panel(dataset, edges)
     source = source_of_data(dataset)
     drawn = _edges_of_columns(edges, source, dataset)
+    are_named = not is_of_all(edges)
     given = check_given_states(dataset.states)
     _check_names(drawn, source.columns, source.label, given)
-    if not is_of_all(edges):
+    if are_named:
         refuse_strangers("latent", dataset.latent, drawn.variables, "the network")
     columns = [name for name in source.columns if name in drawn.variables]
     hidden = [name for name in drawn.variables if name not in source.columns]
-    check_columns(source, (*columns, *hidden), dataset)
-    _check_rules(dataset, (*columns, *hidden), source)
-    are_named = not is_of_all(edges)
+    variables = (*columns, *hidden)
+    check_columns(source, variables, dataset)
+    _check_rules(dataset, variables, source)
+
     held = columns_held(source, dataset, columns, are_named=are_named)
     inferred = _inferred(held, drawn if are_named else None)
-    network = held.network((*columns, *hidden), inferred, drawn.parents_of)
+    network = held.network(variables, inferred, drawn.parents_of)
     network = network.with_reversible(drawn.reversible)
     if drawn.are_learned:  # from other rows, whose states may be others
         network = network.with_bootstrap([])
-    notes = [*_remarks_on(held, columns, inferred)]
-    return FoundNetwork(
-        network,
-        _summary(network, inferred, hidden, source.label),
-        (*notes, *held.proposals(network)),
-    )
+    remarks = (*_remarks_on(held, columns, inferred), *held.proposals(network))
+    summary = _summary(network, inferred, hidden, source.label)
+    return FoundNetwork(network, summary, remarks)
 
 
 def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
@@ -100,6 +95,37 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
 
     CPTs that are the same wave by wave are one.
     """
+    template = _checked_template(edges, data)
+    panel = panel_from(data)
+    unrolled, tied = unrolled_edges(template, panel.waves)
+    panel.warn_of_gaps()
+    names = _names_in_time(unrolled.variables)
+    # Its states are those of all waves, stacked: one column for each name.
+    stacked = replace(
+        data,
+        source=panel.stacked(),
+        query=None,
+        database=None,
+        unit=None,
+        time=None,
+        waves=None,
+        weight=None,
+        counts=None,
+    )
+    of_names = find_network(stacked, dict.fromkeys(names, ()))
+    base = of_names.network
+    name_of = {variable: in_time(variable).name for variable in unrolled.variables}
+    network = Network(
+        {variable: base.states_of[name] for variable, name in name_of.items()},
+        unrolled.parents_of,
+        cuts={v: base.cuts_of[name] for v, name in name_of.items() if name in base.cuts_of},
+        codes={v: base.codes_of[name] for v, name in name_of.items() if name in base.codes_of},
+    )
+    return replace(of_names, network=network.with_ties(tied))
+
+
+def _checked_template(edges: Any, data: Data) -> Edges:
+    """The edges of units in waves; refused where none has a wave, or a question has a rule."""
     template = edges_of(edges)
     if not is_template(template.variables):
         raise EdgesError(
@@ -111,37 +137,20 @@ def _network_of_panel(data: Data, edges: Any) -> FoundNetwork:
             "questions that are not asked of all (not_asked=) are not known for panels.",
             "leave them out: such cells are missing.",
         )
-    panel = panel_from(data)
-    every, tied = unrolled_edges(template, panel.waves)
-    panel.warn_of_gaps()
-    names = list(dict.fromkeys(in_time(name).name for name in every.variables))
-    with_wave = {node.name for node in map(in_time, every.variables) if node.wave is not None}
-    if both := [name for name in names if name in with_wave and name in every.variables]:
+    return template
+
+
+def _names_in_time(variables: Sequence[str]) -> list[str]:
+    """The names of variables without their waves; refused where one is with and without."""
+    nodes = [in_time(variable) for variable in variables]
+    names = list(dict.fromkeys(node.name for node in nodes))
+    with_wave = {node.name for node in nodes if node.wave is not None}
+    if both := [name for name in names if name in with_wave and name in variables]:
         raise EdgesError(
             f"{both[0]!r} has a wave in some edges, and none in others.",
             f"write {both[0]}[t] everywhere, or nowhere if it is the same in all waves.",
         )
-    rows = replace(
-        data,
-        source=panel.stacked(),
-        query=None,
-        database=None,
-        unit=None,
-        time=None,
-        waves=None,
-        weight=None,
-        counts=None,
-    )
-    of_rows = find_network(rows, dict.fromkeys(names, ()))
-    base = of_rows.network
-    of = {name: in_time(name).name for name in every.variables}
-    network = Network(
-        {name: base.states_of[of[name]] for name in every.variables},
-        every.parents_of,
-        cuts={name: base.cuts_of[of[name]] for name in of if of[name] in base.cuts_of},
-        codes={name: base.codes_of[of[name]] for name in of if of[name] in base.codes_of},
-    )
-    return replace(of_rows, network=network.with_ties(tied))
+    return names
 
 
 def _edges_of_columns(edges: Any, source: DataSource, data: Data) -> Edges:
@@ -173,18 +182,15 @@ def _inferred(held: ColumnsHeld, edges: Edges | None) -> dict[str, Scope]:
 
 @dataclass(frozen=True)
 class ColumnsHeld:
-    """What columns of data hold: states that are ``given``, by hand or by ``cuts``, or ``seen``.
-
-    ``first`` are the first rows, ``extra`` the states of questions that were not asked.
-    """
+    """What columns of data hold."""
 
     source: DataSource
     data: Data
-    given: Mapping[str, Scope]
+    given: Mapping[str, Scope]  # states by hand, of intervals or of dates
     cuts: Mapping[str, Sequence[float]]
-    seen: Mapping[str, Seen]
-    first: FirstRows
-    extra: Mapping[str, Sequence[str]]
+    seen: Mapping[str, Seen]  # columns without states by hand
+    first: FirstRows  # what proposals are made from
+    extra: Mapping[str, Sequence[str]]  # the states of questions that were not asked
 
     @property
     def uncut(self) -> dict[str, Seen]:
@@ -246,33 +252,41 @@ class ColumnsHeld:
 def columns_held(
     source: DataSource, data: Data, columns: Sequence[str], *, are_named: bool = False
 ) -> ColumnsHeld:
-    """What some columns of data hold: they are read once, and once more for cut points.
-
-    What bins say of all columns holds for identifiers and weights only where edges name them.
-    """
+    """What some columns of data hold: they are read once, and once more for cut points."""
     given = check_given_states(data.states)
     if both := [name for name in columns if name in data.bins and name in given]:
         raise BinsError(f"both bins and states are given for {both}.", "give one of the two.")
     looked_up = [name for name in columns if name not in given]
     by_hand = [name for name in columns if name in given]
     seen, first = look_at_columns(source, looked_up, data, by_hand) if looked_up else ({}, ())
-    cut = dict[str, Any]()
+    bins_of: dict[str, Any] = {}  # of numbers
     for name, column in seen.items():
-        bins = data.bins.get(name, data.bins.get(None))
-        is_auto = isinstance(bins, str) and bins == "auto"
-        if is_auto or name not in data.bins:
-            is_variable = are_named or name in data.bins or may_be_cut(name, column)
-            bins = bins_for_column(bins, column) if bins is not None and is_variable else None
+        bins = _bins_of_column(name, column, data, are_named=are_named)
         if isinstance(bins, str) and bins in UNITS:
             given[name] = dates_by(bins, name, column)
         elif bins is not None:
-            cut[name] = bins
-    cuts = cuts_found(source, cut, data)
+            bins_of[name] = bins
+    cuts = cuts_found(source, bins_of, data)
     given |= {name: labels_of(points) for name, points in cuts.items()}
     extra = {v: [when_and_state(v, rule)[1]] for v, rule in data.not_asked.items()}
     return ColumnsHeld(
         source=source, data=data, given=given, cuts=cuts, seen=seen, first=first, extra=extra
     )
+
+
+def _bins_of_column(name: str, column: Seen, data: Data, *, are_named: bool) -> Any:
+    """How a column is cut; None where it is not.
+
+    What bins say of all columns holds for identifiers and weights only where edges name them.
+    """
+    is_said_of_it = name in data.bins
+    bins = data.bins[name] if is_said_of_it else data.bins.get(None)
+    is_auto = isinstance(bins, str) and bins == "auto"
+    if bins is None or (is_said_of_it and not is_auto):
+        return bins
+    if is_said_of_it or are_named or may_be_cut(name, column):
+        return bins_for_column(bins, column)
+    return None
 
 
 def network_of_edges(
@@ -375,10 +389,12 @@ def _states_or_left_out(held: ColumnsHeld) -> tuple[dict[str, Scope], dict[str, 
     for name, column in held.uncut.items():
         more = held.extra.get(name, ())
         values = len(column.cells) + len(column.labels) + len(more)
-        is_few = values < 2 and not column.order and not column.is_nested
-        is_few = is_few and not column.texts_of_numbers and not column.is_free_text
+        is_odd = column.is_nested or column.is_free_text or column.texts_of_numbers
         try:
-            known[name] = tuple(column.cells) if is_few else states_of(name, column, more)
+            if values < 2 and not column.order and not is_odd:
+                known[name] = tuple(column.cells)
+            else:
+                known[name] = states_of(name, column, more)
         except WeightsError:
             weights.append(name)
         except StatesError as error:

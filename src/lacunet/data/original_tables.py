@@ -21,6 +21,8 @@ from lacunet.data.fill import StateCells, arrow_filled, rows_with_cells, with_ce
 from lacunet.data.source_parts import with_nulls
 from lacunet.data.spellings import as_type, common_type, keys_by_name
 
+FEW_ROWS = 4  # whose cells are asked for one by one
+
 # The codes of a column (the number of states where nothing is shown), and the states.
 CodesAndLabels = tuple[NDArray[Any], tuple[str, ...]]
 
@@ -65,9 +67,6 @@ def _joined(tables: Sequence[Any]) -> Any:
         pa.table({name: as_type(table.column(name), kind) for name, kind in type_of.items()})
         for table in tables
     )
-
-
-FEW_ROWS = 4  # whose cells are asked for one by one
 
 
 def _library(frame: Any) -> str:
@@ -165,20 +164,29 @@ def _with_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     if library == "polars":
         return frame.with_columns([column.alias(name) for name, column in columns.items()])
     if library == "pandas":
-        import pandas as pd
+        return _with_pandas_columns(frame, columns)
+    return _with_arrow_columns(frame, columns)
 
-        whole = frame.copy(deep=False)
-        added = {}
-        for name, column in columns.items():
-            cells = pd.Series(column, index=frame.index)
-            if name in frame.columns:
-                whole[name] = cells
-            else:
-                added[name] = cells
-        if not added:
-            return whole
-        joined = pd.concat([whole, pd.DataFrame(added, index=frame.index)], axis=1)
-        return joined.__finalize__(frame)
+
+def _with_pandas_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
+    import pandas as pd
+
+    whole = frame.copy(deep=False)
+    added = {}
+    for name, column in columns.items():
+        cells = pd.Series(column, index=frame.index)
+        if name in frame.columns:
+            whole[name] = cells
+        else:
+            added[name] = cells
+    if not added:
+        return whole
+    # All at once: one by one, pandas warns that the frame is fragmented.
+    joined = pd.concat([whole, pd.DataFrame(added, index=frame.index)], axis=1)
+    return joined.__finalize__(frame)
+
+
+def _with_arrow_columns(frame: Any, columns: Mapping[str, Any]) -> Any:
     import pyarrow as pa
 
     fields = {field.name: field for field in frame.schema}
@@ -212,12 +220,8 @@ def fill_frame(
         if name not in key_of:
             replacements[name] = _categories(frame, np.where(missing, fill, shown), states)
             continue
-        codes, first = np.unique(shown, return_index=True)
-        row_of = dict(zip(codes.tolist(), first.tolist(), strict=True))
-        row_of = {code: row for code, row in row_of.items() if code < len(states)}
         cells = cells_of.get(name, StateCells({}, None))
-        if cells.are_means:
-            row_of = {}
+        row_of = {} if cells.are_means else _first_rows(shown, len(states))
         values = {code: value for code, value in cells.values.items() if code not in row_of}
         rows = rows_with_cells(len(shown), values, missing, fill, row_of)
         key = key_of[name]
@@ -225,32 +229,44 @@ def fill_frame(
     return _with_columns(frame, replacements)
 
 
+def _first_rows(shown: NDArray[Any], states: int) -> dict[int, int]:
+    """The first row that shows each state, of those that some row shows."""
+    codes, rows = np.unique(shown, return_index=True)
+    pairs = zip(codes.tolist(), rows.tolist(), strict=True)
+    return {code: row for code, row in pairs if code < states}
+
+
 def repeat_rows(frame: Any, rows: NDArray[np.int64], ones: str = "") -> Any:
     """The frame with some rows, perhaps more than once, and with ones in a column."""
     library = _library(frame)
     if library == "pandas":
-        frame = frame.iloc[rows]
+        repeated = frame.iloc[rows]
     elif library == "polars":
-        frame = frame[rows]
+        repeated = frame[rows]
     elif library == "pyarrow":
-        frame = frame.take(rows)
+        repeated = frame.take(rows)
     else:
-        frame = {name: [*map([*column].__getitem__, rows)] for name, column in frame.items()}
+        repeated = {name: [*map([*column].__getitem__, rows)] for name, column in frame.items()}
     if not ones:
-        return frame
-    key = keys_by_name(_keys(frame))[ones]
-    counts = np.ones(len(rows), np.int64)
-    if library in ("dict", "pyarrow"):
-        import pyarrow as pa
-
-        return _with_columns(
-            frame, {key: counts.tolist() if library == "dict" else pa.array(counts)}
-        )
+        return repeated
+    key = keys_by_name(_keys(repeated))[ones]
     if library == "pandas":
-        return frame.assign(**{key: counts})
-    import polars as pl
+        return repeated.assign(**{key: np.ones(len(rows), np.int64)})
+    return _with_columns(repeated, {key: _ones(library, len(rows))})
 
-    return _with_columns(frame, {key: pl.Series(counts)})
+
+def _ones(library: str, rows: int) -> Any:
+    """A column of ones, of a library but pandas."""
+    counts = np.ones(rows, np.int64)
+    if library == "dict":
+        return counts.tolist()
+    if library == "polars":
+        import polars as pl
+
+        return pl.Series(counts)
+    import pyarrow as pa
+
+    return pa.array(counts)
 
 
 def _keys(frame: Any) -> Sequence[Any]:
@@ -282,13 +298,16 @@ def _with_pandas_cells(column: Any, values: Sequence[Any]) -> Any:
         known = {str(category): category for category in column.cat.categories}
         values = [known.get(str(value), value) for value in values]
         new = [value for value in values if value not in column.cat.categories]
-        column = column.cat.add_categories(dict.fromkeys(new)) if new else column
+        if new:
+            column = column.cat.add_categories(dict.fromkeys(new))
     try:
         cells = pd.Series(values, dtype=column.dtype)
     except (ValueError, TypeError, OverflowError):
-        are_texts = any(isinstance(value, str) for value in values)
-        cells = pd.Series(values, dtype=object if are_texts else None)
-        column = column.astype(object) if are_texts else column
+        if any(isinstance(value, str) for value in values):
+            column = column.astype(object)
+            cells = pd.Series(values, dtype=object)
+        else:
+            cells = pd.Series(values)  # pandas finds a type for both
     return pd.concat([column, cells], ignore_index=True)
 
 

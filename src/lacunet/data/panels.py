@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,14 @@ class Panel(Protocol):
         ...
 
 
+class _UnitsInWaves(NamedTuple):
+    """Which unit each row is of, and in which wave."""
+
+    units: NDArray[np.int64]  # by number, in the order in which they come
+    waves: NDArray[np.int64]
+    labels: list[str]  # of the units
+
+
 @dataclass(frozen=True, eq=False)
 class LongPanel:
     """Rows that each hold one unit in one wave, as two of their columns say."""
@@ -81,16 +89,15 @@ class LongPanel:
             )
 
     @cached_property
-    def _index(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The number of the unit of each row, in the order in which they come, and its wave."""
+    def _index(self) -> _UnitsInWaves:
+        """The unit of each row, and its wave."""
         columns = whole_columns(self.rows, [self.unit, self.time])
         units, labels = _labelled(columns[self.unit])
         self._refuse_nulls(units, "unit", self.unit)
         codes, times = _labelled(columns[self.time])
         self._refuse_nulls(codes, "time", self.time)
         numbers = np.array([self._wave(text, codes, k) for k, text in enumerate(times)], np.int64)
-        self.__dict__["labels"] = labels
-        return units, numbers[codes]
+        return _UnitsInWaves(units, numbers[codes], labels)
 
     def _refuse_nulls(self, codes: NDArray[np.int64], option: str, column: str) -> None:
         if (codes < 0).any():
@@ -128,7 +135,7 @@ class LongPanel:
     @cached_property
     def waves(self) -> range:
         """The waves, from the first that is seen to the last."""
-        _, wave_of_row = self._index
+        wave_of_row = self._index.waves
         if not len(wave_of_row):
             raise DataError.no_rows(self.rows.label)
         waves = range(int(wave_of_row.min()), int(wave_of_row.max()) + 1)
@@ -142,7 +149,7 @@ class LongPanel:
 
     def warn_of_gaps(self) -> None:
         """Warn where no row is of some wave between the first and the last."""
-        unseen = sorted({*self.waves} - {*self._index[1].tolist()})
+        unseen = sorted({*self.waves} - {*self._index.waves.tolist()})
         if unseen:
             some = f"{unseen[0]}" if len(unseen) == 1 else f"{unseen[0]} and {len(unseen) - 1} more"
             warn(
@@ -163,15 +170,16 @@ class LongPanel:
     @cached_property
     def row_at(self) -> NDArray[np.int64]:
         """The row of each unit in each wave, -1 where it has none."""
-        units, waves = self._index
-        first = self.waves[0]
+        units, waves, labels = self._index
+        places = waves - self.waves[0]
+        rows = np.arange(len(units))
         row_at = np.full((int(units.max()) + 1, len(self.waves)), ABSENT, np.int64)
-        row_at[units, waves - first] = np.arange(len(units))
-        is_overwritten = row_at[units, waves - first] != np.arange(len(units))
+        row_at[units, places] = rows
+        is_overwritten = row_at[units, places] != rows
         if is_overwritten.any():
             row = int(np.argmax(is_overwritten))
-            again = int(row_at[units[row], waves[row] - first])
-            label = self.__dict__["labels"][units[row]]
+            again = int(row_at[units[row], places[row]])
+            label = labels[units[row]]
             raise DataError(
                 f"{self._place(again)}: unit {label!r} is in wave {waves[row]} twice; the other is "
                 f"{self._place(row)}.",
@@ -188,26 +196,21 @@ class LongPanel:
 
     def _pieces(self, wanted: Sequence[str]) -> Iterator[Piece]:
         """The units, some at a time."""
-        nodes = [in_time(name) if name not in self.rows.columns else None for name in wanted]
-        bases = {
-            name if node is None else node.name for name, node in zip(wanted, nodes, strict=True)
-        }
-        held = whole_columns(self.rows, sorted(bases))
-        shown_in = {
-            name: self._row_of_unit(name, held[name])
-            for name, node in zip(wanted, nodes, strict=True)
-            if node is None
-        }
+        constant = [name for name in wanted if name in self.rows.columns]
+        node_of = {name: in_time(name) for name in wanted if name not in constant}
+        columns = {*constant, *(node.name for node in node_of.values())}
+        whole = whole_columns(self.rows, sorted(columns))
+        # Which row each cell of a wanted column is taken from.
+        rows_of = {name: self._row_of_unit(name, whole[name]) for name in constant}
+        for name, node in node_of.items():
+            rows_of[name] = self.row_at[:, (node.wave or 0) - self.waves[0]]
         for start in range(0, len(self.row_at), PIECE_ROWS):
             some = slice(start, start + PIECE_ROWS)
-            columns = {}
-            for name, node in zip(wanted, nodes, strict=True):
-                if node is None:
-                    columns[name] = _taken(held[name], shown_in[name][some])
-                else:
-                    wave = (node.wave or 0) - self.waves[0]
-                    columns[name] = _taken(held[node.name], self.row_at[some, wave])
-            yield Piece(columns, len(self.row_at[some]))
+            cells = {}
+            for name in wanted:
+                column = node_of[name].name if name in node_of else name
+                cells[name] = _taken(whole[column], rows_of[name][some])
+            yield Piece(cells, len(self.row_at[some]))
 
     def _row_of_unit(self, name: str, column: pa.Array) -> NDArray[np.int64]:
         """A row of each unit that shows what is the same in all of them, -1 where none does.
@@ -217,7 +220,7 @@ class LongPanel:
         DataError
             It is not the same.
         """
-        units, _ = self._index
+        units = self._index.units
         codes, labels = _labelled(column, MISSING_TOKENS)
         meanings = self.meanings(name)
         meant = [meanings.get(label, label) for label in labels]
@@ -227,13 +230,13 @@ class LongPanel:
         row_of = np.full(len(self.row_at), ABSENT, np.int64)
         # The first row of each unit that tells; else one with a code that may be a state yet.
         for rows in (np.flatnonzero(codes >= 0), np.flatnonzero(means >= 0)):
-            row_of[units[rows][::-1]] = rows[::-1]
+            row_of[units[rows][::-1]] = rows[::-1]  # the last that is written is the first row
         shown = np.flatnonzero(means >= 0)
         is_other = means[shown] != means[row_of[units[shown]]]
         if is_other.any():
             other = int(shown[np.argmax(is_other)])
             first = int(row_of[units[other]])
-            label = self.__dict__["labels"][units[other]]
+            label = self._index.labels[units[other]]
             raise DataError(
                 f"{self._place(other)}: {name!r} of unit {label!r} is {labels[codes[other]]!r} "
                 f"here and {labels[codes[first]]!r} in {self._place(first)}.",
@@ -247,7 +250,7 @@ class WidePanel:
     """Rows that each hold one unit, with a column for each wave of a variable."""
 
     rows: DataSource
-    columns_of: Mapping[str, Sequence[str | None]]
+    columns_of: Mapping[str, Sequence[str | None]]  # wave by wave; None where it has none
 
     def __post_init__(self) -> None:
         lengths = {name: len(columns) for name, columns in self.columns_of.items()}
@@ -294,6 +297,7 @@ class WidePanel:
     def source(self) -> DataSource:
         """The same rows, with columns named by variable and wave."""
         names = (*self._constant, *_in_waves(self.varying, self.waves))
+        # What a part knows of its columns without reading them goes by their own names.
         parts = [
             replace(
                 part,
@@ -301,7 +305,7 @@ class WidePanel:
                 read=partial(self._pieces, part),
                 nulls=None,
                 values=None,
-                packed=(),
+                packed=[name for name in names if self._column(name) in part.packed],
             )
             for part in self.rows.parts
         ]
@@ -333,6 +337,10 @@ class WidePanel:
         import pyarrow as pa
 
         held = whole_columns(self.rows, list(self.rows.columns))
+        # Texts that were only packed into dictionaries declare no categories.
+        for name in {name for part in self.rows.parts for name in part.packed}:
+            if pa.types.is_dictionary(held[name].type):
+                held[name] = held[name].dictionary_decode()
         rows = len(next(iter(held.values())))
         stacked = {name: joined([held[name]] * len(self.waves)) for name in self._constant}
         for name, columns in self.columns_of.items():
@@ -459,19 +467,19 @@ def in_waves(data: Data, panel: Panel, variables: Collection[str]) -> Data:
     for option in ("missing", "codes", "bins", "states"):
         values = getattr(data, option)
         if isinstance(values, Mapping):
-            options[option] = {
-                name: value
-                for key, value in values.items()
-                for name in ([key] if key is None else in_all_waves([key], variables))
-            }
-    for option in ("latent", "fully_observed"):
-        options[option] = tuple(in_all_waves(getattr(data, option), variables))
-    later = [
-        name
-        for name in variables
-        if in_time(name).name in panel.varying and in_time(name).wave not in (None, *panel.waves)
-    ]
-    options["latent"] = tuple(dict.fromkeys((*options["latent"], *later)))
+            in_each: dict[str | None, Any] = {}
+            for key, value in values.items():
+                names = [None] if key is None else in_all_waves([key], variables)
+                in_each |= dict.fromkeys(names, value)
+            options[option] = in_each
+    unseen = []  # in waves that no row is of
+    for name in variables:
+        node = in_time(name)
+        if node.name in panel.varying and node.wave not in (None, *panel.waves):
+            unseen.append(name)
+    latent = in_all_waves(data.latent, variables)
+    options["latent"] = tuple(dict.fromkeys((*latent, *unseen)))
+    options["fully_observed"] = tuple(in_all_waves(data.fully_observed, variables))
     return replace(data, **options)
 
 

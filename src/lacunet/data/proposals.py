@@ -13,7 +13,7 @@ from decimal import Decimal
 import numpy as np
 from numpy.typing import NDArray
 
-from lacunet.data.table import Columns, whole_rows
+from lacunet.data.table import Codes, Columns, whole_rows
 from lacunet.network.network import FloatArray, Network
 from lacunet.network.spelling import number_of
 from lacunet.text import counted, in_shell, keyed
@@ -34,6 +34,7 @@ ROWS_FOR_A_RULE = 20  # that have a state under which another column is always e
 ROWS_LOOKED_AT = 2**16  # that are looked at for this
 MOST_ELSEWHERE = 0.5  # of the cells elsewhere may be empty
 LEAST_EXPLAINED = 0.5  # of the empty cells have that state
+WORTH_OF_PARENT = 0.01  # of being a parent: of rules that explain the same, that of a parent
 
 
 def suspicious(states: Sequence[str]) -> list[str]:
@@ -120,49 +121,76 @@ def skips_in(network: Network, columns: Columns, copies: FloatArray | None = Non
     """
     names = [name for name in network.variables if name in columns]
     codes = {name: columns[name][:ROWS_LOOKED_AT] for name in names}
-    copies = np.ones(len(codes[names[0]])) if copies is None else copies[:ROWS_LOOKED_AT]
-    if not copies.all():
-        kept = np.flatnonzero(copies)
+    weights = np.ones(len(codes[names[0]])) if copies is None else copies[:ROWS_LOOKED_AT]
+    if not weights.all():
+        kept = np.flatnonzero(weights)
         codes = {name: column[kept] for name, column in codes.items()}
-        copies = copies[kept]
+        weights = weights[kept]
 
     hidden = np.stack([codes[name] >= network.cardinality(name) for name in names], axis=1)
-    total = copies @ hidden
+    total = weights @ hidden
     was_declared = np.array([name in network.not_asked_of for name in names])
-    asked = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
+    partial = np.flatnonzero(~was_declared & hidden.any(axis=0) & ~hidden.all(axis=0))
 
-    best: dict[int, tuple[float, Skip]] = {}
+    best: dict[int, tuple[float, Skip]] = {}  # by the index of the variable, with its worth
     for cause in names:
-        # The states of the cause under which every row hides a variable.
         column = codes[cause]
         size = network.cardinality(cause)
-        states_of: dict[int, list[int]] = {}
-        in_order = np.split(np.argsort(column, kind="stable"), np.cumsum(np.bincount(column))[:-1])
-        for state, here in enumerate(in_order[:size]):
-            if copies[here].sum() >= ROWS_FOR_A_RULE:
-                # A few rows rule out nearly all variables; the others are looked at in all rows.
-                few = here[:: max(len(here) // ROWS_FOR_A_RULE, 1)]
-                left = asked[hidden[np.ix_(few, asked)].all(axis=0)]
-                for index in left[hidden[np.ix_(here, left)].all(axis=0)].tolist():
-                    states_of.setdefault(index, []).append(state)
-
-        # A rule explains most of what is hidden, and hides where other states hide little.
+        states_of = _states_that_hide(column, size, hidden, weights, partial)
         for index, states in sorted(states_of.items()):
             is_skipped = np.isin(column, states)
             is_other = ~is_skipped & (column < size)
-            others = float(copies[is_other].sum())
+            others = float(weights[is_other].sum())
             if names[index] == cause or others == 0:
                 continue
-            elsewhere = float(copies[hidden[:, index] & is_other].sum()) / others
-            rows = whole_rows(float(copies[is_skipped].sum()))
+            # A rule explains most of what is hidden, and hides where other states hide little.
+            elsewhere = float(weights[hidden[:, index] & is_other].sum()) / others
+            rows = whole_rows(float(weights[is_skipped].sum()))
             explained = rows / float(total[index])
-            worth = explained + 0.01 * (cause in network.parents(names[index]))
+            worth = explained + WORTH_OF_PARENT * (cause in network.parents(names[index]))
             is_likely = elsewhere <= MOST_ELSEWHERE and explained >= LEAST_EXPLAINED
             if is_likely and (index not in best or worth > best[index][0]):
-                written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
-                rule = " or ".join(f"{written}={network.states(cause)[state]}" for state in states)
+                rule = _rule_text(cause, [network.states(cause)[state] for state in states])
                 best[index] = (worth, Skip(names[index], rule, rows, elsewhere))
     return [skip for _, (_, skip) in sorted(best.items())]
+
+
+def _states_that_hide(
+    column: Codes,
+    size: int,
+    hidden: NDArray[np.bool_],
+    weights: FloatArray,
+    partial: NDArray[np.intp],
+) -> dict[int, list[int]]:
+    """For each variable, by its index, the states of one column in whose rows it is never shown.
+
+    Parameters
+    ----------
+    column
+        The codes of the column; its states are those below ``size``.
+    hidden
+        For each row and variable whether its cell is empty.
+    partial
+        The variables that are looked at.
+    """
+    states_of: dict[int, list[int]] = {}
+    ends = np.cumsum(np.bincount(column))[:-1]
+    rows_by_code = np.split(np.argsort(column, kind="stable"), ends)
+    for state, rows in enumerate(rows_by_code[:size]):
+        if weights[rows].sum() < ROWS_FOR_A_RULE:
+            continue
+        # A few rows rule out nearly all variables; the others are looked at in all rows.
+        few = rows[:: max(len(rows) // ROWS_FOR_A_RULE, 1)]
+        left = partial[hidden[np.ix_(few, partial)].all(axis=0)]
+        for index in left[hidden[np.ix_(rows, left)].all(axis=0)].tolist():
+            states_of.setdefault(index, []).append(state)
+    return states_of
+
+
+def _rule_text(cause: str, states: Sequence[str]) -> str:
+    """The rule as it is typed: the variable has one of the states."""
+    written = f'"{cause}"' if READ_OTHERWISE.match(cause) else cause
+    return " or ".join(f"{written}={state}" for state in states)
 
 
 def proposals(
@@ -176,24 +204,18 @@ def proposals(
     ``numbers_of`` has the numbers of columns that are cut, ``copies`` how many rows each row stands
     for.
     """
-    codes = {
+    odd_of = {
         name: [s for s in suspicious(network.states(name)) if not _is_declared(network, name, s)]
         for name in network.variables
         if name not in network.cuts_of
     }
-    codes |= {name: far_off(numbers) for name, numbers in (numbers_of or {}).items()}
-    codes = {name: odd for name, odd in codes.items() if odd}
-    if codes:
-        values_of = {name: [*map(_as_code, odd)] for name, odd in codes.items()}
-        missing = {name: odd[0] if len(odd) == 1 else odd for name, odd in values_of.items()}
-        each = "; ".join(f"{name}: {', '.join(odd)}" for name, odd in codes.items())
-        typed = [in_shell(f"{keyed(name, '=')}={','.join(odd)}") for name, odd in codes.items()]
-        option = " ".join(f"--missing {text}" for text in typed)
-        yield (
-            f"some values look like codes for missing ones ({each}). If so, give "
-            f"lacunet.Data(data, missing={missing!r}) ({option})."
-        )
-    for skip in skips_in(network, columns, copies) if columns else ():
+    odd_of |= {name: far_off(numbers) for name, numbers in (numbers_of or {}).items()}
+    codes_of = {name: codes for name, codes in odd_of.items() if codes}
+    if codes_of:
+        yield _missing_proposed(codes_of)
+    if not columns:
+        return
+    for skip in skips_in(network, columns, copies):
         key = keyed(skip.variable, ":")
         yield (
             f"{skip.variable!r} is empty in all {counted(skip.rows, 'row')} where {skip.rule}, and "
@@ -202,6 +224,19 @@ def proposals(
             f"lacunet.Data(data, not_asked={{{skip.variable!r}: {skip.rule!r}}}) "
             f"(--not-asked {in_shell(f'{key}: {skip.rule}')})."
         )
+
+
+def _missing_proposed(codes_of: Mapping[str, Sequence[str]]) -> str:
+    """The options that would declare codes of some columns as missing."""
+    values_of = {name: [*map(_as_code, codes)] for name, codes in codes_of.items()}
+    missing = {name: codes[0] if len(codes) == 1 else codes for name, codes in values_of.items()}
+    each = "; ".join(f"{name}: {', '.join(codes)}" for name, codes in codes_of.items())
+    typed = [in_shell(f"{keyed(name, '=')}={','.join(codes)}") for name, codes in codes_of.items()]
+    option = " ".join(f"--missing {text}" for text in typed)
+    return (
+        f"some values look like codes for missing ones ({each}). If so, give "
+        f"lacunet.Data(data, missing={missing!r}) ({option})."
+    )
 
 
 def _is_declared(network: Network, name: str, state: str) -> bool:

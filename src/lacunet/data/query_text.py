@@ -128,26 +128,31 @@ def split_query(text: str) -> Typed:
     >>> split_query('X | Y=a, Z in {b, "c, d"}')
     Typed(target=['X'], given=['Y=a', 'Z in {b, "c, d"}'], do=[])
     """
-    text = text.strip()
-    if _PROBABILITY.match(text):
-        if not text.endswith(")"):
-            raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
-        if _has_arithmetic(quotes_blanked(text)):
-            raise LacunetError(
-                f"the query {text!r} is about several probabilities.",
-                "ask each by itself; differences and ratios of interventions are "
-                "result.effect('Y', do='X') (lacunet effect), and sensitivity takes a difference.",
-            )
-        text = text.partition("(")[2][:-1]
-    before, bar, _ = quotes_blanked(text).partition("|")
+    inside = _inside_probability(text.strip())
+    before, bar, _ = quotes_blanked(inside).partition("|")
     position = len(before)
-    if not bar and '"' not in text and len(parts := re.split(r"\s+given\s+", text)) == 2:
+    if not bar and '"' not in inside and len(parts := re.split(r"\s+given\s+", inside)) == 2:
         raise LacunetError(
-            f"the query {text!r} has the word given.",
+            f"the query {inside!r} has the word given.",
             f"write a bar: {' | '.join(parts)!r}. (A name that holds the word stands in quotes.)",
         )
-    given, done = _without_do(text[position + 1 :])
-    return Typed(split_at_commas(text[:position]), split_at_commas(given), split_at_commas(done))
+    given, do = _without_do(inside[position + 1 :])
+    return Typed(split_at_commas(inside[:position]), split_at_commas(given), split_at_commas(do))
+
+
+def _inside_probability(text: str) -> str:
+    """What stands within ``P(...)``; the text itself where it is written without."""
+    if not _PROBABILITY.match(text):
+        return text
+    if not text.endswith(")"):
+        raise LacunetError(f"the query {text!r}: P( is not closed.", f"write {text + ')'!r}.")
+    if _has_arithmetic(quotes_blanked(text)):
+        raise LacunetError(
+            f"the query {text!r} is about several probabilities.",
+            "ask each by itself; differences and ratios of interventions are "
+            "result.effect('Y', do='X') (lacunet effect), and sensitivity takes a difference.",
+        )
+    return text.partition("(")[2][:-1]
 
 
 def _without_do(text: str) -> tuple[str, str]:
@@ -240,44 +245,51 @@ def _states_and_names(
     state_of: dict[str, object] = {}
     bare: list[str] = []
     compared: set[str] = set()  # given by a comparison: another one may give the other end
-    left = list(parts)
-    while left:
-        part = left.pop(0)
+    following = list(parts)
+    while following:
+        part = following.pop(0)
         if part in network.states_of:
             bare.append(part)
             continue
-        known = [name for name in network.variables if _is_about(part, name)]
-        if not known and (other := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part)):
-            name = network.known(other[1])
-            others = _all_but(network, name, other[2].strip())
-            raise LacunetError(
-                f"{part!r}: a query knows no 'not equal'.",
-                f"write {assigned(name, others if len(others) > 1 else others[0])}.",
-            )
-        if not known:
-            name = part.partition("=")[0].rstrip("> ").strip()
-            before = name.partition(">")[0].strip()
-            name = before if before in network.states_of else name
-            states = network.states(network.known(name)) if name else ()
-            cut = "; a number stands for its interval" if name in network.cuts_of else ""
-            hint = ""
-            if states:
-                hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}."
-            raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
-        name = max(known, key=len)
+        name = _variable_of(part, network)
         text = part[len(name) :].lstrip()
-        is_other_end = name in compared and text.startswith(("<", ">"))
+        is_comparison = text.startswith(("<", ">"))
+        is_other_end = is_comparison and name in compared
         if name in state_of and not is_other_end:
             raise LacunetError(f"the query names {name!r} more than once.")
         if _BRACES.match(text):
             state_of[name] = _in_braces(text, network, name)
             continue
-        state, taken = _state(text.removeprefix("="), left, network, name)
-        del left[:taken]
+        state, taken = _state(text.removeprefix("="), following, network, name)
+        del following[:taken]
         state_of[name] = _in_both(network, name, state_of[name], state) if is_other_end else state
-        if text.startswith(("<", ">")):
+        if is_comparison:
             compared.add(name)
     return state_of, bare
+
+
+def _variable_of(part: str, network: Network) -> str:
+    """The variable that a part gives a state; of several whose names fit, the longest."""
+    known = [name for name in network.variables if _is_about(part, name)]
+    if known:
+        return max(known, key=len)
+    if unequal := re.match(r"(.+?)\s*(?:!=|≠)(.*)", part):
+        name = network.known(unequal[1])
+        others = _all_but(network, name, unequal[2].strip())
+        raise LacunetError(
+            f"{part!r}: a query knows no 'not equal'.",
+            f"write {assigned(name, others if len(others) > 1 else others[0])}.",
+        )
+    name = part.partition("=")[0].rstrip("> ").strip()
+    before = name.partition(">")[0].strip()
+    if before in network.states_of:
+        name = before
+    states = network.states(network.known(name)) if name else ()
+    cut = "; a number stands for its interval" if name in network.cuts_of else ""
+    hint = ""
+    if states:
+        hint = f"as in {name}={states[0]}; its states are {[*states]}{cut}."
+    raise LacunetError(f"{part!r} is not of the form VARIABLE=STATE.", hint)
 
 
 def _all_but(network: Network, name: str, value: str) -> list[str]:
@@ -325,40 +337,53 @@ def names_and_states(parts: Sequence[str], network: Network) -> tuple[list[str],
                 "the bar.",
             )
         else:
-            states |= (state_of := states_in([part], network))
+            state_of = states_in([part], network)
+            states |= state_of
             names += state_of
     return names, states
 
 
 def _state(text: str, following: Sequence[str], network: Network, name: str) -> tuple[str, int]:
     """The state that is meant, and how many of the following parts are a piece of it."""
+    from lacunet.data.evidence import states_and_likelihoods
+
     states = network.states(name)
-    spelled = {state: state for state in states} | {"".join(s.split()): s for s in states}
+    by_name = _state_by_name(text, following, states)
+    if by_name is not None:
+        return by_name
+    bare = text.strip()
+    first, *clauses = _AND.split(text)
+    if clauses and all(
+        any(_is_about(clause, other) for other in network.variables) for clause in clauses
+    ):
+        meant = ", ".join([f"{name}={first.strip()}", *clauses])
+        raise LacunetError(f"{name}={bare} cannot be read.", f"write {meant}: with commas.")
+    code_of, likelihoods = states_and_likelihoods(network, {name: bare}, otherwise="")
+    if name in likelihoods:
+        return bare, 0
+    if name not in code_of:
+        raise LacunetError(
+            f"{name}={bare} means that {name!r} is missing.",
+            f"leave it out, or give one of its states: {listed(states)}.",
+        )
+    return states[code_of[name]], 0
+
+
+def _state_by_name(
+    text: str, following: Sequence[str], states: Sequence[str]
+) -> tuple[str, int] | None:
+    """The state with this name, and how many of the following parts its commas cut off."""
+    state_of = {state: state for state in states}
+    state_of |= {"".join(state.split()): state for state in states}
     for taken in range(len(following) + 1):
         whole = ",".join([text, *following[:taken]])
         bare = whole.strip().removeprefix("=").strip()  # of X==x
-        bare = bare[1:-1] if bare[:1] == bare[-1:] == "'" else bare
+        if bare[:1] == bare[-1:] == "'":
+            bare = bare[1:-1]
         for written in (whole, whole.strip(), "".join(whole.split()), bare):
-            if written in spelled:
-                return spelled[written], taken
-    from lacunet.data.evidence import states_and_likelihoods
-
-    first, *more = _AND.split(text)
-    if more and all(
-        any(_is_about(clause, other) for other in network.variables) for clause in more
-    ):
-        meant = ", ".join([f"{name}={first.strip()}", *more])
-        raise LacunetError(f"{name}={text.strip()} cannot be read.", f"write {meant}: with commas.")
-    bare = text.strip()
-    seen, likelihoods = states_and_likelihoods(network, {name: bare}, otherwise="")
-    if name in likelihoods:
-        return bare, 0
-    if name not in seen:
-        raise LacunetError(
-            f"{name}={text.strip()} means that {name!r} is missing.",
-            f"leave it out, or give one of its states: {listed(states)}.",
-        )
-    return states[seen[name]], 0
+            if written in state_of:
+                return state_of[written], taken
+    return None
 
 
 def _is_about(part: str, name: str) -> bool:

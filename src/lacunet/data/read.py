@@ -174,21 +174,16 @@ def _accepted(table: EncodedTable, network: Network, data: Data) -> EncodedTable
 
 @dataclass
 class ReadReport:
-    """What was met while rows were read; that of several parts adds up.
+    """What was met while rows were read; that of several parts adds up."""
 
-    ``given`` counts the rows, ``kept`` those of a weight above zero; ``is_aggregated`` tells
-    whether the weights look like counts, ``has_fractions`` whether some counts are not whole;
-    ``replicate_sums`` adds up replicate weights, if there are any; ``unweighted`` are the rows of
-    weight zero in each stratum and cluster of a design.
-    """
-
-    given: int = 0
-    kept: int = 0
-    odd_in: dict[str, OddCells] = field(default_factory=dict)
-    is_aggregated: bool = False
+    given: int = 0  # rows
+    kept: int = 0  # those of a weight above zero
+    odd_in: dict[str, OddCells] = field(default_factory=dict)  # by column
+    is_aggregated: bool = False  # the weights look like counts
     contradicted: Counter[str] = field(default_factory=Counter)  # rows that break a rule
-    replicate_sums: FloatArray | None = None
-    has_fractions: bool = False
+    replicate_sums: FloatArray | None = None  # of each replicate weight, if there are any
+    has_fractions: bool = False  # some counts are not whole numbers
+    # The rows of weight zero in each stratum and cluster of a design.
     unweighted: RowsOfUnits = field(default_factory=dict)
 
     def add(self, other: ReadReport) -> None:
@@ -222,39 +217,44 @@ def read_notes(
         There were no rows at all, or none of a weight above zero; a replicate weight is zero in
         all of them.
     """
+    _refuse_no_rows(reading, read_report)
+    notes = [*reading.notes]
+    if read_report.is_aggregated:
+        notes.append(_AGGREGATED)
+    if read_report.has_fractions:
+        notes.append(_FRACTIONS)
+    notes += matching_remarks(reading, read_report.odd_in, read_report.contradicted)
+    warned = set() if warned is None else warned
+    for note in notes:
+        if note not in warned:
+            warn(note, DataWarning)
+            warned.add(note)
+    # That rows of weight zero are left out was asked for: a note, and no warning.
+    left_out = read_report.given - read_report.kept
+    if left_out:
+        whose = "its" if left_out == 1 else "their"
+        zero = f"left out {left_out:,} of {counted(read_report.given, 'row')}: {whose}"
+        notes.append(f"{zero} {_zero_noun(reading.data)} is zero.")
+    return tuple(notes)
+
+
+def _refuse_no_rows(reading: Reading, read_report: ReadReport) -> None:
+    """Refuse data without rows, and weights of which nothing is left to learn from."""
     if not read_report.given:
         raise DataError.no_rows(reading.source.label)
     if not read_report.kept:
         noun = _zero_noun(reading.data)
         raise WeightError(f"every row has {noun} zero.", f"give at least one row a {noun} above 0.")
     sums = read_report.replicate_sums
-    replicates = reading.data.replicate_weights
     if sums is not None and not sums.all():
         index = int(np.argmin(sums))
+        replicates = reading.data.replicate_weights
         names = replicates.names if replicates else ()
         name = repr(names[index]) if names else f"number {index + 1}"
         raise WeightError(
             f"every row has weight zero in the column {name} of replicate_weights=.",
             "leave it out, with its factor, or look whether the right column is named.",
         )
-    every = [*reading.notes]
-    if read_report.is_aggregated:
-        every.append(_AGGREGATED)
-    if read_report.has_fractions:
-        every.append(_FRACTIONS)
-    every += matching_remarks(reading, read_report.odd_in, read_report.contradicted)
-    notes = tuple(every)
-    warned = set() if warned is None else warned
-    for note in notes:
-        if note not in warned:
-            warn(note, DataWarning)
-            warned.add(note)
-    if read_report.kept == read_report.given:
-        return notes  # that rows of weight zero are left out was asked for: no warning
-    left_out = read_report.given - read_report.kept
-    whose = "its" if left_out == 1 else "their"
-    zero = f"left out {left_out:,} of {counted(read_report.given, 'row')}: {whose}"
-    return (*notes, f"{zero} {_zero_noun(reading.data)} is zero.")
 
 
 def _zero_noun(data: Data) -> str:

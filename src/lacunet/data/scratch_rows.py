@@ -36,6 +36,7 @@ from lacunet.data.table import (
     Copies,
     Design,
     EncodedTable,
+    Labels,
     code_type,
     in_tables,
     share_equal_arrays,
@@ -44,6 +45,7 @@ from lacunet.errors import LacunetError, warn
 from lacunet.limits import gibibytes
 from lacunet.network.network import FloatArray
 
+LONGEST_MACHINE_NAME = 1000  # bytes
 PREFIX = "lacunet-scratch-"
 LOCK = ".lock"
 ANOTHER_FOLDER = (
@@ -90,16 +92,26 @@ def scratch_folder(parent: str | os.PathLike[str] | None = None) -> Iterator[Pat
 
 def remove_leftovers(parent: str | os.PathLike[str] | None = None) -> None:
     """Remove the scratch folders of runs on this machine that were killed."""
-    for name in glob(f"{PREFIX}*{LOCK}", root_dir=_parent_folder(parent)):
-        path = _parent_folder(parent) / name
-        with suppress(OSError):
-            lock = os.open(path, os.O_RDWR)
-            # Locks of another machine may not be seen here, though the folder is shared.
-            is_ours = not _this_machine().isdisjoint(os.read(lock, 1000).decode().split())
-            if is_ours and _try_lock(lock):
-                _remove(path.with_suffix(""), lock)
-            else:
-                os.close(lock)
+    folder = _parent_folder(parent)
+    for name in glob(f"{PREFIX}*{LOCK}", root_dir=folder):
+        with suppress(OSError):  # it is gone, or not for us to read
+            _remove_leftover(folder / name)
+
+
+def _remove_leftover(lock_file: Path) -> None:
+    """Remove the folder of a lock file that nobody holds, if this machine has made it."""
+    descriptor = os.open(lock_file, os.O_RDWR)
+    try:
+        machine = os.read(descriptor, LONGEST_MACHINE_NAME).decode().split()
+    except OSError:  # on Windows, where a run that holds the lock is alive
+        os.close(descriptor)
+        return
+    # Locks of another machine may not be seen here, though the folder is shared.
+    is_ours = not _this_machine().isdisjoint(machine)
+    if is_ours and _try_lock(descriptor):
+        _remove(lock_file.with_suffix(""), descriptor)
+    else:
+        os.close(descriptor)
 
 
 def _parent_folder(parent: str | os.PathLike[str] | None) -> Path:
@@ -225,23 +237,24 @@ def beside_codes(batch: Any, factors: FloatArray | None) -> dict[str, Any]:
     def numbers(name: str) -> FloatArray:
         return values_of(batch.column(name))
 
+    def labels(name: str) -> Labels | None:
+        return label_column(batch.column(name)) if name in names else None
+
+    design = None
     replicates = [numbers(name) for name in names if name.startswith(REPLICATE)]
-    design = Design(
-        label_column(batch.column(STRATUM)) if STRATUM in names else None,
-        label_column(batch.column(CLUSTER)) if CLUSTER in names else None,
-        np.stack(replicates, axis=1) if replicates else None,
-        factors,
-    )
+    if replicates or STRATUM in names or CLUSTER in names:
+        design = Design(
+            strata=labels(STRATUM),
+            clusters=labels(CLUSTER),
+            replicates=np.stack(replicates, axis=1) if replicates else None,
+            factors=factors,
+        )
     weights = numbers(WEIGHT) if WEIGHT in names else None
     copies = None
     if weights is not None and ROWS in names:
         weights, rows, squares = share_equal_arrays(weights, numbers(ROWS), numbers(SQUARES))
         copies = Copies(rows, squares)
-    return {
-        "weights": weights,
-        "copies": copies,
-        "design": design if replicates or STRATUM in names or CLUSTER in names else None,
-    }
+    return {"weights": weights, "copies": copies, "design": design}
 
 
 def row_bytes(cardinality_of: Mapping[str, int], extras: int) -> int:
@@ -302,7 +315,8 @@ def extras_of(table: EncodedTable) -> dict[str, Any]:
         return extras
     for name, grouping in ((STRATUM, table.design.strata), (CLUSTER, table.design.clusters)):
         if grouping is not None:
-            codes, labels = array_of(grouping.codes), text_array(grouping.labels)
+            codes = array_of(grouping.codes)
+            labels = text_array(grouping.labels)
             extras[name] = pa.DictionaryArray.from_arrays(codes, labels)
     if table.design.replicates is not None:
         columns = enumerate(table.design.replicates.T)

@@ -32,28 +32,23 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """One file or data frame.
+    """One file or data frame."""
 
-    ``read`` takes the names of the columns wanted and gives the rows, in order. ``size`` is
-    the number of rows, or of bytes where rows cannot be known before reading (``unit``).
-    ``lines_of`` turns row numbers (from 0) into lines of a text file. ``is_once`` if it can be
-    read one time only. ``nulls`` says in how many rows a column holds none of its values, where
-    that is known before reading; ``values`` gives every value of some columns at least once, where
-    that takes less than reading all rows. ``description`` is what a table of counted rows says of
-    its columns (`lacunet.data.copies_columns`). ``packed`` are columns that come as dictionaries of
-    Arrow for speed alone: they declare no categories.
-    """
-
-    label: str
+    label: str  # what messages call it
     columns: tuple[str, ...]
-    read: Callable[[Sequence[str]], Iterator[Piece]]
-    size: int | None
-    unit: str = "rows"
+    read: Callable[[Sequence[str]], Iterator[Piece]]  # the rows of some columns, in order
+    size: int | None  # the number of rows, if it is known before reading, or of bytes
+    unit: str = "rows"  # of the size: "rows" or "bytes"
+    # Turns row numbers (from 0) into lines of a text file.
     lines_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
-    is_once: bool = False
+    is_once: bool = False  # it can be read one time only
+    # In how many rows each column holds none of its values, where that is known before reading.
     nulls: Callable[[Sequence[str]], Mapping[str, int | None] | None] | None = None
+    # Every value of some columns at least once, where that takes less than reading all rows.
     values: Callable[[Sequence[str]], Iterator[Piece]] | None = None
+    # What a table of counted rows says of its columns (`lacunet.data.copies_columns`).
     description: Mapping[str, Any] = field(default_factory=dict)
+    # Columns that come as dictionaries of Arrow for speed alone: they declare no categories.
     packed: Collection[str] = ()
 
     def places(self, rows: Sequence[int]) -> dict[int, str]:
@@ -101,7 +96,8 @@ def source_of(parts: Sequence[Part]) -> DataSource:
     first = parts[0]
     for part in parts:
         refuse_duplicates(part.label, part.columns)
-        here, there = set(part.columns), set(first.columns)
+        here = set(part.columns)
+        there = set(first.columns)
         if here != there:
             raise DataError(
                 f"the parts have different columns: {part.label} lacks "
@@ -109,10 +105,11 @@ def source_of(parts: Sequence[Part]) -> DataSource:
                 f"compared with {first.label}.",
                 "read them apart, or give all parts the same columns (in any order).",
             )
-        description = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES_KEY}
-        if other := sorted(
-            key for key in description if part.description.get(key) != first.description.get(key)
-        ):
+        keys = {*part.description, *first.description} - {COUNTED_FROM, VARIABLES_KEY}
+        other = [
+            key for key in sorted(keys) if part.description.get(key) != first.description.get(key)
+        ]
+        if other:
             raise DataError(
                 f"{part.label} and {first.label} say different things of their columns, in "
                 f"{short_list(other)}.",
@@ -126,14 +123,14 @@ def with_nulls(source: DataSource, known: Collection[str]) -> DataSource:
 
     Those are read by what the network says of them: an empty cell may be a state.
     """
-    return DataSource(
-        tuple(
-            replace(part, read=partial(_read_with_nulls, part.read, known))
-            if part.lines_of is not None  # a text file
-            else part
-            for part in source.parts
-        )
-    )
+    parts = []
+    for part in source.parts:
+        is_text_file = part.lines_of is not None
+        if is_text_file:
+            parts.append(replace(part, read=partial(_read_with_nulls, part.read, known)))
+        else:
+            parts.append(part)
+    return DataSource(tuple(parts))
 
 
 def _read_with_nulls(

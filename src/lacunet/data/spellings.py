@@ -38,17 +38,13 @@ class SeenValues:
 
         And those that do not show all of their states; the others show how each is written.
         """
-        sizes = shown.cardinality_of
-        names = [
-            name
-            for name, codes in shown.columns.items()
-            if shown.missing_of[name]
-            and (
-                name in self.cuts_of
-                or name in self.dates
-                or not np.bincount(codes, minlength=sizes[name])[: sizes[name]].all()
-            )
-        ]
+        names = []
+        for name, codes in shown.columns.items():
+            size = shown.cardinality_of[name]
+            shows_all = np.bincount(codes, minlength=size)[:size].all()
+            has_numbers = name in self.cuts_of or name in self.dates
+            if shown.missing_of[name] and (has_numbers or not shows_all):
+                names.append(name)
         if isinstance(frame, Mapping):  # a list may hold anything, whatever it holds now
             self.add({name: list(column) for name, column in frame.items()}, shown, names)
             return
@@ -75,19 +71,23 @@ class SeenValues:
             if name not in key_of:
                 continue
             column = columns[key_of[name]]
-            size = shown.cardinality_of[name]
-            values = self.value_of.setdefault(name, {})
-            if len(values) < size:
-                codes, rows = np.unique(shown.columns[name], return_index=True)
-                for code, row in zip(codes.tolist(), rows.tolist(), strict=True):
-                    if code < size and code not in values:
-                        values[code] = cell_at(column, row)
+            self._add_values(name, column, shown.columns[name], shown.cardinality_of[name])
             if name in self.cuts_of:
                 self._add_numbers(name, column, shown.columns[name], weights)
             kind = getattr(column, "type", None)
             known = self.type_of.setdefault(name, kind)
             is_list = kind is None or known is None
             self.type_of[name] = None if is_list else common_type([known, kind])
+
+    def _add_values(self, name: str, column: Any, codes: NDArray[Any], size: int) -> None:
+        """Keep the value of each state that no row before has shown."""
+        values = self.value_of.setdefault(name, {})
+        if len(values) == size:
+            return
+        shown, rows = np.unique(codes, return_index=True)
+        for code, row in zip(shown.tolist(), rows.tolist(), strict=True):
+            if code < size and code not in values:
+                values[code] = cell_at(column, row)
 
     def _add_numbers(
         self, name: str, column: Any, codes: NDArray[Any], weights: FloatArray | None

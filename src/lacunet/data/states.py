@@ -128,45 +128,35 @@ class SpellingsError(StatesError):
 
 @dataclass
 class Seen:
-    """What a column was found to hold: the one object here that grows, piece by piece.
+    """What a column was found to hold: the one object here that grows, piece by piece."""
 
-    ``codes`` are those declared for the column, by their spelling, with what they mean (None:
-    missing), ``missing`` what means "not observed" in all columns.
+    # What the user says of it.
+    codes: Mapping[str, object] = field(default_factory=dict)  # by spelling; None means missing
+    missing: frozenset[str] = frozenset()  # what means "not observed" in all columns
 
-    ``cells`` counts each value by its spelling, ``written`` has the texts of each number,
-    ``order`` lists all categories of a column that puts them in an order; one that ``is_declared``
-    says by its type, in all pieces, that its values are categories. ``tokens`` counts what was
-    taken as missing without having been asked for, ``asked`` what was because of that, ``labelled``
-    the codes that stand for a state, ``nones`` the cells with the word None, ``empty`` those with
-    nothing. A column that ``is_nested`` holds lists or records, which are not counted. One that
-    ``is_free_text`` holds longer texts than can be states, of which none is kept; ``characters``
-    says how many ``cells`` keeps.
+    # How many cells hold each value, by its spelling.
+    cells: Counter[str] = field(default_factory=Counter)  # values that are states as they stand
+    labelled: Counter[str] = field(default_factory=Counter)  # codes that stand for a state
+    asked: Counter[str] = field(default_factory=Counter)  # what the user says is missing
+    tokens: Counter[str] = field(default_factory=Counter)  # what is missing though nobody says so
+    nones: int = 0  # cells with the word None
+    empty: int = 0  # cells with nothing
+    rows: int = 0  # cells with something
 
-    Of all values, also of those that are not kept: whether some are texts (``has_texts``), in which
-    numbers have the ``decimal`` character, whether some are numbers (``has_numbers``), the
-    ``months`` of those that are dates, and the first ``words`` that are neither.
-    """
+    # How it writes them.
+    written: dict[Decimal, set[str]] = field(default_factory=dict)  # the texts of each number
+    order: dict[str, None] = field(default_factory=dict)  # all categories, where they are ordered
+    is_declared: bool = False  # its type says, in all pieces, that its values are categories
+    is_nested: bool = False  # it holds lists or records, which are not counted
+    is_free_text: bool = False  # it holds longer texts than can be states; none is kept
+    characters: int = 0  # of all texts that `cells` keeps
 
-    codes: Mapping[str, object] = field(default_factory=dict)
-    missing: frozenset[str] = frozenset()
-    cells: Counter[str] = field(default_factory=Counter)
-    written: dict[Decimal, set[str]] = field(default_factory=dict)
-    order: dict[str, None] = field(default_factory=dict)
-    is_declared: bool = False
-    tokens: Counter[str] = field(default_factory=Counter)
-    asked: Counter[str] = field(default_factory=Counter)
-    labelled: Counter[str] = field(default_factory=Counter)
-    nones: int = 0
-    empty: int = 0
-    is_nested: bool = False
-    is_free_text: bool = False
-    characters: int = 0
-    rows: int = 0
-    decimal: str = "."
+    # Of all values, also of those that are not kept.
+    decimal: str = "."  # the character in its texts of numbers
     has_texts: bool = False
     has_numbers: bool = False
-    months: set[str] = field(default_factory=set)
-    words: dict[str, None] = field(default_factory=dict)
+    months: set[str] = field(default_factory=set)  # of its dates
+    words: dict[str, None] = field(default_factory=dict)  # the first that are no number, no date
 
     @classmethod
     def of(cls, name: str, data: Data) -> Seen:
@@ -431,22 +421,31 @@ def states_of(
             f"which have at most {MOST_CHARACTERS:,} characters."
         )
     labels = seen.labels
-    texts = sorted(seen.cells if seen.is_declared else _merged(seen.cells))
-    if seen.order:
-        dropped = {*seen.asked, *seen.tokens, *(seen.codes.keys() - labels.keys()), ""}
-        dropped |= set() if NONE in seen.cells else {NONE}
-        texts = [text for text in seen.order if text not in dropped]
-    else:
-        texts += labels
-    numbers = {text: number_of(text) for text in texts}
-    if None not in numbers.values() and (not seen.order or texts == sorted(texts)):
-        texts.sort(key=lambda text: numbers[text] or 0)  # they were sorted as texts
-    named = (labels.get(text, text) for text in texts)
+    named = (labels.get(text, text) for text in _texts_in_order(seen))
     states = tuple(dict.fromkeys((*named, *labels.values(), *extra)))
     if len(states) <= MAX_LEARNABLE_STATES:
         _refuse_spellings(name, seen, states)
     _check(name, seen, states, in_edges)
     return states
+
+
+def _texts_in_order(seen: Seen) -> list[str]:
+    """What a column holds, one text for each state: as it orders them, by number, or as texts."""
+    if seen.order:
+        unwanted = {*seen.asked, *seen.tokens, *(seen.codes.keys() - seen.labels.keys()), ""}
+        if NONE not in seen.cells:
+            unwanted.add(NONE)
+        texts = [text for text in seen.order if text not in unwanted]
+        # Programs sort categories as texts where nobody gave an order: "10" then stands before "9".
+        if texts != sorted(texts):
+            return texts
+    else:
+        texts = sorted(seen.cells if seen.is_declared else _merged(seen.cells))
+        texts += seen.labels
+    numbers = {text: number_of(text) for text in texts}
+    if None in numbers.values():
+        return texts
+    return sorted(texts, key=lambda text: numbers[text] or 0)
 
 
 def _merged(cells: Mapping[str, int]) -> list[str]:
@@ -479,52 +478,72 @@ def _refuse_spellings(name: str, seen: Seen, states: Sequence[str]) -> None:
 
 def _check(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> None:
     """Refuse a column that is no discrete variable: constant, or of too many different values."""
-    key = keyed(name, "=")
-    give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {in_shell(f'{key}=A,B')})"
     if len(states) < 2:
-        held = "holds no value"
-        if states:
-            held = f"is constant: it holds nothing but {states[0]!r}"
-        raise StatesError(
-            f"column {name!r} {held}.",
-            f"leave {name!r} out of the edges, or give all its states: {give}.",
-        )
+        raise _constant(name, states)
     _check_numbers(name, seen)
-    if len(states) <= MAX_LEARNABLE_STATES:
-        return
-    is_cut = len(seen.cells) > KEPT_VALUES
-    many = f"more than {KEPT_VALUES:,}" if is_cut else f"{len(states):,}"
+    if len(states) > MAX_LEARNABLE_STATES:
+        raise _too_many_values(name, seen, states, in_edges)
+
+
+def _constant(name: str, states: Sequence[str]) -> StatesError:
+    typed = in_shell(f"{keyed(name, '=')}=A,B")
+    give = f"{DATA_CALL} states={{{name!r}: [...]}}) (--states {typed})"
+    held = "holds no value"
+    if states:
+        held = f"is constant: it holds nothing but {states[0]!r}"
+    return StatesError(
+        f"column {name!r} {held}.",
+        f"leave {name!r} out of the edges, or give all its states: {give}.",
+    )
+
+
+def _too_many_values(name: str, seen: Seen, states: Sequence[str], in_edges: bool) -> StatesError:
+    """What to say of a column by what its values look like: dates, names of rows, texts, numbers.
+
+    Only the first `KEPT_VALUES` values of a column are counted.
+    """
+    if seen.is_identifier and not seen.are_dates:
+        return _identifier(name, seen)
+    many = f"{len(states):,}"
+    if len(seen.cells) > KEPT_VALUES:
+        many = f"more than {KEPT_VALUES:,}"
     few = f"a discrete variable may have at most {MAX_LEARNABLE_STATES} states"
     remedy = _remedy(seen)
     if seen.are_dates:
-        first, *_, last = (*sorted(seen.months), *sorted(seen.months))
-        raise DatesError(
-            f"column {name!r} holds {many} different dates, from {first} to {last}; {few}.",
+        months = sorted(seen.months)
+        return DatesError(
+            f"column {name!r} holds {many} different dates, from {months[0]} to {months[-1]}; "
+            f"{few}.",
             remedy=remedy,
         )
-    if seen.is_identifier:
-        measured = ""
-        if seen.numbers and not seen.is_serial:
-            measured = f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}."
-        first = f"first {KEPT_VALUES:,} " if is_cut else ""
-        raise IdentifierError(
-            f"column {name!r} looks like an identifier: none of its {first}values occurs "
-            f"twice.{measured}"
-        )
-    example = f"(for example {', '.join(states[:3])})"
     if not seen.are_numbers:
-        example = f"(for example {', '.join(map(clipped, states[:3]))})"
-        raise StatesError(
-            f"column {name!r} looks like free text: {many} different values {example}; {few}.",
+        example = ", ".join(map(clipped, states[:3]))
+        return StatesError(
+            f"column {name!r} looks like free text: {many} different values "
+            f"(for example {example}); {few}.",
             remedy=remedy,
         )
+    error: type[StatesError] = NumbersError
     weights = ""
     if not in_edges and LIKE_WEIGHTS.search(name) and seen.numbers and min(seen.numbers) >= 0:
         weights = f" If they are sampling weights: weight={name!r}, --weight {in_shell(name)}."
-    kind = WeightsError if weights and name.lower() in NAMES_OF_WEIGHTS else NumbersError
-    raise kind(
-        f"column {name!r} holds numbers with {many} different values {example}; {few}.{weights}",
+        if name.lower() in NAMES_OF_WEIGHTS:
+            error = WeightsError
+    return error(
+        f"column {name!r} holds numbers with {many} different values "
+        f"(for example {', '.join(states[:3])}); {few}.{weights}",
         remedy=remedy,
+    )
+
+
+def _identifier(name: str, seen: Seen) -> IdentifierError:
+    measured = ""
+    if seen.numbers and not seen.is_serial:
+        measured = f" If its numbers measure something, give bins={{{name!r}: {INTERVALS}}}."
+    first = f"first {KEPT_VALUES:,} " if len(seen.cells) > KEPT_VALUES else ""
+    return IdentifierError(
+        f"column {name!r} looks like an identifier: none of its {first}values occurs "
+        f"twice.{measured}"
     )
 
 
@@ -582,41 +601,50 @@ def note_on_missing_words(
 
     ``states_of`` are the states that were found, of columns that are not cut.
     """
-    cells = {v: column.tokens.total() for v, column in seen.items() if column.tokens}
-    tokens = dict.fromkeys(token for v in cells for token in seen[v].tokens)
-    if cells:
-        taken = f"{counted(sum(cells.values()), 'cell')} with {listed(tokens)} taken as missing"
-        columns = first_of(
-            [f"{v!r} ({number:,})" for v, number in cells.items()], MAX_COLUMNS_IN_NOTE
-        )
-        several = f"{taken}, in the columns {columns}"
-        note = several if len(cells) > 1 else f"column {next(iter(cells))!r}: {taken}"
-        yield f"{note}{_as_states(seen, states_of, cells)}."
-    columns_of: dict[str, list[str]] = {}
+    yield from _note_on_tokens(seen, states_of)
+    columns_of: dict[str, list[str]] = {}  # by the doubt, which several columns may share
     for name, column in seen.items():
-        codes = ", ".join(f"{code!r} ({count:,})" for code, count in column.asked.items())
         if doubt := _within(column):
+            codes = ", ".join(f"{code!r} ({count:,})" for code, count in column.asked.items())
             columns_of.setdefault(doubt, []).append(f"column {name!r}: {codes}")
-    for doubt, some in columns_of.items():
-        named = first_of(some, MAX_COLUMNS_IN_NOTE, "; ")
+    for doubt, columns in columns_of.items():
+        named = first_of(columns, MAX_COLUMNS_IN_NOTE, "; ")
         yield f"taken as missing, as asked for, in {named}.{doubt}"
+
+
+def _note_on_tokens(
+    seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]]
+) -> Iterator[str]:
+    """Words such as NA, which nobody said to be missing; nothing where no column has any."""
+    cells_of = {v: column.tokens.total() for v, column in seen.items() if column.tokens}
+    if not cells_of:
+        return
+    tokens = dict.fromkeys(token for v in cells_of for token in seen[v].tokens)
+    taken = f"{counted(sum(cells_of.values()), 'cell')} with {listed(tokens)} taken as missing"
+    if len(cells_of) > 1:
+        each = [f"{v!r} ({cells:,})" for v, cells in cells_of.items()]
+        note = f"{taken}, in the columns {first_of(each, MAX_COLUMNS_IN_NOTE)}"
+    else:
+        note = f"column {next(iter(cells_of))!r}: {taken}"
+    yield f"{note}{_as_states(seen, states_of, cells_of)}."
 
 
 def _as_states(
     seen: Mapping[str, Seen], states_of: Mapping[str, Sequence[str]], names: Iterable[str]
 ) -> str:
     """What to write if a token is a state: of the first column that has states."""
-    for name in (v for v in names if v in states_of):
-        states = states_of[name]
-        tokens = seen[name].tokens
-        it = "it is a state" if len(tokens) == 1 else "any of them is a state"
-        names = [*(states if len(states) <= FEW_STATES else ["..."]), *tokens]
-        every = ", ".join(text if text == "..." else repr(text) for text in names)
-        return (
-            f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
-            f"({states_option(name, names)})"
-        )
-    return ""
+    name = next((name for name in names if name in states_of), None)
+    if name is None:
+        return ""
+    tokens = seen[name].tokens
+    it = "it is a state" if len(tokens) == 1 else "any of them is a state"
+    states = states_of[name] if len(states_of[name]) <= FEW_STATES else ["..."]
+    with_tokens = [*states, *tokens]
+    every = ", ".join(text if text == "..." else repr(text) for text in with_tokens)
+    return (
+        f"; if {it}, name it with all others: states={{{name!r}: [{every}]}} "
+        f"({states_option(name, with_tokens)})"
+    )
 
 
 def states_option(name: str, states: Iterable[str]) -> str:
@@ -685,7 +713,9 @@ def _unlike_in_case(cells: Mapping[str, int], states: Sequence[str]) -> dict[str
 
 def _within(seen: Seen) -> str:
     """A doubt where a number means missing in all columns, and is one among others here."""
-    for code in seen.asked if len(seen.numbers) > 1 else ():
+    if len(seen.numbers) < 2:
+        return ""
+    for code in seen.asked:
         number = number_of(code)
         is_general = code in seen.missing and code not in seen.codes
         if is_general and number is not None and min(seen.numbers) < number < max(seen.numbers):

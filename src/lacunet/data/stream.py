@@ -143,7 +143,7 @@ def held_or_coded(
     while rows <= most and (batch := next(left, None)) is not None:
         held.append(batch)
         rows += batch.rows
-    batch = None
+    batch = None  # else the last one would be kept by its name
     first = (held.popleft() for _ in range(len(held)))  # none is held longer than it has to be
     if rows <= most:
         table = EncodedTable.joined(sizes, first)

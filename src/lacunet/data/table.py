@@ -142,18 +142,13 @@ class Labels:
 
 @dataclass(frozen=True)
 class Design:
-    """How the rows were sampled, as far as it is told.
-
-    Clusters are within strata: the same label in two strata names two clusters. ``replicates``
-    has a row of replicate weights for each row of the table, and ``factors`` says by how much
-    the squared deviation of each replicate counts in a variance. ``unweighted`` are the rows of
-    weight zero, which are not in the table, in each stratum and cluster: they were sampled too.
-    """
+    """How the rows were sampled, as far as it is told."""
 
     strata: Labels | None = None
-    clusters: Labels | None = None
-    replicates: FloatArray | None = None
-    factors: FloatArray | None = None
+    clusters: Labels | None = None  # within strata: of two strata, one label names two clusters
+    replicates: FloatArray | None = None  # replicate weights, a row of them for each of the table
+    factors: FloatArray | None = None  # of each replicate's squared deviation, in a variance
+    # How many rows of weight zero are of each stratum and cluster: sampled, but not in the table.
     unweighted: RowsOfUnits = field(default_factory=dict)
 
     def take(self, rows: Any) -> Design:
@@ -179,12 +174,16 @@ class Design:
 
     @classmethod
     def joined(cls, parts: Sequence[Design]) -> Design:
-        """The design of all rows, part after part; all parts say the same things."""
+        """The design of all rows, part after part; the parts are of one sample.
+
+        It has no ``unweighted``: they are those of the whole sample, of which parts do not know.
+        What read the parts adds them up, and gives them to the table of all rows.
+        """
         return cls(
-            _joined(Labels.joined, [part.strata for part in parts]),
-            _joined(Labels.joined, [part.clusters for part in parts]),
-            _joined(np.concatenate, [part.replicates for part in parts]),
-            parts[0].factors,
+            strata=_joined(Labels.joined, [part.strata for part in parts]),
+            clusters=_joined(Labels.joined, [part.clusters for part in parts]),
+            replicates=_joined(np.concatenate, [part.replicates for part in parts]),
+            factors=parts[0].factors,
         )
 
 
@@ -210,26 +209,20 @@ class EncodedTable:
     """Rows over the network's variables, one column of codes each.
 
     ``columns[v][row]`` is the index of the state, or ``cardinality_of[v]`` where the row
-    does not show ``v``. ``weights`` is None where every row weighs one. Rows of weight zero
-    are dropped at the door, so no statistic ever meets one. ``row_numbers`` are the numbers
-    (from 1) of the rows in the data as given, None where none was dropped.
-    ``copies`` is there where a row stands for several, whose weight is that of all of them;
-    where it is None, each row stands for itself. ``design`` is there where the rows come from
-    a sample with strata or clusters, or have replicate weights.
-
-    The code ``cardinality_of[v] + 1 + i`` says that the cell is one of the states
-    ``sets_of[v][i]``, and no more; ``missing_of`` counts it as missing. Of variables that are
-    ``hidden_elsewhere``, in rows that these were chosen from, it says so though all rows show them.
+    does not show ``v``. The code ``cardinality_of[v] + 1 + i`` says that the cell is one of the
+    states ``sets_of[v][i]``, and no more; ``missing_of`` counts it as missing. Rows of weight zero
+    are dropped at the door, so no statistic ever meets one.
     """
 
     cardinality_of: Mapping[str, int]
     columns: Columns
-    weights: FloatArray | None = None
-    notes: tuple[str, ...] = ()
-    row_numbers: NDArray[np.int64] | None = None
-    copies: Copies | None = None
-    design: Design | None = None
+    weights: FloatArray | None = None  # None: every row weighs one
+    notes: tuple[str, ...] = ()  # what the user should know of how they were read
+    row_numbers: NDArray[np.int64] | None = None  # in the data, from 1; None: none was dropped
+    copies: Copies | None = None  # where a row stands for several, whose weight it then has
+    design: Design | None = None  # where they have strata, clusters or replicate weights
     sets_of: SetsOf = field(default_factory=dict)
+    # What the rows that these were chosen from do not all show: `missing_of` counts it as missing.
     hidden_elsewhere: Scope = ()
 
     def __repr__(self) -> str:
@@ -249,32 +242,31 @@ class EncodedTable:
 
         Of parts that nobody else holds, only one column at a time is held twice.
         """
-        pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in cardinality_of}
-        beside: list[EncodedTable] = []
+        pieces_of: dict[str, list[NDArray[Any]]] = {name: [] for name in cardinality_of}
+        bare_parts: list[EncodedTable] = []  # without columns, which are let go one by one
         sets_of: SetsOf = {}
         for part in parts:
             for name, codes in part.columns.items():
-                pieces[name].append(codes)
-            beside.append(replace(part, columns={}))
+                pieces_of[name].append(codes)
+            bare_parts.append(replace(part, columns={}))
             sets_of = sets_of_both(sets_of, part.sets_of)
         columns: dict[str, Any] = {}
         for name, size in cardinality_of.items():
-            among = sets_of.get(name, ())
-            numbered = [
-                renumbered(codes, size, part.sets_of.get(name, ()), among)
-                for codes, part in zip(pieces.pop(name), beside, strict=True)
-            ]
-            columns[name] = np.concatenate([np.empty(0, code_type(size, len(among))), *numbered])
+            sets = sets_of.get(name, ())
+            pieces = [np.empty(0, code_type(size, len(sets)))]  # also where there are no parts
+            for codes, part in zip(pieces_of.pop(name), bare_parts, strict=True):
+                pieces.append(renumbered(codes, size, part.sets_of.get(name, ()), sets))
+            columns[name] = np.concatenate(pieces)
         whole = cls(
             cardinality_of,
             columns,
-            _joined(np.concatenate, [part.weights for part in beside]),
-            row_numbers=_joined(np.concatenate, [part.row_numbers for part in beside]),
-            copies=_joined(Copies.joined, [part.copies for part in beside]),
-            design=_joined(Design.joined, [part.design for part in beside]),
+            weights=_joined(np.concatenate, [part.weights for part in bare_parts]),
+            row_numbers=_joined(np.concatenate, [part.row_numbers for part in bare_parts]),
+            copies=_joined(Copies.joined, [part.copies for part in bare_parts]),
+            design=_joined(Design.joined, [part.design for part in bare_parts]),
             sets_of=sets_of,
         )
-        if whole.copies is None or any(part.is_weighted for part in beside):
+        if whole.copies is None or any(part.is_weighted for part in bare_parts):
             return whole
         return replace(whole, weights=whole.copies.rows)  # one array, as in the parts
 

@@ -234,8 +234,8 @@ def _has_own_spelling(kind: pa.DataType) -> bool:
     """Whether Arrow writes values otherwise than states are spelled, or not at all."""
     from pyarrow import types
 
-    is_bytes = types.is_binary(kind) or types.is_large_binary(kind)
-    is_bytes = is_bytes or types.is_fixed_size_binary(kind)
+    kinds_of_bytes = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary)
+    is_bytes = any(is_kind(kind) for is_kind in kinds_of_bytes)
     is_clock = types.is_temporal(kind) and not types.is_date(kind)
     return bool(is_clock or is_bytes or types.is_nested(kind))
 

@@ -97,7 +97,7 @@ def log_likelihood(
             before += table.rows
             if np.isneginf(total):
                 return total
-        rows.notes(read_report)  # warns of what was met
+        rows.warned_notes(read_report)
         return total * rows.look().scale
 
 

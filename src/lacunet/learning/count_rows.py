@@ -83,7 +83,7 @@ def count(
                 "raise memory=... (--memory), or count them into a file: lacunet count.",
             )
         tables = [counting.as_arrow(part) for part in (whole, *counting.unweighted(whole))]
-        counting.notes()  # they are warnings, too
+        counting.warned_notes()
         return pa.concat_tables(tables).combine_chunks()
 
 
@@ -119,7 +119,7 @@ def count_into(
                 rows += part.row_count
             for units in counting.unweighted(part):
                 write(counting.as_arrow(units))
-        return rows, counting.notes()
+        return rows, counting.warned_notes()
 
 
 @contextmanager
@@ -158,7 +158,7 @@ class Counting:
             is_empty = False
             yield part.table
         if is_empty:
-            self.notes()  # which refuses data without rows
+            self.warned_notes()  # which refuses data without rows
 
     def unweighted(self, part: EncodedTable) -> Iterator[EncodedTable]:
         """Rows for the clusters in which some rows weigh nothing: they were sampled too.
@@ -183,9 +183,9 @@ class Counting:
             design=Design(design.strata and strata, design.clusters and clusters),
         )
 
-    def notes(self) -> tuple[str, ...]:
+    def warned_notes(self) -> tuple[str, ...]:
         """What the user should know of how the rows were read."""
-        return self.source.notes(self.read_report)
+        return self.source.warned_notes(self.read_report)
 
     def as_arrow(self, table: EncodedTable) -> pa.Table:
         """Distinct rows as a table that says what its columns hold."""

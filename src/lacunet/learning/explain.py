@@ -25,7 +25,7 @@ from lacunet.errors import ByName
 from lacunet.inference.forecast import Forecast, forecast, time_in_words
 from lacunet.learning.closed_forms.forms import Deletion
 from lacunet.learning.cpts import cells_of
-from lacunet.learning.family_reports import FamilyPlan, assumed_by
+from lacunet.learning.family_reports import VERDICTS_ALONE, FamilyPlan, assumed_by
 from lacunet.learning.interval_recipes import work_of
 from lacunet.learning.learn import PSEUDO_COUNTS_OF_CLASSES, check_request, limit_of
 from lacunet.learning.method_options import MethodOptions
@@ -164,6 +164,8 @@ class Explanation(Displayed):
         lines = [self._heading(), *filter(None, (plan.category, plan.intention))]
         if self.assumption:
             lines.append(f"It assumes that {self.assumption}.")
+        if plan.graph is not None and (plan.network.tied or plan.network.shapes_of):
+            lines.append(VERDICTS_ALONE)
         if self.refusal:
             lines.append(f"learning will be refused: {self.refusal}")
         else:

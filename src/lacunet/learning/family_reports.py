@@ -145,6 +145,9 @@ class Warned(str):
         return str(self), self.kind, self.detail, self.weight
 
 
+# Which verdicts a graph gives on a network whose CPTs are tied, or no full tables.
+VERDICTS_ALONE = "Verdicts of identification are those of the network without ties and shapes."
+
 # Kinds of warnings, the gravest first; those of no kind of their own come after the first.
 NOT_IDENTIFIED = "not identified by the data"
 NO_ROWS_IN_GROUPS = "no rows in the groups of some rows"

@@ -24,6 +24,7 @@ from lacunet.network.formats.errors import FormatError
 from lacunet.network.formats.files import write_with_learned
 from lacunet.network.network import Network
 from lacunet.text import counted
+from lacunet.text_tables import Displayed
 
 if TYPE_CHECKING:
     from lacunet.ask.impute.impute import How
@@ -51,7 +52,7 @@ class DenseDraw:
 
 @clear_arguments
 @dataclass(frozen=True, repr=False, eq=False)
-class ImputationModel:
+class ImputationModel(Displayed):
     """A dense network, learned to complete rows and for nothing else.
 
     Every variable is a child of all before it in a line, by a log-linear CPT whose effects are
@@ -173,5 +174,7 @@ class ImputationModel:
         variables = counted(len(self.network.variables), "variable")
         return f"<ImputationModel: {variables} from {counted(self.rows, 'row')}, {self.ended}>"
 
-    def __str__(self) -> str:
-        return "\n".join([repr(self), self.why, *self.notes])
+    def _parts(self) -> Iterator[str]:
+        yield repr(self)
+        yield self.why
+        yield from self.notes

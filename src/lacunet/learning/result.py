@@ -31,7 +31,7 @@ from lacunet.network.formats.files import (
     write_with_learned,
 )
 from lacunet.network.network import FloatArray, Network
-from lacunet.network.waves import copied_from
+from lacunet.network.waves import as_of_any_wave, copied_from
 from lacunet.text import counted
 
 if TYPE_CHECKING:
@@ -143,12 +143,26 @@ class Result(Askable):
 
     @property
     def warnings_by_kind(self) -> tuple[str, ...]:
-        """One line for each kind of warning of CPTs, the gravest first, with the worst places."""
-        places: dict[str, list[tuple[str, str]]] = {}
+        """One line for each kind of warning of CPTs, the gravest first, with the worst places.
+
+        What is the same of CPTs that are tied is said of the first of them.
+        """
+        head_of = self.network.head_of
+        tied_to: dict[tuple[str, str], list[str]] = {}
+        warned: list[tuple[str, str, list[str]]] = []
         for name, report in self.families.items():
             for warning in report.warnings:
-                kind = warning.kind if isinstance(warning, Warned) else warning
-                places.setdefault(kind, []).append((name, warning))
+                same = tied_to.get((head_of[name], as_of_any_wave(warning, name)))
+                if same is not None:
+                    same.append(name)
+                    continue
+                same = tied_to[head_of[name], as_of_any_wave(warning, name)] = []
+                warned.append((name, warning, same))
+        places: dict[str, list[tuple[str, str]]] = {}
+        for name, warning, same in warned:
+            kind = warning.kind if isinstance(warning, Warned) else warning
+            label = f"{name} and {len(same):,} tied to it" if same else name
+            places.setdefault(kind, []).append((label, warning))
         rank_of = {kind: rank for rank, kind in enumerate(GRAVEST_FIRST)}
         in_order = sorted(places, key=lambda kind: rank_of.get(kind, 0.5))
         return tuple(_in_one_line(kind, places[kind]) for kind in in_order)

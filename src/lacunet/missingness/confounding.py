@@ -41,7 +41,7 @@ _NONE: Nodes = frozenset()
 def confounded_pair(
     network: Network, targets: Iterable[str], given: Iterable[str] = (), do: Collection[str] = ()
 ) -> tuple[str, str] | None:
-    """A pair with a hidden cause for which the CPTs may not answer a question; None: they do.
+    """Two variables whose hidden cause may make the CPTs' answer wrong; None where it is right.
 
     Parameters
     ----------
@@ -65,49 +65,52 @@ def confounded_pair(
     >>> confounded_pair(chain, ["I"], do=["T"]), confounded_pair(chain, ["T"], do=["S"])
     (('S', 'I'), None)
     """
-    known = network.mechanisms
-    if known is None or not re.search(BOTH, known.graph):
+    mechanisms = network.mechanisms
+    # Most graphs have no hidden cause: their text, without a two-headed arrow, need not be read.
+    if mechanisms is None or not re.search(BOTH, mechanisms.graph):
         return None
-    graph = _read(known.graph, network)
+    graph = _read(mechanisms.graph, network)
     return _pair(graph, frozenset(targets), frozenset(given), frozenset(do))
 
 
 @lru_cache(maxsize=4096)
-def _pair(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> tuple[str, str] | None:
+def _pair(graph: MixedGraph, targets: Nodes, given: Nodes, do: Nodes) -> tuple[str, str] | None:
     if not graph.hidden:
         return None
-    fixed &= cut(graph, fixed).ancestors(asked | seen)  # setting anything else changes nothing
-    path = _open_path(graph, asked, seen, fixed)
-    if path is None or (not fixed and _is_in_family(graph, asked, seen)):
+    fixed = do & cut(graph, do).ancestors(targets | given)  # setting anything else changes nothing
+    path = _open_path(graph, targets, given, fixed)
+    if path is None or (not fixed and _is_in_family(graph, targets, given)):
         return None
     return _hidden_step(graph, path)
 
 
-def _open_path(graph: MixedGraph, asked: Nodes, seen: Nodes, fixed: Nodes) -> Path | None:
+def _open_path(graph: MixedGraph, targets: Nodes, given: Nodes, fixed: Nodes) -> Path | None:
     """A path by which a term that matters is not the product of its CPTs."""
     after = cut(graph, fixed)
-    above = after.ancestors(asked | seen) - fixed
-    free = above - seen
-    parts = [
-        (part, part.union(*(after.parents[node] for node in part)) & free)
-        for part in districts(after, above)
+    above = after.ancestors(targets | given) - fixed
+    free = above - given
+    # Each district with what its term is a function of, but for what is given or set.
+    terms = [
+        (district, district.union(*(after.parents[node] for node in district)) & free)
+        for district in districts(after, above)
     ]
 
     def near(node: Node) -> Nodes:
-        return _NONE.union(*(scope for _, scope in parts if node in scope))
+        return _NONE.union(*(scope for _, scope in terms if node in scope))
 
-    joined = reachable(asked & free, near)
-    matters = _NONE.union(*(part for part, scope in parts if scope & joined))
+    joined = reachable(targets & free, near)
+    # Every other term is a factor of both P(targets, given) and P(given), and cancels.
+    matters = _NONE.union(*(district for district, scope in terms if scope & joined))
     return next(_dependences(graph, after, matters, above | fixed, fixed), None)
 
 
-def _is_in_family(graph: MixedGraph, asked: Nodes, seen: Nodes) -> bool:
+def _is_in_family(graph: MixedGraph, targets: Nodes, given: Nodes) -> bool:
     """Whether one CPT, and the law of its parents, are enough for the answer."""
-    last = graph.sorted(asked | seen)[-1]
+    last = graph.sorted(targets | given)[-1]
     parents = graph.parents[last]
-    if asked == {last} and seen == parents:
+    if targets == {last} and given == parents:
         return True
-    if not asked | seen <= parents | {last}:
+    if not targets | given <= parents | {last}:
         return False
     return _open_path(graph, parents, _NONE, _NONE) is None or _is_in_family(graph, parents, _NONE)
 

@@ -184,31 +184,38 @@ class MissingnessGraph(Drawing):
                 f"the text of a missingness graph is needed, not {type(text).__name__}.",
                 "the text comes first: lacunet.MissingnessGraph.parse(text, network).",
             )
-        opened = None
-        if data is not None:
-            data = as_data(data)
-            with_cpts = not data.not_asked  # which CPTs that know of no rule would break
-            opened = open_rows("MissingnessGraph.parse", network, data, with_cpts=with_cpts)
-        known = _network_without_data(network) if opened is None else opened.network
-        statements = list(parse_statements(text, source, variables=known.variables))
-        statements = in_every_wave(statements, known.variables)
+        if data is None:
+            return cls._of_text(text, _network_without_data(network), source)
+        read = as_data(data)
+        with_cpts = not read.not_asked  # which CPTs that know of no rule would break
+        opened = open_rows("MissingnessGraph.parse", network, read, with_cpts=with_cpts)
+        graph = cls._of_text(text, opened.network, source, opened.latent)
+        # Verdicts without the mechanism of a column that misses values would be of other data.
+        quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
+        with quiet, opened.rows() as rows:
+            graph.check_partially(rows.look().hidden(opened.network), ())
+        return graph
+
+    @classmethod
+    def _of_text(
+        cls, text: str, network: Network, source: str, latent: Collection[str] = ()
+    ) -> Self:
+        """The graph that a text draws over a network; refused where it names no mechanism."""
+        typed = list(parse_statements(text, source, variables=network.variables))
+        statements = in_every_wave(typed, network.variables)
         nodes = [node for part in statements for node in (*part.left, *part.right)]
         edges = [
             (left, part.arrow, right)
             for part in statements
             for left, right in product(part.left, part.right)
         ]
-        graph = cls._of_edges(known, nodes, edges, () if opened is None else opened.latent)
+        graph = cls._of_edges(network, nodes, edges, latent)
         if not graph.causes_of and not graph.hidden:
             raise MissingnessGraphError(
                 f"{source}: no mechanism R[X] is named.",
                 "name at least one: Age -> R[X] if Age decides whether X is recorded, R[X] if X is "
                 "missing completely at random.",
             )
-        if opened is not None:  # verdicts without these mechanisms would be of other data
-            quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
-            with quiet, opened.rows() as rows:
-                graph.check_partially(rows.look().hidden(known), ())
         return graph
 
     @classmethod
@@ -332,20 +339,23 @@ class MissingnessGraph(Drawing):
                 "a missingness graph is directed, and the graph given is not.",
                 "use networkx.DiGraph, with a node of kind 'hidden' for a hidden cause.",
             )
-        network = as_network(network)
+        over = as_network(network)
         kind_of = {
             node: "hidden" if isinstance(node, HiddenCause) else kind
             for node, kind in graph.nodes(data="kind")
         }
-        nodes = {n: checked_node(network, n) for n, kind in kind_of.items() if kind != "hidden"}
-        edges = [
-            (nodes[effect], "<=", nodes[cause])
-            if graph.edges[cause, effect].get("monotone")
-            else (nodes[cause], "->", nodes[effect])
-            for cause, effect in graph.edges
-            if cause in nodes and effect in nodes
-        ]
-        for node in (node for node in kind_of if node not in nodes):
+        nodes = {n: checked_node(over, n) for n, kind in kind_of.items() if kind != "hidden"}
+        edges: list[tuple[Node, str, Node]] = []
+        for cause, effect in graph.edges:
+            if cause not in nodes or effect not in nodes:
+                continue
+            if graph.edges[cause, effect].get("monotone"):
+                edges.append((nodes[effect], "<=", nodes[cause]))
+            else:
+                edges.append((nodes[cause], "->", nodes[effect]))
+        for node in kind_of:
+            if node in nodes:
+                continue
             children = [nodes[child] for child in graph.successors(node) if child in nodes]
             if len(children) != 2 or graph.in_degree(node):
                 raise MissingnessGraphError(
@@ -354,7 +364,7 @@ class MissingnessGraph(Drawing):
                 )
             edges.append((children[0], "<->", children[1]))
         latent = [str(node) for node, kind in kind_of.items() if kind == "latent"]
-        return cls._of_edges(network, nodes.values(), edges, latent)
+        return cls._of_edges(over, nodes.values(), edges, latent)
 
     def hiding(self, latent: Collection[str]) -> Self:
         """The same graph where some more variables are latent: no data ever show them."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 from lacunet.missingness.errors import MissingnessGraphError
@@ -138,25 +139,33 @@ def in_every_wave(statements: Sequence[Statement], variables: Collection[str]) -
                     f"its variables are {listed(varying) or 'none: it has no waves'}.",
                 )
         _refuse_back_in_time(statement)
-        before = len(unrolled)
-        for wave in waves:
-            left = _in_wave(statement.left, wave, variables)
-            right = _in_wave(statement.right, wave, variables)
-            if statement.arrow == "<=" and left == right:  # nothing to itself
-                continue
-            if left and right:
-                unrolled.append(Statement(left, statement.arrow, right))
-            elif statement.arrow in ("", "->"):  # nothing before the first wave causes it
-                mechanisms = [node for node in (*left, *right) if isinstance(node, Mechanism)]
-                alone = mechanisms if statement.arrow == "" or not left else []
-                unrolled += [Statement((node,), "", ()) for node in alone]
-        edges = [edge for edge in unrolled[before:] if edge.arrow]
-        if statement.arrow and not edges:
+        by_wave = [_statements_in_wave(statement, wave, variables) for wave in waves]
+        in_waves = [*chain.from_iterable(by_wave)]
+        if statement.arrow and not any(each.arrow for each in in_waves):
             raise MissingnessGraphError(
                 f"{write_statements([statement])!r} holds in none of the {len(waves)} waves.",
                 "a lag is shorter than the panel.",
             )
+        unrolled += in_waves
     return unrolled
+
+
+def _statements_in_wave(
+    statement: Statement, wave: int, variables: Collection[str]
+) -> list[Statement]:
+    """What a statement says where t is a wave: itself, bare mechanisms, or nothing."""
+    left = _in_wave(statement.left, wave, variables)
+    right = _in_wave(statement.right, wave, variables)
+    if statement.arrow == "<=" and left == right:  # nothing to itself
+        return []
+    if left and right:
+        return [Statement(left, statement.arrow, right)]
+    # Nothing before the first wave causes its mechanisms, but they are there.
+    is_bare = statement.arrow == ""
+    is_without_causes = statement.arrow == "->" and not left
+    if not (is_bare or is_without_causes):
+        return []
+    return [Statement((node,), "", ()) for node in (*left, *right) if isinstance(node, Mechanism)]
 
 
 def _refuse_back_in_time(statement: Statement) -> None:
@@ -199,20 +208,22 @@ def _nodes(
     index = 0
     nodes: list[Node] = []
     while not nodes or tokens[index - 1].kind == "comma":
-        if tokens[index].kind == "open":
-            nodes.append(Mechanism(_name(tokens[index + 1], written)))
-            if tokens[index + 2].kind != "close":
-                close = f"close the mechanism: {nodes[-1]}."
-                raise written.wrong(
-                    "expected ']'", tokens[index + 2].position, _quotes(tokens[index + 2]) or close
-                )
-            index += 2
+        if tokens[index].kind == "open":  # R[, a name and ]
+            mechanism = Mechanism(_name(tokens[index + 1], written))
+            close = tokens[index + 2]
+            if close.kind != "close":
+                hint = _quotes(close) or f"close the mechanism: {mechanism}."
+                raise written.wrong("expected ']'", close.position, hint)
+            nodes.append(mechanism)
+            index += 3
         else:
             name = _name(tokens[index], written)
-            of = name.removeprefix("R_")
-            is_mechanism = of in variables and name not in variables
-            nodes.append(Mechanism(of) if is_mechanism else name)
-        index += 2 if tokens[index + 1].kind == "comma" else 1
+            variable = name.removeprefix("R_")
+            is_mechanism = variable in variables and name not in variables
+            nodes.append(Mechanism(variable) if is_mechanism else name)
+            index += 1
+        if tokens[index].kind == "comma":
+            index += 1
     if index < len(part):
         raise written.wrong(
             "expected '->', '<->' or '<='", tokens[index].position, _quotes(tokens[index])

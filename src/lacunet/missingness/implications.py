@@ -27,6 +27,7 @@ from lacunet.missingness.independence.design_effect import (
     packed_cells,
 )
 from lacunet.missingness.independence.stratified import holm
+from lacunet.missingness.limits import MAX_CONDITIONS, MAX_PARENTS_TRIED
 from lacunet.missingness.separation.mixed import MixedGraph, subsets
 from lacunet.missingness.verdict_rows import check_rules
 from lacunet.network.network import Network
@@ -50,11 +51,7 @@ class Implication:
 
 @dataclass(frozen=True)
 class TestedImplication:
-    """An implication and what the data say: small ``adjusted`` p-values refute it.
-
-    ``how`` says what Pearson's statistic was compared with. ``effect`` is Cramér's V within the
-    strata of the conditions, between 0 and 1.
-    """
+    """An implication and what the data say: small ``adjusted`` p-values refute it."""
 
     __test__ = False  # not a test case of pytest
 
@@ -62,10 +59,10 @@ class TestedImplication:
     statistic: float
     degrees_of_freedom: int
     p_value: float
-    adjusted: float
-    effect: float
+    adjusted: float  # by Holm, for the number of tests
+    effect: float  # Cramér's V within the strata of the conditions, between 0 and 1
     rows: int
-    how: str
+    how: str  # what Pearson's statistic was compared with
 
 
 def implications(graph: MissingnessGraph) -> list[Implication]:
@@ -78,16 +75,20 @@ def implications(graph: MissingnessGraph) -> list[Implication]:
 
 def never_testable(graph: MissingnessGraph) -> list[str]:
     """The assumptions of the graph that no data can refute, in words."""
-    unseen = [
-        f"{SELECTION} depends on nothing else: never testable, as no row that was not recorded is "
-        "seen"
-    ]
-    return (unseen if graph.selection is not None else []) + [
-        f"{node_text(m.variable)} ⊥ {m} | ...: never testable, as no row with {m}=0 shows "
-        f"{node_text(m.variable)}"
-        for m in graph.mixed.mechanisms
-        if m not in graph.mixed.children[m.variable] | graph.mixed.siblings[m.variable]
-    ]
+    assumptions = []
+    if graph.selection is not None:
+        assumptions.append(
+            f"{SELECTION} depends on nothing else: never testable, as no row that was not recorded "
+            "is seen"
+        )
+    for mechanism in graph.mixed.mechanisms:
+        name = mechanism.variable
+        if mechanism not in graph.mixed.children[name] | graph.mixed.siblings[name]:
+            assumptions.append(
+                f"{node_text(name)} ⊥ {mechanism} | ...: never testable, as no row with "
+                f"{mechanism}=0 shows {node_text(name)}"
+            )
+    return assumptions
 
 
 def _between(graph: MixedGraph, left: Node, right: Node) -> Implication | None:
@@ -114,7 +115,8 @@ def _separated_by(
 def _conditions(graph: MixedGraph, left: Node, right: Node) -> Iterator[frozenset[Node]]:
     """Nothing, then subsets of the parents of both, small ones first; at last the parents."""
     around = graph.sorted((graph.parents[left] | graph.parents[right]) - {left, right})
-    yield from subsets(around[:6], range(min(len(around), 3) + 1))
+    largest = min(len(around), MAX_CONDITIONS)
+    yield from subsets(around[:MAX_PARENTS_TRIED], range(largest + 1))
     yield graph.parents[right] - {left}
     yield graph.parents[left] - {right}
     yield frozenset(around)

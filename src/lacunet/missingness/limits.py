@@ -47,3 +47,7 @@ MAX_REFUTING_WORK = 1e8  # for one query, times the effort asked for
 MIN_SUBMODEL_WORK = 1e5  # that every submodel counts for, however small
 MAX_SUBMODEL_VARIABLES = 4
 MAX_NEAR_VARIABLES = 6  # beside those of the query, that submodels are made of
+
+# What a graph implies (`implications`): the conditions that are tried for each pair of nodes.
+MAX_CONDITIONS = 3  # at once, but for all parents of one node, or of both
+MAX_PARENTS_TRIED = 6  # of both nodes, of which these are taken

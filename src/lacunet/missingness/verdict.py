@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from html import escape
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -391,33 +391,44 @@ def estimate(
     if term is None:
         raise not_recoverable(verdict, f"result.query({verdict.query!r})")
     laws = population or {}
-    usable = [term for term in verdict.terms if all(scope in laws for scope in _needed(term))]
-    small = [term for term in usable if largest_table(term, network) <= LARGEST_TABLE]
+    usable = [each for each in verdict.terms if all(scope in laws for scope in _needed(each))]
+    small = [each for each in usable if largest_table(each, network) <= LARGEST_TABLE]
     if not small or not verdict.is_computable:
-        cells = f"is too large to compute: tables of up to {largest_table(term, network):.3g} cells"
-        reason = cells if verdict.is_computable else f"is {verdict.status}: {verdict.why}"
+        reason = f"is {verdict.status}: {verdict.why}"
+        if verdict.is_computable:
+            cells = largest_table(term, network)
+            reason = f"is too large to compute: tables of up to {cells:.3g} cells"
         hint = "ask for fewer variables at once."
         raise TooLargeEstimandError(f"{verdict.query} {reason}.", hint)
-    best: tuple[Conditional, Run, Term] | None = None
-    refused = []
+
+    best: _Computed | None = None
+    refusals = []
     for candidate in small:
         run = Run(rows, laws)
         try:
             result = candidate.compute(run)
         except Unfounded as error:
-            refused.append(str(error))
+            refusals.append(str(error))
             continue
-        if best is None or result.basis.weighted_size > BETTER * best[0].basis.weighted_size:
-            best = result, run, candidate
-    if best is None:
-        run = Run(rows, notes={f"positivity: {refused[0]}: nothing is estimated": None})
-        best = _unknown(verdict.asked, rows), run, term
-    result, run, term = best
-    term = choose_samples(term, run.chosen)
-    is_founded = len(refused) < len(small)
-    if is_founded and not (result.basis.rows_used and result.mass.array.sum()):
-        raise _no_rows(verdict, term, rows)
-    return _reported(verdict, result, run, term, is_founded)
+        if best is None or result.basis.weighted_size > BETTER * best.result.basis.weighted_size:
+            best = _Computed(result, run, candidate)
+
+    if best is None:  # the rows contradict each of them: a table of NaN, with the first reason
+        run = Run(rows, notes={f"positivity: {refusals[0]}: nothing is estimated": None})
+        nothing = _Computed(_unknown(verdict.asked, rows), run, choose_samples(term, run.chosen))
+        return _reported(verdict, nothing, is_founded=False)
+    computed = best._replace(term=choose_samples(best.term, best.run.chosen))
+    if not (computed.result.basis.rows_used and computed.result.mass.array.sum()):
+        raise _no_rows(verdict, computed.term, rows)
+    return _reported(verdict, computed, is_founded=True)
+
+
+class _Computed(NamedTuple):
+    """What an estimand comes to on some rows."""
+
+    result: Conditional
+    run: Run  # with what was noted of the data
+    term: Term
 
 
 def not_recoverable(verdict: Verdict, question: str) -> NotRecoverableError:
@@ -474,16 +485,17 @@ def _unknown(asked: Asked, rows: Rows) -> Conditional:
     )
 
 
-def _reported(
-    verdict: Verdict, result: Conditional, run: Run, term: Term, is_founded: bool
-) -> Estimation:
+def _reported(verdict: Verdict, computed: _Computed, *, is_founded: bool) -> Estimation:
+    """The estimate with what it rests on; unless it ``is_founded`` it has no numbers."""
     asked = verdict.asked
+    result, run, term = computed
     basis = result.basis
     rows = run.rows
     table = result.table.aligned(asked.names)
     empty = np.isnan(table).any(axis=tuple(range(len(asked.conditions), table.ndim)))
     shown = whole_rows(float(rows.counts[rows.is_shown(asked.variables)].sum()))
-    used, notes = round(basis.rows_used), tuple(run.notes)
+    used = round(basis.rows_used)
+    notes = tuple(run.notes)
     if is_founded and used < FEW_OF_SHOWN * shown:
         notes += (f"it rests on {used:,} of the {shown:,} rows that show the query",)
     return Estimation(

@@ -28,21 +28,23 @@ def match_network(truth: Network, learned: Network) -> Network:
     >>> match_network(truth, turned) == truth
     True
     """
-    both = truth, learned
-    named, others = (set(network.variables) for network in both)
-    if named == others:
-        named, others = ({assigned(v, s) for v in n.variables for s in n.states(v)} for n in both)
-    if named != others:
+    in_truth = {*truth.variables}
+    in_learned = {*learned.variables}
+    if in_truth == in_learned:
+        in_truth = _states_of_all(truth)
+        in_learned = _states_of_all(learned)
+    if in_truth != in_learned:
         raise ComparisonError(
             "the networks have different variables or states: "
-            f"{differing('the first', named, 'the second', others)}.",
+            f"{differing('the first', in_truth, 'the second', in_learned)}.",
             "compare networks of the same variables and states, spelled alike; one that is learned "
             "as learn(first, data) (lacunet learn FIRST DATA) has those of the first.",
         )
     parents_of: dict[str, Scope] = {}
     tables: dict[str, FloatArray] = {}
     for name in truth.variables:
-        axes, parents = learned.family(name), learned.parents(name)
+        axes = learned.family(name)
+        parents = learned.parents(name)
         if {*truth.parents(name)} == {*parents}:
             parents = truth.parents(name)
         family = (*parents, name)
@@ -53,3 +55,8 @@ def match_network(truth: Network, learned: Network) -> Network:
         parents_of[name] = parents
         tables[name] = moved[np.ix_(*places)]
     return Network(truth.states_of, parents_of, tables)
+
+
+def _states_of_all(network: Network) -> set[str]:
+    """All states, each with its variable."""
+    return {assigned(v, state) for v in network.variables for state in network.states(v)}

@@ -101,8 +101,10 @@ def _refusal(
     ]
     if unknown := [keyword for keyword in keywords if keyword not in signature.parameters]:
         return unknown_arguments(name, unknown, known)
-    hints = [also, _parameters(name, known)] if "missing" in reason else [_parameters(name, known)]
-    return ArgumentsError(f"{name}: {reason}.", " ".join(filter(None, hints)))
+    hint = _parameters(name, known)
+    if also and "missing" in reason:
+        hint = f"{also} {hint}"
+    return ArgumentsError(f"{name}: {reason}.", hint)
 
 
 def unknown_arguments(name: str, unknown: Sequence[str], known: Collection[str]) -> ArgumentsError:

@@ -36,19 +36,24 @@ def checked_states(states: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, 
     checked = {}
     for name, given in states.items():
         labels = tuple(given)  # of an array, too
-        named = [("the name of a variable", name), *((f"a state of {name!r}", t) for t in labels)]
-        for what, text in named:
-            if not isinstance(text, str) or not text:
-                raise NetworkError(
-                    f"{what} must be a non-empty string, not {text!r}.",
-                    f"write {str(text)!r}." if str(text) else "give it a name.",
-                )
+        _check_text("the name of a variable", name)
+        for label in labels:
+            _check_text(f"a state of {name!r}", label)
         if not labels:
             raise NetworkError(f"variable {name!r} has no states.")
         if twice := _twice(labels):
             raise NetworkError(f"variable {name!r} has the states {sorted(twice)} more than once.")
         checked[str(name)] = tuple(map(str, labels))  # numpy's strings show their type
     return checked
+
+
+def _check_text(what: str, text: object) -> None:
+    """Refuse a name that is not a text, or an empty one."""
+    if not isinstance(text, str) or not text:
+        raise NetworkError(
+            f"{what} must be a non-empty string, not {text!r}.",
+            f"write {str(text)!r}." if str(text) else "give it a name.",
+        )
 
 
 def checked_parents(
@@ -178,9 +183,10 @@ def check_ties(network: Network, groups: Sequence[Scope]) -> None:
 
 def _check_tie(network: Network, first: str, other: str) -> None:
     """Refuse two variables that cannot share a CPT."""
-    families = network.family(first), network.family(other)
+    family_of_first = network.family(first)
+    family_of_other = network.family(other)
     what = f"the CPTs of {first!r} and {other!r} cannot be one"
-    if len(families[0]) != len(families[1]):
+    if len(family_of_first) != len(family_of_other):
         parents = " and ".join(
             f"{name!r} has {list(network.parents(name))}" for name in (first, other)
         )
@@ -188,11 +194,11 @@ def _check_tie(network: Network, first: str, other: str) -> None:
             f"{what}: of parents, {parents}.",
             "parents of tied variables correspond, in the order in which the edges name them.",
         )
-    for here, there in zip(*families, strict=True):
+    for here, there in zip(family_of_first, family_of_other, strict=True):
         if network.states(here) != network.states(there):
-            states = list(network.states(here)), list(network.states(there))
             raise NetworkError(
-                f"{what}: {here!r} has the states {states[0]}, {there!r} has {states[1]}.",
+                f"{what}: {here!r} has the states {list(network.states(here))}, {there!r} has "
+                f"{list(network.states(there))}.",
                 "tied variables and their parents have the same states in the same order "
                 "(Data(states=...)).",
             )

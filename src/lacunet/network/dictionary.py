@@ -125,15 +125,12 @@ def align_axes(
 
 @dataclass(frozen=True)
 class NotAsked:
-    """When a question was not asked, and the state that a variable has there.
+    """When a question was not asked, and the state that a variable has there."""
 
-    ``truth`` says for each combination of the states of ``scope`` whether the rule holds.
-    """
-
-    when: str
+    when: str  # the rule, as it is typed
     state: str
-    scope: tuple[str, ...] = field(compare=False)
-    truth: Truth = field(compare=False)
+    scope: tuple[str, ...] = field(compare=False)  # the variables that the rule looks at
+    truth: Truth = field(compare=False)  # whether it holds, with an axis for each of these
 
     def can_occur(self, names: Sequence[str], variable: str, states: Sequence[str]) -> Truth:
         """Which states of some variables do not contradict the rule of ``variable``, one of them.
@@ -275,11 +272,15 @@ class _Parser:
     def _comparison(self) -> _Rule:
         name = self._name(self.states_of, "the name of a variable", r"\s*!?=")
         self.mentioned.add(name)
-        is_other = self._takes("!=") or not self._takes("=")  # one of them follows
+        is_unequal = self._takes("!=")
+        if not is_unequal:
+            self._takes("=")  # which follows, for the name was found before one of the two
         states = self.states_of[name]
         state = self._name(states, f"a state of {name!r}, one of {list(states)}", r"\s|\)|$")
         index = states.index(state)
-        return lambda axes: (axes[name] == index) != is_other
+        if is_unequal:
+            return lambda axes: axes[name] != index
+        return lambda axes: axes[name] == index
 
     def _name(self, names: Iterable[str], expected: str, end: str) -> str:
         """The longest of the names that stands here, quoted or not."""

@@ -132,9 +132,11 @@ def with_arrows(text: str) -> str:
 def refuse_edges(text: str, *, needs_intervals: bool = False) -> None:
     """Refuse edges in place of a network, whose states they do not say."""
     if _EDGES.search(text):
-        more, keep = ("", "-o net.json")
+        more = ""
+        keep = "-o net.json"
         if needs_intervals:
-            more, keep = ", intervals=True", "--intervals -o result.json"
+            more = ", intervals=True"
+            keep = "--intervals -o result.json"
         raise FormatError(
             f"a network is needed, and {text!r} looks like edges.",
             f"learn its CPTs from data first: lacunet.learn(edges, data{more}) (lacunet learn "

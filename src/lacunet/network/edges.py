@@ -78,16 +78,12 @@ class EdgesError(LacunetError):
 
 @dataclass(frozen=True)
 class Edges:
-    """The variables in the order in which they are named, and the parents of each that has any.
-
-    ``are_learned`` if a search found them; ``reversible`` are those of them whose direction the
-    data do not tell.
-    """
+    """The variables in the order in which they are named, and the parents of each that has any."""
 
     variables: Scope
     parents_of: Mapping[str, Scope]
-    reversible: tuple[tuple[str, str], ...] = ()
-    are_learned: bool = False
+    reversible: tuple[tuple[str, str], ...] = ()  # edges whose direction the data do not tell
+    are_learned: bool = False  # by a search
 
 
 def edges_of(edges: Any) -> Edges:
@@ -168,13 +164,7 @@ def _in_list(items: Sequence[Any]) -> list[TailsAndHeads]:
         if isinstance(item, str):
             steps += _written(item)
         elif isinstance(item, Sequence) and len(item) == 2:
-            for end in item:
-                if end is None or isinstance(end, list | tuple | set | dict):
-                    raise EdgesError(
-                        f"{item!r} is not an edge: {end!r} is not the name of a variable.",
-                        "write a pair for each edge, or {'child': ['parent', 'parent']}.",
-                    )
-            steps.append(([item[0]], [item[1]]))
+            steps.append(_edge_of(item))
         else:
             raise EdgesError(f"{item!r} is not an edge.", HINT)
     names = [str(right[0]) for left, right in steps if not left]
@@ -185,6 +175,18 @@ def _in_list(items: Sequence[Any]) -> list[TailsAndHeads]:
             f"one edge is [({names[0]!r}, {names[1]!r})]; variables without edges are {alone!r}.",
         )
     return steps
+
+
+def _edge_of(item: Sequence[Any]) -> TailsAndHeads:
+    """The edge of a parent and a child; refused where one of them is no name."""
+    for end in item:
+        if end is None or isinstance(end, list | tuple | set | dict):
+            raise EdgesError(
+                f"{item!r} is not an edge: {end!r} is not the name of a variable.",
+                "write a pair for each edge, or {'child': ['parent', 'parent']}.",
+            )
+    parent, child = item
+    return [parent], [child]
 
 
 def tiers_of(tiers: Any) -> Sequence[Sequence[str]]:
@@ -247,12 +249,13 @@ def _in_columns(lines: list[Line], path: Path) -> Iterator[TailsAndHeads]:
     """The edges of a file of columns: the columns with such names, or the two that there are."""
     header = [cell.lower() for cell in lines[0][1]] if lines else []
     named = [index for names in (PARENTS, CHILDREN) for index, c in enumerate(header) if c in names]
+    pairs = lines
     if len(named) == 2:
-        lines = [
+        pairs = [
             (number, [row[index] for index in named if index < len(row)])
             for number, row in lines[1:]
         ]
-    for number, row in lines:
+    for number, row in pairs:
         if len(row) != 2 or not all(row):
             raise EdgesError(
                 f"{path}, line {number}: {row} is not an edge, which has a parent and a child.",

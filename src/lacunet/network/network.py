@@ -664,8 +664,10 @@ class Network(Askable):
 
         asked: dict[str, Shape] = {}
         for name, given in shapes.items():
-            is_known = given == Fixed.name and self.tables_of is not None
-            shape = Fixed(self.cpt(name).table) if is_known else shape_named(given)
+            if given == Fixed.name and self.tables_of is not None:
+                shape: Shape = Fixed(self.cpt(name).table)
+            else:
+                shape = shape_named(given)
             for member in self.tied_with(self.known(name)):
                 if asked.get(member, shape) != shape:
                     raise NetworkError(
@@ -674,16 +676,16 @@ class Network(Askable):
                         "variables that are tied have one CPT: name the shape of one of them.",
                     )
                 asked[member] = shape
-        for name in (name for name in asked if name in self.not_asked_of):
-            raise NetworkError(
-                f"the CPT of {name!r} is to be {asked[name].name!r}, but a rule has a say in it.",
-                "leave the rule or the shape out.",
-            )
         for name, shape in asked.items():
-            families = map(self.family, self.tied_with(name))
-            check_absent_variables(
-                name, getattr(shape, "absent", {}), list(dict.fromkeys(chain(*families)))
-            )
+            if name in self.not_asked_of:
+                raise NetworkError(
+                    f"the CPT of {name!r} is to be {shape.name!r}, but a rule has a say in it.",
+                    "leave the rule or the shape out.",
+                )
+        for name, shape in asked.items():
+            members = chain.from_iterable(map(self.family, self.tied_with(name)))
+            absent = getattr(shape, "absent", {})  # only shapes of causes have it
+            check_absent_variables(name, absent, list(dict.fromkeys(members)))
         network = self._with(shapes_of={v: s for v, s in asked.items() if s.name != "table"})
         _ = network.shaped_of  # refuses what a CPT cannot have
         return network

@@ -32,7 +32,7 @@ class InTime(NamedTuple):
     """
 
     name: str
-    lag: int | None = None
+    lag: int | None = None  # waves before t, below zero after it
     wave: int | None = None
 
     def in_wave(self, wave: int) -> str:
@@ -100,30 +100,51 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
     (('H[1]',), [('S[0]', 'S[1]', 'S[2]'), ('H[1]', 'H[2]')])
     """
     template = _in_wave_t(edges)
+    _check_waves(template, waves)
     known = {node.in_wave(wave) for wave in waves for node in template}
+    # A set that keeps its order. A variable that is the same in all waves comes up in each.
     variables: dict[str, None] = {}
     parents_of: dict[str, Scope] = {}
+    # The variables that are one in the template and have the same of its parents: one CPT.
     alike: dict[tuple[InTime, tuple[InTime, ...]], list[str]] = {}
     for wave in waves:
         for node, parents in template.items():
             name = node.in_wave(wave)
-            if node.wave is not None and node.wave not in waves:
-                raise EdgesError(
-                    f"{name!r} is in none of the waves, which are {waves[0]} to {waves[-1]}.",
-                    "name a wave that the data show.",
-                )
-            present: dict[str, InTime] = {}
-            for parent in parents:
-                held = parent.in_wave(wave)
-                # One wave of a variable is a parent of later ones alone.
-                is_before = parent.wave is None or (held != name and parent.wave <= wave)
-                if held in known and is_before and held not in present:
-                    present[held] = parent
-            here = [*present]
+            present = _parents_in_wave(name, parents, wave, known)
             variables[name] = None
-            parents_of[name] = tuple(dict.fromkeys((*parents_of.get(name, ()), *here)))
+            parents_of[name] = tuple(dict.fromkeys((*parents_of.get(name, ()), *present)))
             if node.lag is not None:
                 alike.setdefault((node, tuple(present.values())), []).append(name)
+    # What is drawn for one wave alone has other parents there.
+    of_one_wave = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
+    groups = [tuple(name for name in group if name not in of_one_wave) for group in alike.values()]
+    tied = [group for group in groups if len(group) > 1]
+    kept = {name: parents for name, parents in parents_of.items() if parents}
+    return Edges(tuple(variables), kept), tied
+
+
+def _parents_in_wave(
+    name: str, parents: Sequence[InTime], wave: int, known: Collection[str]
+) -> dict[str, InTime]:
+    """The parents that a variable has in a wave, each with what the template calls it."""
+    present: dict[str, InTime] = {}
+    for parent in parents:
+        parent_name = parent.in_wave(wave)
+        # One wave of a variable is a parent of later ones alone.
+        is_before = parent.wave is None or (parent_name != name and parent.wave <= wave)
+        if parent_name in known and is_before:
+            present.setdefault(parent_name, parent)
+    return present
+
+
+def _check_waves(template: Mapping[InTime, Sequence[InTime]], waves: range) -> None:
+    """Refuse a variable in a wave that there is not, and a lag as long as the panel."""
+    for node in template:
+        if node.wave is not None and node.wave not in waves:
+            raise EdgesError(
+                f"{str(node)!r} is in none of the waves, which are {waves[0]} to {waves[-1]}.",
+                "name a wave that the data show.",
+            )
     for node, parents in template.items():
         for parent in parents:
             if parent.lag is not None and parent.lag >= len(waves):
@@ -131,23 +152,18 @@ def unrolled_edges(edges: Edges, waves: range) -> tuple[Edges, list[Scope]]:
                     f"{parent} -> {node} holds in none of the {counted(len(waves), 'wave')}.",
                     "a lag is shorter than the panel.",
                 )
-    # What is drawn for one wave alone has other parents there.
-    of_one_wave = {node.in_wave(wave) for wave in waves for node in template if node.lag is None}
-    groups = [tuple(name for name in group if name not in of_one_wave) for group in alike.values()]
-    kept = {name: parents for name, parents in parents_of.items() if parents}
-    return Edges(tuple(variables), kept), [group for group in groups if len(group) > 1]
 
 
 def _in_wave_t(edges: Edges) -> dict[InTime, list[InTime]]:
     """The parents of each variable of a template, each as it is seen from wave t."""
-    parents_of: dict[InTime, list[InTime]] = {}
     _refuse_later_waves(edges)
+    parents_of: dict[InTime, list[InTime]] = {
+        _in_place(in_time(name)): [] for name in edges.variables
+    }
     for child, parents in edges.parents_of.items():
         node = in_time(child)
-        held = parents_of.setdefault(_in_place(node), [])
-        held += [_seen_from(node, in_time(parent)) for parent in parents]
-    roots = {_in_place(in_time(name)): list[InTime]() for name in edges.variables}
-    return roots | parents_of
+        parents_of[_in_place(node)] += [_seen_from(node, in_time(parent)) for parent in parents]
+    return parents_of
 
 
 def _refuse_later_waves(edges: Edges) -> None:
@@ -194,7 +210,7 @@ def waves_of(network: Network) -> Mapping[str, Sequence[int]]:
     for node in map(in_time, network.variables):
         if node.wave is not None:
             waves.setdefault(node.name, []).append(node.wave)
-    return {name: sorted(held) for name, held in waves.items()}
+    return {name: sorted(of_name) for name, of_name in waves.items()}
 
 
 def waves_in_words(name: str, network: Network) -> str:
@@ -229,6 +245,18 @@ def in_all_waves(names: Iterable[str], variables: Collection[str]) -> list[str]:
     return named
 
 
+def as_of_any_wave(text: str, variable: str) -> str:
+    """A text about a variable in one wave, with all waves in it as seen from there.
+
+    >>> as_of_any_wave("H[3] -> R[H[3]], as H[2] is", "H[3]")
+    'H[t+0] -> R[H[t+0]], as H[t-1] is'
+    """
+    here = in_time(variable).wave
+    if here is None:
+        return text
+    return re.sub(r"\[(-?\d+)\]", lambda wave: f"[t{int(wave[1]) - here:+d}]", text)
+
+
 def untied(network: Network, tied: Mapping[str, bool]) -> Network:
     """The network in which some variables of a panel have a CPT of their own in each wave."""
     waves = waves_of(network)
@@ -257,41 +285,51 @@ def unroll(network: Network, waves: int) -> Network:
         )
     if waves > MOST_WAVES:
         raise NetworkError(f"{waves:,} waves are more than {MOST_WAVES:,}.")
-    held = waves_of(network)
-    if not held:
+    present = waves_of(network)
+    if not present:
         raise NetworkError(
             "the network has no waves.",
             "a panel has some: learn('H[t-1] -> H[t]', Data('long.csv', unit='person', "
             "time='wave')).",
         )
-    first, last = min(map(min, held.values())), max(map(max, held.values()))
+    first = min(map(min, present.values()))
+    last = max(map(max, present.values()))
     if waves < last - first + 1:
         raise NetworkError(
             f"the network has {counted(last - first + 1, 'wave')} already.",
             "give the number of all waves, those to come among them.",
         )
-    tied = {name: group for group in network.tied for name in group}
-    later = range(last + 1, first + waves)
-    parents = dict(network.parents_of)
-    like: dict[str, str] = {}  # for each new variable the one whose CPT it has
-    for name in held:
+    further = range(last + 1, first + waves)
+    parents_of = dict(network.parents_of)
+    copied_of: dict[str, str] = {}  # for each new variable the one whose CPT it has
+    for name in present if further else ():
         final = wave_name(name, last)
-        if later and final not in tied:
-            raise NetworkError(
-                f"{name!r} has a CPT of its own in wave {last}: what comes later is not known.",
-                "tie it to earlier waves, of which there must be one.",
+        fixed = _parents_in_all_waves(network, name, last)
+        for wave in further:
+            later = wave_name(name, wave)
+            parents_of[later] = tuple(
+                parent if parent in fixed else _moved(parent, wave - last)
+                for parent in network.parents_of[final]
             )
-        for wave in later:
-            new = wave_name(name, wave)
-            other = next(member for member in tied[final] if member != final)
-            parents[new] = tuple(
-                _moved(parent, wave - last, is_fixed=parent == there)
-                for parent, there in zip(
-                    network.parents_of[final], network.parents_of[other], strict=True
-                )
-            )
-            like[new] = final
-    return network.with_copies(parents, like)
+            copied_of[later] = final
+    return network.with_copies(parents_of, copied_of)
+
+
+def _parents_in_all_waves(network: Network, name: str, last: int) -> set[str]:
+    """The parents of a variable's last wave that do not move along with it.
+
+    Those that another wave of it with the same CPT has in the same place.
+    """
+    final = wave_name(name, last)
+    groups = [group for group in network.tied if final in group]
+    if not groups:
+        raise NetworkError(
+            f"{name!r} has a CPT of its own in wave {last}: what comes later is not known.",
+            "tie it to earlier waves, of which there must be one.",
+        )
+    other = next(member for member in groups[0] if member != final)
+    pairs = zip(network.parents_of[final], network.parents_of[other], strict=True)
+    return {parent for parent, of_other in pairs if parent == of_other}
 
 
 def copied_from(network: Network, longer: Network) -> dict[str, str]:
@@ -302,9 +340,9 @@ def copied_from(network: Network, longer: Network) -> dict[str, str]:
     return {name: wave_name(base, waves[base][-1]) for name, base in bases.items()}
 
 
-def _moved(name: str, waves: int, *, is_fixed: bool) -> str:
-    """A parent of a variable that is moved to a later wave: it moves along, or stays."""
+def _moved(name: str, waves: int) -> str:
+    """A variable so many waves later, or itself if it is the same in all waves."""
     node = in_time(name)
-    if is_fixed or node.wave is None:
+    if node.wave is None:
         return name
     return wave_name(node.name, node.wave + waves)

@@ -61,7 +61,7 @@ def read_columns(
     with observations(remaining, columns.network, budget, progress=progress) as rows:
         report = ReadReport()
         table, row_count = rows_within(rows, columns.network, budget, report)
-        notes = [*rows.notes(report), *_on_rows(table, row_count)]
+        notes = [*rows.warned_notes(report), *_on_rows(table, row_count)]
     if data.has_design:
         notes.append(ON_DESIGN)
     return replace(columns, notes=(*notes, *columns.notes)), replace(table.without_sets(), notes=())

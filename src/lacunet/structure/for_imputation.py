@@ -57,7 +57,7 @@ def learn_imputation_model(
     sampler = donor_sampler(opened.network, opened.data, rng)
     with opened.rows(sampler) as rows:
         table, number = rows_within(rows, opened.network, opened.budget, report)
-        notes = [*columns_found.remarks, *rows.notes(report)]
+        notes = [*columns_found.remarks, *rows.warned_notes(report)]
         donors = sampler.donors() if sampler.is_complete else None
     unseen = [name for name, missing in table.missing_of.items() if missing >= table.row_count]
     if unseen:  # their states are given, and nothing is known of how often each occurs

@@ -201,7 +201,7 @@ def rows_to_diagnose(
         table, _ = rows_within(rows, opened.network, opened.budget, ReadReport())
         read_report = ReadReport()
         summary = missing_in(rows, (), read_report)
-        notes = dict.fromkeys((*rows.notes(read_report), *table.notes))
+        notes = dict.fromkeys((*rows.warned_notes(read_report), *table.notes))
     return opened.network, summary, replace(table, notes=(*notes,))
 
 

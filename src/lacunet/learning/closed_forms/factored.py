@@ -63,8 +63,7 @@ def factored_mcar(counts: Counts, aggregation: Aggregation = "inverse-variance")
     [[7.0, 0.0], [0.0, 5.0]]
     """
     sizes = counts.cardinalities
-    configurations = prod(counts.radices)
-    if batched_lattice.pays(len(sizes), configurations, configurations):
+    if batched_lattice.pays_in_a_table(len(sizes), prod(counts.radices)):
         return batched_lattice.lattice_table(counts, aggregation)
     return lattice(sizes, rows_in_table(counts), aggregation)
 

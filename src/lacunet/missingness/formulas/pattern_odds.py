@@ -141,7 +141,7 @@ class PatternOdds:
         for pattern, mass in masses.items():
             larger = sum(more for other, more in masses.items() if {*pattern} < {*other})
             expected = masses[()] * prod(odds_of_missing[mechanism] for mechanism in pattern)
-            if not mass and larger > 0 and run.is_much(expected):
+            if not mass and larger > 0 and run.is_too_much_unseen(expected):
                 names = ", ".join(quoted(mechanism.variable) for mechanism in pattern)
                 raise Unfounded(
                     f"no row misses {names} alone, though rows that miss more do occur; the odds "

@@ -32,8 +32,10 @@ from lacunet.network.nodes import SELECTION, Mechanism, quoted
 from lacunet.text import counted
 
 Mechanisms = tuple[Mechanism, ...]
-EXPECTED_BUT_UNSEEN = 5.0  # expected and not seen: not by chance
-LARGE_SHARE = 0.01  # of the weight, the same where weights are not whole numbers
+# Rows expected where none is seen: by chance that happens with probability exp(-5), below 1%.
+EXPECTED_BUT_UNSEEN = 5.0
+# Of all weight. Weights that are not whole numbers of rows say nothing of chance: a fixed share.
+LARGE_SHARE = 0.01
 
 
 class Unfounded(Exception):  # noqa: N818
@@ -59,8 +61,11 @@ class Run:
         """Whether the weights are whole numbers: so many rows each."""
         return bool((self.rows.weights == np.floor(self.rows.weights)).all())
 
-    def is_much(self, expected: float) -> bool:
-        """Whether so much weight, expected and not seen, is absent for more than chance."""
+    def is_too_much_unseen(self, expected: float) -> bool:
+        """Whether weight that is expected, and not seen in any row, refutes what is assumed.
+
+        Of rows: whether that is no chance; of sampling weights: whether it is a large share.
+        """
         if self.are_counts:
             return expected >= EXPECTED_BUT_UNSEEN
         return expected >= LARGE_SHARE * float(self.rows.weights.sum())
@@ -110,11 +115,13 @@ class Writer:
             if name in self.visible:
                 self.primes[name] = self.primes.get(name, 0) + 1
         self.visible.update(variables)
-        listed = self.names(variables) if variables else []
-        listed += [self.notation.shown(mechanism, "") for mechanism in free]
-        yield self.notation.summed(listed)
-        self.visible = visible_before
-        self.primes = primes_before
+        summed = self.names(variables)
+        summed += [self.notation.shown(mechanism, "") for mechanism in free]
+        try:
+            yield self.notation.summed(summed)
+        finally:
+            self.visible = visible_before
+            self.primes = primes_before
 
     def definitions(self) -> Iterator[str]:
         """One line for each part that was named, and for those that these name."""
@@ -398,7 +405,7 @@ class Odds(Propensity):
         below = product.marginal(self.parents).array
         is_empty = below <= 0
         lost += float(base.marginal(self.parents).array[is_empty].sum())
-        if run.is_much(lost):
+        if run.is_too_much_unseen(lost):
             known = ", ".join(quoted(other.mechanism.variable) for other in self.others)
             raise Unfounded(
                 f"the rows that miss {quoted(self.mechanism.variable)} do not show {known} "

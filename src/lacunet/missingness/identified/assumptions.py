@@ -18,7 +18,7 @@ them. How far that is from the answer of the graph says how much hangs on the as
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -48,24 +48,20 @@ from lacunet.text import counted, first_of
 from lacunet.text_tables import Displayed, TextTable
 
 STILL = 0.001  # an answer that moves less does not move
+MAX_EDGES_LISTED = 6  # edges, in one line
 NO_ASSUMPTIONS: Mapping[str, str] = {}
 
 
 class Assumption(NamedTuple):
-    """An edge that the graph does not have, and what would follow if it were there.
-
-    ``p_value`` is that of the likelihood ratio, ``adjusted`` by Holm; both are NaN where
-    ``degrees_of_freedom`` is zero: no data can refute the assumption. ``low`` and ``high`` are the
-    answers to the query under the wider graph, axes as the query's.
-    """
+    """An edge that the graph does not have, and what would follow if it were there."""
 
     cause: Node
     mechanism: Mechanism
-    statistic: float
-    degrees_of_freedom: int
+    statistic: float  # the likelihood ratio
+    degrees_of_freedom: int  # zero: no data can refute the assumption, and p-values are NaN
     p_value: float
-    adjusted: float
-    low: FloatArray
+    adjusted: float  # by Holm, for the number of edges
+    low: FloatArray  # the answers to the query under the wider graph, axes as the query's
     high: FloatArray
 
     @property
@@ -76,19 +72,15 @@ class Assumption(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Assumptions(Displayed):
-    """Every assumption that the answer to a query may hang on; what moves it most first.
-
-    ``low`` and ``high`` are the answers under the graph itself; equal where it identifies them.
-    ``left_out`` are edges that were too large to try. ``is_designed`` says that the rows have
-    strata, clusters or replicate weights, which the p-values do not hear.
-    """
+    """Every assumption that the answer to a query may hang on; what moves it most first."""
 
     asked: Asked
-    states: tuple[tuple[str, ...], ...]
-    low: FloatArray
+    states: tuple[tuple[str, ...], ...]  # of each axis
+    low: FloatArray  # the answers under the graph itself; equal where it identifies them
     high: FloatArray
     assumptions: tuple[Assumption, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # edges that were too large to try
+    # Whether rows have strata, clusters or replicate weights, of which the p-values know nothing.
     is_designed: bool = False
 
     def moved(self, assumption: Assumption) -> FloatArray:
@@ -108,18 +100,13 @@ class Assumptions(Displayed):
         """A line for each assumption that moves the cell that moves most, or is refuted."""
         cell = self.most_moved(chosen)
         rows: list[list[str]] = []
-        idle: list[list[str]] = []
+        idle: list[str] = []
         for assumption in self.assumptions:
-            row = [
-                assumption.edge,
-                f"{assumption.statistic:.2f}",
-                f"{assumption.degrees_of_freedom}",
-                f"{assumption.adjusted:.2g}" if assumption.degrees_of_freedom else "-",
-                _between(assumption.low[cell], assumption.high[cell]),
-                _judged(assumption),
-            ]
-            is_listed = self.moved(assumption)[cell] >= STILL or assumption.adjusted < SIGNIFICANCE
-            (rows if is_listed else idle).append(row)
+            is_refuted = assumption.adjusted < SIGNIFICANCE
+            if is_refuted or self.moved(assumption)[cell] >= STILL:
+                rows.append(_table_row(assumption, cell))
+            else:
+                idle.append(assumption.edge)
         answer = self.asked.at([s[k] for s, k in zip(self.states, cell, strict=True)])
         lines = [
             "What the graph assumes: these edges are absent. "
@@ -128,11 +115,11 @@ class Assumptions(Displayed):
         ]
         if rows:
             lines.append(str(TextTable(["edge", "LR", "df", "p (Holm)", "answer", ""], rows)))
-        if others := [edge for edge, *_ in idle]:
-            count = counted(len(others), "edge", "edges")
+        if idle:
+            them = "it" if len(idle) == 1 else "them"
             lines.append(
-                f"{count} would move it by less than {STILL}, and the data do not call for "
-                f"{'it' if len(others) == 1 else 'them'}: {first_of(others, 6)}"
+                f"{counted(len(idle), 'edge', 'edges')} would move it by less than {STILL}, and "
+                f"the data do not call for {them}: {first_of(idle, MAX_EDGES_LISTED)}"
             )
         if self.left_out:
             lines.append(f"too large to try: {', '.join(self.left_out)}")
@@ -141,13 +128,25 @@ class Assumptions(Displayed):
                 "The p-values take rows as independent: strata, clusters and replicate weights are "
                 "not heard here."
             )
-        return "\n".join(line.rstrip() for line in "\n".join(lines).splitlines())
+        text = "\n".join(lines)  # tables have lines of their own, with spaces behind
+        return "\n".join(line.rstrip() for line in text.splitlines())
 
     def __repr__(self) -> str:
         return f"<Assumptions of {self.asked}: {counted(len(self.assumptions), 'absent edge')}>"
 
     def _parts(self) -> list[str]:
         return [self.as_text()]
+
+
+def _table_row(assumption: Assumption, cell: tuple[int, ...]) -> list[str]:
+    return [
+        assumption.edge,
+        f"{assumption.statistic:.2f}",
+        f"{assumption.degrees_of_freedom}",
+        f"{assumption.adjusted:.2g}" if assumption.degrees_of_freedom else "-",
+        _between(assumption.low[cell], assumption.high[cell]),
+        _judged(assumption),
+    ]
 
 
 def _between(low: float, high: float) -> str:
@@ -178,13 +177,12 @@ def check_assumptions(
     population
         The laws that are known of the population.
     """
-    from scipy.special import gammaincc
-
     names = narrow.variables
     known = tuple(population)
     fit = best_fit(narrow, rows, population)
     dimension = freedom(narrow)
-    scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())  # to what they are worth
+    # Weights add up to as much as rows are worth: the effective size over the weight of all.
+    scale = float(rows.weights.sum()) / float(rows.tally.squares.sum())
     base = _answers(graph, asked, fit, known)
     checked: list[Assumption] = []
     left_out: list[str] = []
@@ -196,19 +194,44 @@ def check_assumptions(
             wide_fit = best_fit(model, rows, population)
             statistic = max(2 * scale * (wide_fit.log_likelihood - fit.log_likelihood), 0.0)
             degrees = freedom(model) - dimension
-            ends = _answers(wide, asked, wide_fit, known)
+            low, high = _answers(wide, asked, wide_fit, known)
         except TooLargeEstimandError:
             left_out.append(f"{node_text(cause)} -> {mechanism}")
             continue
-        p_value = float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else np.nan
-        checked.append(Assumption(cause, mechanism, statistic, degrees, p_value, np.nan, *ends))
-    tested = [k for k, assumption in enumerate(checked) if assumption.degrees_of_freedom > 0]
-    for k, value in zip(tested, holm(np.array([checked[k].p_value for k in tested])), strict=True):
-        checked[k] = checked[k]._replace(adjusted=float(value))
+        checked.append(
+            Assumption(
+                cause=cause,
+                mechanism=mechanism,
+                statistic=statistic,
+                degrees_of_freedom=degrees,
+                p_value=_upper_tail(statistic, degrees),
+                adjusted=np.nan,
+                low=low,
+                high=high,
+            )
+        )
     states = tuple(map(graph.network.states, asked.names))
-    whole = Assumptions(asked, states, *base, left_out=tuple(left_out))
-    order = sorted(checked, key=lambda assumption: -float(whole.moved(assumption).max()))
+    base_low, base_high = base
+    whole = Assumptions(asked, states, base_low, base_high, left_out=tuple(left_out))
+    order = sorted(_adjusted(checked), key=lambda each: -float(whole.moved(each).max()))
     return replace(whole, assumptions=tuple(order))
+
+
+def _upper_tail(statistic: float, degrees: int) -> float:
+    """The p-value of a likelihood ratio, by chi-squared; NaN without degrees of freedom."""
+    from scipy.special import gammaincc
+
+    return float(gammaincc(degrees / 2, statistic / 2)) if degrees > 0 else np.nan
+
+
+def _adjusted(checked: Sequence[Assumption]) -> list[Assumption]:
+    """The same with p-values by Holm, of those that data can refute."""
+    adjusted = list(checked)
+    tested = [k for k, assumption in enumerate(checked) if assumption.degrees_of_freedom > 0]
+    p_values = holm(np.array([checked[k].p_value for k in tested]))
+    for k, value in zip(tested, p_values, strict=True):
+        adjusted[k] = checked[k]._replace(adjusted=float(value))
+    return adjusted
 
 
 def wider(graph: Drawing, inside: Scope) -> Iterator[tuple[Node, Mechanism, Drawing]]:

@@ -64,15 +64,16 @@ def _in_part(
     graph: Drawing, part: MixedGraph, asked: Asked, known: tuple[Scope, ...]
 ) -> bool | None:
     sizes = {name: graph.network.cardinality(name) for name in part.variables}
-    before: tuple[int, int] | None = None
+    before: tuple[int, int] | None = None  # the ranks with one hidden state less
     for hidden_states in range(2, MOST_HIDDEN_STATES + 1):
         submodel = Submodel(part, sizes, hidden_states, known)
         if submodel.work > LARGEST_WORK:
             return None
-        observed, with_query = pair = ranks(submodel, asked)
+        both = ranks(submodel, asked)
+        observed, with_query = both
         if with_query > observed:
             return False
-        if not part.hidden or pair == before:
+        if not part.hidden or both == before:
             return True
-        before = pair
+        before = both
     return None

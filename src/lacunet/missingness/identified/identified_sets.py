@@ -45,15 +45,21 @@ from lacunet.text import counted, interval_in_words
 from lacunet.text_tables import Displayed, TextTable
 
 STARTS_OF_FIT = 3
-FIRST_STEPS = 200
-EM_STEPS = 5000
+FIRST_STEPS = 200  # of EM, from each start
+EM_STEPS = 5000  # from there on, where no model has the law of the rows
 SETTLED = 1e-14  # relative change of the log-likelihood by a step
+RESTORING_STEPS = 40
+ZERO_WEIGHT = 1e-9  # a weight below stays at its bound
 SAME_LAW = 1e-9  # manifest laws as close as this are the same
 PROGRAMS = 60  # at most, for one end from one start
 SMALLEST_REGION = 1e-9  # the smallest region trusted
 LARGEST_REGION = 4.0  # and the largest
 POINT = 1e-6  # a set that is not wider is a point
-ENOUGH = 1e-10  # a gain that is not worth a step
+ENOUGH = 1e-10  # a promised gain that is not worth a step
+WORTH_A_STEP = 0.1  # of the promised gain: with less the region is made smaller
+AS_PROMISED = 0.7  # with more it is made larger
+SMALLEST_UNIT = 1e-300  # of a step, so that none is zero
+KEPT_SHARE = 0.1  # of a weight, by a step that is measured as a share of it
 NO_LAWS: Mapping[Scope, Table] = {}
 NARROW = (
     "narrower than its sampling error: the models that fit best are at or near an edge of what the "
@@ -198,17 +204,15 @@ def best_fit(
     starts = [fit_by_em(model, counts, weights, FIRST_STEPS, known) for weights in randoms]
     exact = (_restored(model, weights, law) for weights in starts)
     best = next((weights for weights in exact if weights is not None), None)
-    if best is None:
+    if best is None:  # no model has this law: the one that comes nearest in likelihood
         starts = [fit_by_em(model, counts, weights, EM_STEPS, known) for weights in starts]
         best = max(starts, key=lambda weights: _log_likelihood(counts, model.manifest(weights)))
         law = np.concatenate([model.manifest(best)[: len(counts)], *known])
     scale = float(rows.tally.squares.sum()) / float(counts.sum()) ** 2
     covariance = None
     if scales is not None and len(scales):
-        every = np.stack([counts, *(manifest_counts(model.grid, part) for part in parts)])
-        shares = every / every.sum(axis=1, keepdims=True)
-        apart = shares[1:] - shares[0]
-        covariance = apart.T @ (scales[:, None] * apart)
+        counts_of_parts = [manifest_counts(model.grid, part) for part in parts]
+        covariance = _covariance_of_shares(counts, counts_of_parts, scales)
     return BestModels(
         model=model,
         counts=counts,
@@ -221,6 +225,16 @@ def best_fit(
     )
 
 
+def _covariance_of_shares(
+    counts: FloatArray, counts_of_parts: Sequence[FloatArray], scales: FloatArray
+) -> FloatArray:
+    r""":math:`\sum_k c_k (p_k - p)(p_k - p)^\top`, where p are shares, and :math:`p_k` a part's."""
+    every = np.stack([counts, *counts_of_parts])
+    shares = every / every.sum(axis=1, keepdims=True)
+    deviations = shares[1:] - shares[0]
+    return np.asarray(deviations.T @ (scales[:, None] * deviations))
+
+
 def freedom(model: Models) -> int:
     """The number of dimensions of the manifest laws: the rank of their tangents, at random."""
     weights = _random(model, 0)
@@ -230,8 +244,8 @@ def freedom(model: Models) -> int:
 
 def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     """Both ends of the identified set of every cell of a query, axes as the query's."""
-    model, law = fit.model, fit.law
-    restored = [_restored(model, weights, law) for weights in fit.starts]
+    model = fit.model
+    restored = [_restored(model, weights, fit.law) for weights in fit.starts]
     starts = [start for start in restored if start is not None]
     if not starts:
         raise NotRecoverableError(
@@ -241,38 +255,49 @@ def ends_of(fit: BestModels, asked: Asked) -> IdentifiedSet:
     shape = model.grid.shape(asked.names)
     states = prod(model.grid.shape(asked.target))
     covariance = _covariance(fit)
-    ends = np.zeros((4, prod(shape)))
-    for cell in range(ends.shape[1]):
+    low, high, low_error, high_error = np.zeros((4, prod(shape)))
+    for cell in range(prod(shape)):
         if states == 2 and cell % 2:  # what the first state does not have, the second has
-            ends[:, cell] = [*(1 - ends[[1, 0], cell - 1]), *ends[[3, 2], cell - 1]]
+            low[cell] = 1 - high[cell - 1]
+            high[cell] = 1 - low[cell - 1]
+            low_error[cell] = high_error[cell - 1]
+            high_error[cell] = low_error[cell - 1]
             continue
-        for end, sign in enumerate((-1.0, 1.0)):
-            value = -sign * np.inf
-            slope = np.zeros_like(law)
-            for start in starts:
-                reached = _end(fit, asked, start, cell, sign)
-                value, slope = max((value, slope), reached, key=lambda pair: sign * pair[0])
-                if sign * value > max(sign, 0.0) - SMALLEST_REGION:  # no probability goes further
-                    break
-            ends[end, cell] = value
-            ends[end + 2, cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
-    low, high, low_error, high_error = ends.reshape(4, *shape)
+        for sign, end, error in ((-1.0, low, low_error), (1.0, high, high_error)):
+            end[cell], slope = _furthest_end(fit, asked, starts, cell, sign)
+            error[cell] = np.sqrt(max(float(slope @ covariance @ slope), 0.0))
     return IdentifiedSet(
         asked=asked,
-        low=low,
-        high=high,
-        low_error=low_error,
-        high_error=high_error,
+        low=low.reshape(shape),
+        high=high.reshape(shape),
+        low_error=low_error.reshape(shape),
+        high_error=high_error.reshape(shape),
         is_outer=model.is_outer,
         used=fit.scope,
     )
 
 
+def _furthest_end(
+    fit: BestModels, asked: Asked, starts: Sequence[FloatArray], cell: int, sign: float
+) -> tuple[float, FloatArray]:
+    """The highest (sign 1) or lowest value of a cell that a start leads to, and its slope."""
+    value = -sign * np.inf
+    slope = np.zeros_like(fit.law)
+    for start in starts:
+        reached, slope_there = _end(fit, asked, start, cell, sign)
+        if sign * reached > sign * value:
+            value = reached
+            slope = slope_there
+        if sign * value > max(sign, 0.0) - SMALLEST_REGION:  # no probability goes further
+            break
+    return value, slope
+
+
 def manifest_counts(grid: Grid, rows: Rows) -> FloatArray:
     """The weight of the rows that look like each number of the manifest law."""
     # A cell that is one of several states counts as missing.
-    codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.seen]
-    sizes = [int(values.max()) + 1 for values in grid.seen.values()]
+    codes = [np.minimum(rows.column(name), rows.size(name)) for name in grid.codes_of]
+    sizes = [int(values.max()) + 1 for values in grid.codes_of.values()]
     numbers = pack_keys(codes, sizes, len(rows.weights))  # the grid has all, in this order
     return added_up(numbers, rows.weights, grid.cells)
 
@@ -353,7 +378,7 @@ def _within_groups(model: Models, weights: FloatArray) -> FloatArray:
     """
     from scipy.linalg import null_space
 
-    free = weights > 1e-9
+    free = weights > ZERO_WEIGHT
     known = model.manifest_slopes(weights)[model.grid.cells :]
     basis = null_space(np.concatenate([model.group_sums, known])[:, free])
     inside = np.zeros((model.size, basis.shape[1]))
@@ -362,9 +387,9 @@ def _within_groups(model: Models, weights: FloatArray) -> FloatArray:
 
 
 def _restored(model: Models, weights: FloatArray, law: FloatArray) -> FloatArray | None:
-    """Weights near by whose manifest law is the one wanted, or None."""
+    """Weights near by whose manifest law is the one wanted, by Gauss-Newton; None if they fail."""
     before = np.inf
-    for _ in range(40):
+    for _ in range(RESTORING_STEPS):
         gap = law - model.manifest(weights)
         size = float(np.abs(gap).max())
         if size < SAME_LAW / 1000:
@@ -391,31 +416,32 @@ def _end(
     The slope is that of the widest region around where it ends: in a narrow one the region's own
     bounds take the place of the law.
     """
+    model = fit.model
 
     def value_of(weights: FloatArray) -> float:
         return float(model.query(weights, asked)[cell])
 
-    model = fit.model
     now = start
-    trusted = 1.0
-    is_moved = True
     value = value_of(now)
     slope = np.zeros_like(fit.law)
+    trusted = 1.0
+    has_moved = True
     for _ in range(PROGRAMS):
         aim = sign * model.query_slopes(now, asked)[cell]
-        unit = np.maximum(now, 1e-300) if model.grid.is_selected else np.ones_like(now)
+        unit = np.maximum(now, SMALLEST_UNIT) if model.grid.is_selected else np.ones_like(now)
         change, multipliers = _program(model, now, aim, unit, trusted)
-        slope = sign * multipliers if is_moved else slope
+        if has_moved:
+            slope = sign * multipliers
         promised = float(aim @ (unit * change))
         if promised < ENOUGH or trusted < SMALLEST_REGION:
             break
         trial = _restored(model, np.clip(now + unit * change, 0.0, 1.0), fit.law)
         gained = -1.0 if trial is None else sign * (value_of(trial) - value)
-        is_moved = trial is not None and gained > 0.1 * promised
-        if trial is not None and is_moved:
+        has_moved = gained > WORTH_A_STEP * promised
+        if trial is not None and has_moved:
             now = trial
             value = value_of(trial)
-            if gained > 0.7 * promised:
+            if gained > AS_PROMISED * promised:
                 trusted = min(2 * trusted, LARGEST_REGION)
         else:
             trusted = min(trusted, float(np.abs(change).max())) / 4
@@ -433,7 +459,7 @@ def _program(
     from scipy.optimize import linprog
 
     slopes = model.manifest_slopes(now)
-    kept = 0.1 if model.grid.is_selected else 0.0
+    kept = KEPT_SHARE if model.grid.is_selected else 0.0
     lowest = np.maximum((kept - 1) * now / unit, -trusted)
     highest = np.minimum((1 - now) / unit, trusted)
     equal = np.concatenate([slopes, model.group_sums]) * unit

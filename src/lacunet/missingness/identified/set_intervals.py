@@ -49,16 +49,16 @@ def covering(
     """
     from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-    level = as_level(level)
+    wanted = as_level(level)
     law: Any = partial(stdtr, degrees) if np.isfinite(degrees) else ndtr
     quantile: Any = partial(stdtrit, degrees) if np.isfinite(degrees) else ndtri
     error = np.maximum(low_error, high_error)
-    apart = quotient(high - low, error, np.inf)
-    fewest = np.full(np.shape(low), float(quantile(level)))  # c for ends far apart
-    most = np.full(np.shape(low), float(quantile((1 + level) / 2)))  # and for one point
+    width = quotient(high - low, error, np.inf)  # of the set, in standard errors
+    fewest = np.full(np.shape(low), float(quantile(wanted)))  # c for ends far apart
+    most = np.full(np.shape(low), float(quantile((1 + wanted) / 2)))  # and for one point
     for _ in range(BISECTIONS):
         middle = (fewest + most) / 2
-        covers = law(middle + apart) - law(-middle) >= level
+        covers = law(middle + width) - law(-middle) >= wanted
         fewest = np.where(covers, fewest, middle)
         most = np.where(covers, middle, most)
     ends = [low - most * low_error, high + most * high_error]

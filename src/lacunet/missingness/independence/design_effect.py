@@ -47,6 +47,7 @@ from lacunet.network.network import FloatArray, Network
 from lacunet.network.nodes import Mechanism, Node
 
 MAX_UNIT_CELLS = 2**22  # of the tables of all units that are held at once
+SMALLEST_TOTAL = 1e-300  # of a stratum, so that one without rows divides nothing by zero
 Cells = tuple[Index, Index, tuple[int, int, int]]
 
 
@@ -67,20 +68,32 @@ class SurveyRows:
         """The rows of a table, if it has a design."""
         if table.design is None:
             return None
-        factors, weights = table.design.factors, table.design.replicates
+        factors = table.design.factors
+        weights = table.design.replicates
         units = Units.of(table.design)
         if weights is not None and factors is not None:
             if table.copies is not None:
                 weights = weights * table.copies.rows[:, None]
-            none = np.zeros(table.rows, np.intp)
-            return cls(table, factors, units.degrees(), none, np.eye(0), weights)
+            return cls(
+                table=table,
+                scales=factors,
+                degrees=units.degrees(),
+                unit=np.zeros(table.rows, np.intp),
+                multiples=np.eye(0),
+                replicates=weights,
+            )
         folds = folds_of(0, seed=0, units=units)
         assert folds is not None
         if folds.is_to_deal:
             folds = deal_groups(folds, Dealing.of(network, table, folds))
         rows = divide_rows(network, table, folds)
-        unit = rows.columns[FOLD].astype(np.intp)
-        return cls(rows, folds.scales, folds.degrees, unit, folds.samples[1:])
+        return cls(
+            table=rows,
+            scales=folds.scales,
+            degrees=folds.degrees,
+            unit=rows.columns[FOLD].astype(np.intp),
+            multiples=folds.samples[1:],
+        )
 
     def test(self, rows: Index, cell: Index, shape: tuple[int, int, int]) -> TestResult | None:
         """Test whether two variables are independent within strata; None if nothing varies.
@@ -96,25 +109,15 @@ class SurveyRows:
         """
         from scipy.special import fdtrc
 
-        size = shape[1] * shape[2]
         weights = self.table.row_weights[rows]
-        counts = np.bincount(cell, weights, shape[0] * size).astype(np.float64).reshape(shape)
-        total_of = self._sums(np.zeros(len(rows), np.intp), rows, 1)[:, 0]
-        step = max(1, MAX_UNIT_CELLS // (len(self.scales) * size))
-        products = np.zeros((len(self.scales), len(self.scales)))
-        for start in range(0, shape[0], step):
-            is_inside = (cell >= start * size) & (cell < (start + step) * size)
-            some = counts[start : start + step]
-            sums = self._sums(cell[is_inside] - start * size, rows[is_inside], some.size)
-            apart = residuals(some, sums.reshape(-1, *some.shape), total_of / weights.sum())
-            products += apart @ apart.T
-        products *= np.sqrt(np.outer(self.scales, self.scales))
+        counts = np.bincount(cell, weights, np.prod(shape)).astype(np.float64).reshape(shape)
+        products = self._products(counts, rows, cell)
         (statistic,), (freedom,), _ = pearson(counts[None])
-        mean = float(np.trace(products))
+        mean = float(np.trace(products))  # tr V
         if freedom == 0 or mean <= 0:
             return None
         worth = counts * freedom / mean
-        degrees = mean**2 / float((products**2).sum())
+        degrees = mean**2 / float((products**2).sum())  # d
         return TestResult(
             statistic=float(statistic * freedom / mean),
             degrees_of_freedom=int(freedom),
@@ -123,6 +126,24 @@ class SurveyRows:
             rows=float(worth.sum()),
             how=DESIGN,
         )
+
+    def _products(self, counts: FloatArray, rows: Index, cell: Index) -> FloatArray:
+        """The products of the scaled residuals of each two replicates.
+
+        V has those of each two cells: the trace of either is the same, and that of its square.
+        """
+        size = counts.shape[1] * counts.shape[2]
+        weight = float(self.table.row_weights[rows].sum())
+        total_of = self._sums(np.zeros(len(rows), np.intp), rows, 1)[:, 0]
+        step = max(1, MAX_UNIT_CELLS // (len(self.scales) * size))  # strata at once
+        products = np.zeros((len(self.scales), len(self.scales)))
+        for start in range(0, len(counts), step):
+            is_inside = (cell >= start * size) & (cell < (start + step) * size)
+            some = counts[start : start + step]
+            sums = self._sums(cell[is_inside] - start * size, rows[is_inside], some.size)
+            moved = residuals(some, sums.reshape(-1, *some.shape), total_of / weight)
+            products += moved @ moved.T
+        return np.asarray(products * np.sqrt(np.outer(self.scales, self.scales)))
 
     def _sums(self, cell: Index, rows: Index, cells: int) -> FloatArray:
         """The weight in each cell, by replicate."""
@@ -205,14 +226,14 @@ def residuals(counts: FloatArray, sums: FloatArray, shares: FloatArray) -> Float
     """
     right = counts.sum(axis=2, keepdims=True)
     below = counts.sum(axis=1, keepdims=True)
-    total = np.maximum(right.sum(axis=1, keepdims=True), 1e-300)
+    total = np.maximum(right.sum(axis=1, keepdims=True), SMALLEST_TOTAL)
     expected = right * below / total
     rows = sums.sum(axis=3, keepdims=True)
     columns = sums.sum(axis=2, keepdims=True)
     inside = rows.sum(axis=2, keepdims=True)
-    apart = sums - (rows * below + columns * right - inside * expected) / total
-    apart -= (counts - expected) * shares[:, None, None, None]
+    moved = sums - (rows * below + columns * right - inside * expected) / total
+    moved -= (counts - expected) * shares[:, None, None, None]
     root = np.sqrt(expected)
-    np.divide(apart, root, out=apart, where=root > 0)
-    apart[:, root == 0] = 0.0
-    return np.asarray(apart.reshape(len(apart), -1))
+    np.divide(moved, root, out=moved, where=root > 0)
+    moved[:, root == 0] = 0.0
+    return np.asarray(moved.reshape(len(moved), -1))

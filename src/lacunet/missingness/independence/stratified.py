@@ -27,9 +27,11 @@ SIGNIFICANCE = 0.05  # of p-values adjusted for the number of tests
 SMALL_EXPECTED_COUNT = 5.0  # expected counts below this are small
 ROWS_FOR_CHI2 = 300  # the distribution of tables of fewer rows is not that of large ones
 FIRST_DRAWS = 400
-ALL_DRAWS = 40_000
-MOST_DRAWN_CELLS = 2e7
-NOT_LARGE = 0.2
+ALL_DRAWS = 40_000  # at most
+MOST_DRAWN_CELLS = 2e7  # of all tables that are drawn for one test
+NOT_LARGE = 0.2  # a p-value: above, tables are not drawn
+ROUNDING_OF_MOMENTS = 1e-12
+ROUNDING_OF_STATISTIC = 1e-9  # the same table, drawn, may come out so much lower
 MAY_COUNT = 1.0  # a p-value times the number of tests: above, no draws would make it count
 ENOUGH_ABOVE = 40  # draws above the statistic, after which more would change nothing
 CHI2 = "chi2"
@@ -144,7 +146,9 @@ def _by_moments(counts: FloatArray, statistic: FloatArray) -> FloatArray:
     mean, variance = (
         moment.reshape(counts.shape[:2]).sum(axis=1) for moment in pearson_moments(strata)
     )
-    varies = variance > 1e-12 * mean  # elsewhere all tables with these margins give this statistic
+    varies = (
+        variance > ROUNDING_OF_MOMENTS * mean
+    )  # elsewhere all tables with these margins give this statistic
     mean, variance = mean[varies], variance[varies]
     p_value = np.ones(len(counts))
     p_value[varies] = gammaincc(mean**2 / variance, statistic[varies] * mean / variance)
@@ -160,7 +164,7 @@ def by_draws(
     """
     most = int(min(ALL_DRAWS, max(FIRST_DRAWS, MOST_DRAWN_CELLS / counts.size)))
     table = counts.astype(np.int64)
-    least = statistic * (1 - 1e-9)
+    least = statistic * (1 - ROUNDING_OF_STATISTIC)
     drawn = _drawn(table, FIRST_DRAWS, rng)
     while (as_far := int((drawn >= least).sum())) < ENOUGH_ABOVE and len(drawn) < most:
         if len(drawn) > FIRST_DRAWS and not as_far:
@@ -175,8 +179,11 @@ def _drawn(counts: np.ndarray, draws: int, rng: np.random.Generator) -> FloatArr
     """The statistics of tables drawn under independence, the margins kept."""
     chi2 = np.zeros(draws)
     for stratum in counts:
-        right, below = stratum.sum(axis=1), stratum.sum(axis=0)
-        right, below, total = right[right > 0], below[below > 0], int(below.sum())
+        total = int(stratum.sum())
+        right = stratum.sum(axis=1)
+        right = right[right > 0]
+        below = stratum.sum(axis=0)
+        below = below[below > 0]
         if len(right) < 2 or len(below) < 2:
             continue
         left = np.tile(below, (draws, 1))  # of each column, not yet in a row
@@ -203,7 +210,20 @@ def _row(left: np.ndarray, row: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def pearson_moments(counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The mean and the variance of Pearson's statistic over all tables with these margins."""
+    r"""The mean and the variance of Pearson's statistic over all tables with these margins.
+
+    Of :math:`N` rows, with :math:`r` rows and :math:`c` columns of the table that occur,
+
+    .. math::
+        \operatorname{E} X^2 &= \frac{N (r - 1) (c - 1)}{N - 1}, \\
+        \operatorname{Var} X^2 &= \frac{2 N}{N - 3} (b_r - w_r) (b_c - w_c)
+        + \frac{N^2}{N - 1} w_r w_c,
+
+    where :math:`b_r = (N - r) (r - 1) / (N - 1)` and
+    :math:`w_r = (N \sum_i 1 / n_i - r^2) / (N - 2)` of the margin :math:`n_i` of the rows, and the
+    same of the columns. With three rows or fewer this is not defined: there only a table of two
+    states each varies, if it has three rows, by 9 / 8.
+    """
     size = counts.sum(axis=(1, 2))
     margins = counts.sum(axis=2), counts.sum(axis=1)
     several = size > 1.5

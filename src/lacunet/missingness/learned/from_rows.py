@@ -244,9 +244,7 @@ class _Judge:
     """What candidates are judged by: a mechanism, their columns, penalties.
 
     Where a candidate is hidden only in rows in which the mechanism is 0, "hidden" is one more state
-    of its column. ``partly`` are those of which hidden values remain: rows that hide one are left
-    out, unless its own mechanism is a cause too. Then they are one more group. ``alone`` are the
-    counts of each candidate by itself, None if they are not known.
+    of its column.
     """
 
     is_shown: StateCodes  # the mechanism, in each row
@@ -260,7 +258,7 @@ class _Judge:
     causes: Causes  # of the mechanisms among the candidates
     # The mechanism's variable, its values and its states, if it may be a candidate's cause.
     itself: tuple[str, StateCodes, int] | None
-    alone: _CountsAlone | None
+    alone: _CountsAlone | None  # counts of each candidate by itself, if they are known
 
     @classmethod
     def of(
@@ -316,7 +314,11 @@ class _Judge:
     def _gain_beyond_values(
         self, node: Node, others: tuple[Node, ...], itself: tuple[str, StateCodes, int]
     ) -> float:
-        """What a mechanism adds where values decide on each other's mechanisms."""
+        r"""What a mechanism adds where values decide on each other's mechanisms.
+
+        Its distance from what the values alone explain, in standard errors, stands for a gain in
+        log-likelihood: :math:`z^2 / 2`, less the penalties.
+        """
         variable = variable_of(node)
         _, values, size = itself
         beside = [other for other in others if other != variable]
@@ -333,10 +335,10 @@ class _Judge:
             tuple(self.columns[other] for other in theirs),
             (size, *(self.size_of[other] for other in theirs)),
         )
-        far = apart_from_mutual(half, other_half, self.weights)
+        distance = apart_from_mutual(half, other_half, self.weights)
         per_parameter, per_parent = self.penalties
         penalty = per_parameter * 0.5 * float(np.log(max(len(self.is_shown), 1)))
-        return far**2 / 2 - penalty - per_parent
+        return distance**2 / 2 - penalty - per_parent
 
     def _gains_beside(self, nodes: Sequence[Node], others: tuple[Node, ...]) -> dict[Node, float]:
         """What each of the nodes adds to the others, on the rows that show it and them."""
@@ -381,30 +383,35 @@ class _Judge:
         size_of
             The states of each node, with that.
         """
+        rows = len(self.is_shown)
         columns = dict(self.columns)
         for node in grouped:
             columns[node] = np.where(columns[node] == NOT_SHOWN, size_of[node] - 1, columns[node])
-        together = max(1, CELLS_COUNTED_AT_ONCE // max(len(self.is_shown), 1))
-        weight = None if (self.weights == 1).all() else self.weights
         sizes = [size_of[node] for node in others]
-        configurations = pack_keys([columns[node] for node in others], sizes, len(self.is_shown))
         groups = prod(sizes)
-        codes = self.is_shown + 2 * configurations
-        is_out = [columns[node] == NOT_SHOWN for node in others if node in self.partly - {*grouped}]
+        # A row's place within the states of a node: its group, and whether it is shown.
+        places = self.is_shown + 2 * pack_keys([columns[node] for node in others], sizes, rows)
+        hidden = [columns[node] == NOT_SHOWN for node in others if node in self.partly - {*grouped}]
+        is_left_out = np.logical_or.reduce(hidden) if hidden else None
+        weights = None if (self.weights == 1).all() else self.weights
+
+        # Of several nodes at once: one count of all of them is faster than one of each.
+        together = max(1, CELLS_COUNTED_AT_ONCE // max(rows, 1))
         tallies = []
         for begin in range(0, len(nodes), together):
             batch = slice(begin, begin + together)
             cells = np.stack([columns[node] for node in nodes[batch]])
             bins = starts[:-1][batch, None] - starts[begin] + cells
             bins *= 2 * groups
-            bins += codes
-            number = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
-            if is_out:
-                bins[:, np.logical_or.reduce(is_out)] = number
+            bins += places
+            # One bin more takes the rows that do not count, and is dropped.
+            size = 2 * groups * int(starts[begin + len(cells)] - starts[begin])
+            if is_left_out is not None:
+                bins[:, is_left_out] = size
             if not self.partly.isdisjoint(nodes[batch]):
-                bins[cells == NOT_SHOWN] = number
-            part = None if weight is None else np.broadcast_to(weight, bins.shape).ravel()
-            tallies.append(np.bincount(bins.ravel(), part, number + 1)[:-1])
+                bins[cells == NOT_SHOWN] = size
+            of_bins = None if weights is None else np.broadcast_to(weights, bins.shape).ravel()
+            tallies.append(np.bincount(bins.ravel(), of_bins, size + 1)[:-1])
         return np.concatenate(tallies).astype(np.float64).reshape(-1, groups, 2)
 
 
@@ -571,10 +578,8 @@ class LearnedGraph(MissingnessGraph):
         What decides on being shown is learned without them.
         """
         graph = self
-        learned_over = self.network
-        if learned_over.states_of == network.states_of and {*learned_over.edges} <= {
-            *network.edges
-        }:
+        has_same_states = self.network.states_of == network.states_of
+        if has_same_states and {*self.network.edges} <= {*network.edges}:
             graph = self.with_edges_of(network)
         return super(LearnedGraph, graph).over(network)
 
@@ -588,13 +593,12 @@ class LearnedGraph(MissingnessGraph):
         """The known probabilities of being missing, an axis for each cause in a network's order."""
         tables = {}
         causes_of = self.with_edges_of(network).causes
+        own_states_of = self.network.states_of
         for name, cpt in self.rates.items():
             causes = causes_of[name]
-            ours = self.network.states_of
             variables = [node for node in causes if isinstance(node, str)]
-            if {*causes} == {*cpt.parents} and all(
-                ours[node] == network.states_of[node] for node in variables
-            ):
+            are_same = all(own_states_of[v] == network.states_of[v] for v in variables)
+            if are_same and {*causes} == {*cpt.parents}:
                 tables[name] = np.transpose(cpt.missing, [cpt.parents.index(n) for n in causes])
         return tables
 
@@ -671,13 +675,15 @@ def learned_graph(
         known_of=known_of,
         earlier_of=earlier_of,
     )
-    while not search.is_through(deadline):
+    while not search.completes(deadline):  # each time it knows a better order, or more is refuted
         search.causes.clear()
         search.origin_of.clear()
     turned = search.turned()
-    if turned is not None and turned.is_through(deadline) and turned.explains_away(search):
+    if turned is not None and turned.completes(deadline) and turned.explains_away(search):
         search = turned
-    causes, origin_of = search.causes, search.origin_of
+
+    causes: dict[str, set[Node]] = dict(search.causes)
+    origin_of = dict(search.origin_of)
     for name in known_of.keys() - causes:  # the data show every value
         causes[name] = {*known_of[name]}
         origin_of |= {(node, name): Origin("given", nan, nan) for node in known_of[name]}
@@ -817,46 +823,56 @@ class _Search:
         }
         return not lost and self.edges < other.edges
 
-    def is_through(self, deadline: Deadline) -> bool:
-        """Learn in one order; not to the end if another order, or fewer candidates, are better."""
-        for name in _in_order(self.earlier_of, self.first_of):
-            deadline.check()
-            known = self.known_of.get(name, ())
-            part = rows_that_tell(self.network, self.table, name)
-            candidates = self._candidates(name, part)
-            ordered = [Mechanism(earlier) for earlier in self.earlier_of[name]]
-            kept = [node for node in known if node in candidates]
-            fixed = tuple(dict.fromkeys((*kept, *ordered)))
-            chosen = _choose(
-                _column(part, Mechanism(name)),
-                candidates,
-                part.row_weights,
-                self.network,
-                per_parent=float(np.log(max(len(candidates), 1))),
-                given=fixed,
-                causes=self.causes,
-                itself=(name, _column(part, name)),
-                alone=self._alone(name, part),
-            )
-            design = self.survey
-            if part is not self.table and part.rows:
-                design = SurveyRows.of(self.network, part)
-            late = [
-                node
-                for node in chosen
-                if isinstance(node, Mechanism) and node not in fixed and self._decides(name, node)
-            ]
-            if any(self._is_mended(name, node.variable, chosen, part, design) for node in late):
+    def completes(self, deadline: Deadline) -> bool:
+        """Learn in one order; False, at once, if another order or fewer candidates are better."""
+        return all(
+            self._learns(name, deadline) for name in _in_order(self.earlier_of, self.first_of)
+        )
+
+    def _learns(self, name: str, deadline: Deadline) -> bool:
+        """Find the causes of one mechanism; False if that shows the order to be wrong."""
+        deadline.check()
+        known = self.known_of.get(name, ())
+        part = rows_that_tell(self.network, self.table, name)
+        candidates = self._candidates(name, part)
+        ordered = [Mechanism(earlier) for earlier in self.earlier_of[name]]
+        kept = [node for node in known if node in candidates]
+        fixed = tuple(dict.fromkeys((*kept, *ordered)))
+        chosen = _choose(
+            _column(part, Mechanism(name)),
+            candidates,
+            part.row_weights,
+            self.network,
+            per_parent=float(np.log(max(len(candidates), 1))),
+            given=fixed,
+            causes=self.causes,
+            itself=(name, _column(part, name)),
+            alone=self._alone(name, part),
+        )
+        survey = self.survey
+        if part is not self.table and part.rows:
+            survey = SurveyRows.of(self.network, part)
+
+        mechanisms = [node for node in chosen if isinstance(node, Mechanism) and node not in fixed]
+        for mechanism in mechanisms:
+            # Where the value decides on that mechanism, this one should have come first.
+            if self._decides(name, mechanism) and self._is_mended(
+                name, mechanism.variable, chosen, part, survey
+            ):
                 return False
-            for node in (node for node in chosen if node in known or node not in ordered):
-                others = tuple(other for other in chosen if other != node)
-                others = _varying_beside(node, others, candidates, self.causes)
-                result = independence_test(part, design, Mechanism(name), node, others)
-                source = "given" if node in known else "learned"
-                self.origin_of[node, name] = Origin(source, result.p_value, result.effect)
-            if name in known:
-                self.origin_of[name, name] = Origin("given", nan, nan)
-            self.causes[name] = {*chosen, *known}
+
+        for node in chosen:
+            if node in ordered and node not in known:
+                continue  # the patterns say so, and no test could
+            beside = _varying_beside(
+                node, tuple(other for other in chosen if other != node), candidates, self.causes
+            )
+            result = independence_test(part, survey, Mechanism(name), node, beside)
+            source = "given" if node in known else "learned"
+            self.origin_of[node, name] = Origin(source, result.p_value, result.effect)
+        if name in known:
+            self.origin_of[name, name] = Origin("given", nan, nan)
+        self.causes[name] = {*chosen, *known}
         return True
 
     def _candidates(self, name: str, part: EncodedTable) -> dict[Node, StateCodes]:
@@ -928,9 +944,8 @@ def _in_order(
     names: list[str] = []
     while left := [name for name in earlier_of if name not in names]:
         ready = [name for name in left if {*earlier_of[name]} <= {*names}]
-        names.append(
-            next((name for name in ready if {*first_of.get(name, ())} <= {*names}), ready[0])
-        )
+        preferred = [name for name in ready if {*first_of.get(name, ())} <= {*names}]
+        names.append((preferred or ready)[0])
     return names
 
 

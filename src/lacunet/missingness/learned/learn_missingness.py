@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lacunet.data.errors import DataWarning
 from lacunet.errors import LacunetError, warn
@@ -17,6 +17,11 @@ from lacunet.missingness.learned.from_rows import (
 from lacunet.network.arguments import clear_arguments
 from lacunet.network.formats.files import NetworkOrEdges
 from lacunet.threads import one_blas_thread
+
+if TYPE_CHECKING:
+    from lacunet.counts.missing_values import PatternCounts
+    from lacunet.counts.observations import Observations
+    from lacunet.data.table import EncodedTable
 
 
 @clear_arguments
@@ -84,11 +89,9 @@ def learn_missingness(
     >>> graph.causes["Ill"], graph.origin_of["Age", "Ill"].source
     (('Age',), 'learned')
     """
-    from lacunet.counts.observations import missing_in
     from lacunet.counts.open_rows import open_rows
     from lacunet.data.data import as_data
     from lacunet.data.network_from_data import rows_first, warned_network_of_columns
-    from lacunet.data.read import ReadReport
 
     deadline = Deadline.asked(time_limit)
     data = as_data(rows_first(data, "learn_missingness"))
@@ -97,22 +100,16 @@ def learn_missingness(
         network = columns.network
     opened = open_rows("learn_missingness", network, data, memory)
     with opened.rows() as rows:
-        read_report = ReadReport()
-        look = rows.look()
-        table = look.sampled(MOST_ROWS, read_report)
-        patterns = None
-        if look.rows is None or table.row_count < look.rows:
-            patterns = missing_in(rows, (), read_report).patterns
-        rows.notes(read_report)  # warns of what was met
-    network = opened.network
+        table, patterns = _rows_to_learn_from(rows)
     if given is not None and not isinstance(given, MissingnessGraph):
-        given = graph_of(given, network)
+        given = graph_of(given, opened.network)
     if table.partially_observed and (few := from_few_rows(table.row_count)):
         warn(f"{few}: compare its edges with what you know of the data.", DataWarning)
+
     try:
         with one_blas_thread():
             graph = learned_graph(
-                network=network,
+                network=opened.network,
                 table=table,
                 given=given,
                 deadline=deadline,
@@ -124,7 +121,27 @@ def learn_missingness(
             f"what decides whether values are shown was not learned in {time_limit:g} seconds.",
             "give a larger time_limit, or none.",
         ) from None
-    graph = graph.tested_on(table, deadline)
-    if graph.doubt:
-        warn(f"{graph.doubt}.", DataWarning)
-    return graph
+
+    tested = graph.tested_on(table, deadline)
+    if tested.doubt:
+        warn(f"{tested.doubt}.", DataWarning)
+    return tested
+
+
+def _rows_to_learn_from(rows: Observations) -> tuple[EncodedTable, PatternCounts | None]:
+    """At least `MOST_ROWS` rows if there are, and the patterns of missing values in all rows.
+
+    The patterns are None where the table holds all rows. That no row shows B without A must hold
+    in every row, and a sample may lack the one that does.
+    """
+    from lacunet.counts.observations import missing_in
+    from lacunet.data.read import ReadReport
+
+    read_report = ReadReport()
+    look = rows.look()
+    table = look.sampled(MOST_ROWS, read_report)
+    patterns = None
+    if look.rows is None or table.row_count < look.rows:
+        patterns = missing_in(rows, (), read_report).patterns
+    rows.warned_notes(read_report)
+    return table, patterns

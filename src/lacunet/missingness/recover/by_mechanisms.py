@@ -253,20 +253,24 @@ class _View:
 def _views(graph: MixedGraph, query: Query) -> Iterator[_View]:
     """The graphs to try: of more and more variables kept, in each more and more of them joined."""
     for view in _keeping(graph, query):
-        own = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
-        more = [name for name in view.indicator_of.values() if name not in own]
+        own_mechanisms = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
+        more = [name for name in view.indicator_of.values() if name not in own_mechanisms]
         yield view
         yield from _joined(
-            view, query, [own | some for some in subsets(more, range(len(more) + 1))]
+            view, query, [own_mechanisms | some for some in subsets(more, range(len(more) + 1))]
         )
 
 
 def _views_of_some(graph: MixedGraph, query: Query) -> Iterator[_View]:
     """The same graphs, with mechanisms joined that are not those of all that is asked for."""
     for view in _keeping(graph, query):
-        own = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
+        own_mechanisms = frozenset(view.indicator_of[name] for name in query.names & graph.partial)
         every = [*view.indicator_of.values()]
-        some = [joined for joined in subsets(every, range(1, len(every))) if not own <= joined]
+        some = [
+            joined
+            for joined in subsets(every, range(1, len(every)))
+            if not own_mechanisms <= joined
+        ]
         for joined in _joined(view, query, some):
             yield joined
             its_own = [name for name in query.given if view.indicator_of.get(name) in joined.joined]

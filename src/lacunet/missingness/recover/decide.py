@@ -174,50 +174,39 @@ def _decide(
     if refused is not None:
         return refused
 
+    verdict = partial(Verdict, graph, asked, population=laws)
     query = Query(frozenset(asked.target), frozenset(asked.given), frozenset(asked.do))
     submodels = candidates(graph.mixed, asked, known)  # the last stage goes on where the first ends
     for stage in (FIRST_SHARE, REST):
         mixed.meter.allow(MAX_ESTIMAND_STEPS * effort * stage.searching)
         search = TermSearch(mixed, known)
-        if mixed.monotone:
-            term = find_monotone_term(search, query, asked)
-        else:
-            term = find_term(search, query)
-            if term is None and stage == REST:
-                mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
-                term = _by_mechanisms(search, query, asked)
+        term = _find_term(search, query, asked)
+        if term is None and stage == REST and not mixed.monotone:
+            mixed.meter.allow(MAX_MECHANISM_STEPS * effort)
+            term = _by_mechanisms(search, query, asked)
         if term is not None:
             why = _why_recoverable(term) + monotone_in_words(mixed, term)
-            return Verdict(
-                graph=graph,
-                asked=asked,
-                status=RECOVERABLE,
-                why=why,
-                term=term,
-                find_terms=_finding_terms(graph, mixed, term, known, effort),
-                population=laws,
-            )
+            find_terms = _finding_terms(graph, mixed, term, known, effort)
+            return verdict(RECOVERABLE, why, term=term, find_terms=find_terms)
         effort_left = refuting * stage.refuting
         witness = first_witness(submodels, asked, effort_left, mixed.meter.deadline)
         if witness is not None:
-            why = _two_models(graph.mixed, witness)
-            return Verdict(graph, asked, NOT_RECOVERABLE, why, witness=witness, population=laws)
+            return verdict(NOT_RECOVERABLE, _two_models(graph.mixed, witness), witness=witness)
 
+    # A formula may be known though its tables are too large to fill.
     if not asked.do and not mixed.monotone:
         mixed.meter.allow(inf)
         large = too_large_term(mixed, query)
         if large is not None:
             why = _why_recoverable(large) + too_large_in_words(large.odds)
-            return Verdict(
-                graph=graph,
-                asked=asked,
-                status=RECOVERABLE,
-                why=why,
-                term=large,
-                is_computable=False,
-                population=laws,
-            )
-    return Verdict(graph, asked, UNDECIDED, _tried(search), population=laws)
+            return verdict(RECOVERABLE, why, term=large, is_computable=False)
+    return verdict(UNDECIDED, _tried(search))
+
+
+def _find_term(search: TermSearch, query: Query, asked: Asked) -> Term | None:
+    if search.graph.monotone:
+        return find_monotone_term(search, query, asked)
+    return find_term(search, query)
 
 
 def _by_mechanisms(search: TermSearch, query: Query, asked: Asked) -> Term | None:

@@ -80,7 +80,7 @@ def _holds_in(models: Models, seed: int, asked: Asked, known: KnownLaws, term: T
     """The same for one model: rows by their probability, then the estimand, then the query."""
     grid = models.grid
     weights = random_weights(models, seed)
-    columns = {name: codes.astype(np.uint8) for name, codes in grid.seen.items()}
+    columns = {name: codes.astype(np.uint8) for name, codes in grid.codes_of.items()}
     table = EncodedTable(grid.submodel.cardinality_of, columns, models.manifest(weights))
     rows = distinct_rows(table, tuple(columns))
     laws = {}

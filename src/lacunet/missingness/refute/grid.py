@@ -30,11 +30,10 @@ class Grid:
     rows: Mapping[AnyNode, Integers]  # and the row
     sizes: Mapping[AnyNode, tuple[int, int]]  # of the CPTs
     manifest: Integers  # the cell of what can be observed; the one after the last: not recorded
-    cells: int
-    seen: Mapping[str, Integers]  # for each cell the codes of the variables, missing as a state
-    held: Mapping[
-        AnyNode, NDArray[np.bool_]
-    ]  # CPT rows with R[B] = 0, for R[A] is and R[B] <= R[A]
+    cells: int  # of what can be observed
+    codes_of: Mapping[str, Integers]  # of each variable, by cell; missing is one more state
+    # For a mechanism with R[later] <= R[earlier]: which rows of its CPT have R[earlier] = 0.
+    rows_of_zero: Mapping[AnyNode, NDArray[np.bool_]]
 
     def shape(self, names: Sequence[str]) -> tuple[int, ...]:
         """The numbers of states of some nodes."""
@@ -75,44 +74,56 @@ def number_combinations(
 
 def grid_of(submodel: Submodel) -> Grid:
     """Lay out the configurations of a submodel."""
-    graph = submodel.graph
     nodes = submodel.nodes
     states = submodel.states
     flat = np.indices([*map(states, nodes)]).reshape(len(nodes), -1)
-    values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
     length = flat.shape[1]
+    values: dict[AnyNode, Integers] = dict(zip(nodes, flat, strict=True))
+
+    # Where each configuration is in the CPT of each node.
     rows = {}
     sizes = {}
     for node in nodes:
         above = [(values[parent], states(parent)) for parent in submodel.parents(node)]
         rows[node], count = number_combinations(above, length)
         sizes[node] = (count, states(node))
-    held: dict[AnyNode, NDArray[np.bool_]] = {}
-    for later, earlier in graph.monotone:
-        held.setdefault(later, np.zeros(sizes[later][0], dtype=bool))
-        held[later][rows[later][values[earlier] == 0]] = True
-    seen: dict[str, tuple[Integers, int]] = {}
-    for name in graph.variables:
-        missing = states(name)  # one more state
-        mechanism = Mechanism(name)
-        if mechanism in graph.parents:
-            seen[name] = np.where(values[mechanism] == 1, values[name], missing), missing + 1
-        elif name not in graph.partial:  # else it is latent
-            seen[name] = values[name], missing
+    rows_of_zero: dict[AnyNode, NDArray[np.bool_]] = {}
+    for later, earlier in submodel.graph.monotone:
+        rows_of_zero.setdefault(later, np.zeros(sizes[later][0], dtype=bool))
+        rows_of_zero[later][rows[later][values[earlier] == 0]] = True
+
+    # What can be observed of each configuration: the same of those in one cell.
+    observed = _observed(submodel, values)
+    mechanisms = submodel.graph.mechanisms
     # A mechanism whose variable was projected out is seen all the same.
-    alone = [(values[m], 2) for m in graph.mechanisms if m.variable not in graph.parents]
-    index, _ = number_combinations([*seen.values(), *alone], length)
-    _, first, number = np.unique(index, return_index=True, return_inverse=True)
-    for node in graph.selection:
-        number = np.where(values[node] == 1, number, len(first))
-    codes = {name: column[first] for name, (column, _) in seen.items()}
+    alone = [(values[m], 2) for m in mechanisms if m.variable not in submodel.graph.parents]
+    index, _ = number_combinations([*observed.values(), *alone], length)
+    _, first, cell = np.unique(index, return_index=True, return_inverse=True)
+    for node in submodel.graph.selection:
+        cell = np.where(values[node] == 1, cell, len(first))
     return Grid(
         submodel=submodel,
         value_of=values,
         rows=rows,
         sizes=sizes,
-        manifest=number.astype(np.int64),
+        manifest=cell.astype(np.int64),
         cells=len(first),
-        seen=codes,
-        held=held,
+        codes_of={name: column[first] for name, (column, _) in observed.items()},
+        rows_of_zero=rows_of_zero,
     )
+
+
+def _observed(
+    submodel: Submodel, values: Mapping[AnyNode, Integers]
+) -> dict[str, tuple[Integers, int]]:
+    """What a row shows of each variable but latent ones; and how many codes there are for it."""
+    graph = submodel.graph
+    observed: dict[str, tuple[Integers, int]] = {}
+    for name in graph.variables:
+        missing = submodel.states(name)  # one more state
+        mechanism = Mechanism(name)
+        if mechanism in graph.parents:
+            observed[name] = np.where(values[mechanism] == 1, values[name], missing), missing + 1
+        elif name not in graph.partial:  # else it is latent
+            observed[name] = values[name], missing
+    return observed

@@ -23,6 +23,7 @@ from lacunet.missingness.refute.submodels import AnyNode, Submodel
 from lacunet.network.network import FloatArray, Scope
 
 LEAST_PRODUCT = 1e-100  # products are not divided by less
+SMALLEST_MASS = 1e-300  # what a law is divided by at least: nothing by nothing is nothing
 Sparse = Any  # a matrix of scipy
 
 
@@ -127,13 +128,13 @@ class Models:
         return np.flatnonzero(self._last != np.arange(self.size))
 
     @cached_property
-    def _held(self) -> NDArray[np.bool_]:
+    def _is_fixed(self) -> NDArray[np.bool_]:
         """The parameters that never change, as the last weight of their group is zero."""
         return self.zeros[self._last[self._free]]
 
     def moved(self, weights: FloatArray, step: FloatArray) -> FloatArray:
         """The model whose parameters are so much larger."""
-        change = np.where(self._held, 0.0, step)
+        change = np.where(self._is_fixed, 0.0, step)
         result = weights - added_up(self._last[self._free], change, self.size)
         result[self._free] += change
         return result
@@ -148,7 +149,7 @@ class Models:
         """A random model in the integers modulo a prime, with the zeros that it must have."""
         weights = rng.integers(1, prime, self.size)
         last = self._last[self._free]
-        weights[self._free[self._held]] = 1
+        weights[self._free[self._is_fixed]] = 1
         sums = added_up(last, weights[self._free].astype(np.float64), self.size)
         weights[self._last] = (1 - sums[self._last].astype(np.int64)) % prime  # alone: one
         return weights
@@ -211,7 +212,7 @@ class Models:
         if not self.by_parameters:
             return slopes
         change = slopes.take(self._free, axis=1) - slopes.take(self._last[self._free], axis=1)
-        change[:, self._held] = 0.0
+        change[:, self._is_fixed] = 0.0
         return change
 
     @cached_property
@@ -224,7 +225,7 @@ class Models:
         joint = self.joint(weights)
         law = self.grid.law(joint)
         known = [added_up(groups, joint, count) for groups, count in self.known]
-        return np.concatenate([law / max(float(law.sum()), 1e-300), *known])
+        return np.concatenate([law / max(float(law.sum()), SMALLEST_MASS), *known])
 
     def manifest_slopes(self, weights: FloatArray) -> FloatArray:
         """The derivative of that law."""
@@ -233,7 +234,7 @@ class Models:
         slopes = self.slopes(others, self.grid.manifest, cells + 1)[:cells]
         if self.grid.is_selected:  # shares among the rows recorded
             law = self.grid.law(joint)
-            total = max(float(law.sum()), 1e-300)
+            total = max(float(law.sum()), SMALLEST_MASS)
             slopes = (slopes - law[:, None] / total * slopes.sum(axis=0)) / total
         known = [self.slopes(others, *groups) for groups in self.known]
         return np.concatenate([slopes, *known])
@@ -243,7 +244,7 @@ class Models:
         groups, cells = self.grid.groups(asked.names)
         joint = added_up(groups, self.under(asked.do).joint(weights), cells)
         sums = self.grid.by_conditions(joint, asked)
-        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300))
+        return np.ravel(sums / np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST_MASS))
 
     def query_slopes(self, weights: FloatArray, asked: Asked) -> FloatArray:
         """The derivative of P(a | b, do(c)): that of the joint, less that of what is given."""
@@ -252,7 +253,7 @@ class Models:
         groups, cells = self.grid.groups(asked.names)
         sums = self.grid.by_conditions(added_up(groups, joint, cells), asked)
         slopes = self.grid.by_conditions(under.slopes(others, groups, cells), asked)
-        mass = np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
+        mass = np.maximum(sums.sum(axis=1, keepdims=True), SMALLEST_MASS)
         slopes = (slopes - slopes.sum(axis=1, keepdims=True) * (sums / mass)) / mass
         return np.asarray(slopes.reshape(cells, -1))
 
@@ -295,9 +296,9 @@ def _zeros(grid: Grid, block: Block) -> NDArray[np.bool_]:
     """The weights by which a mechanism would be 1 where it is 0 for sure."""
     is_zero = np.zeros(block.size, dtype=bool)
     for node in block.nodes:
-        if node not in grid.held:
+        if node not in grid.rows_of_zero:
             continue
-        rows = grid.held[node]
+        rows = grid.rows_of_zero[node]
         if block.responses is None:
             is_zero |= np.kron(rows, [False, True])
         else:

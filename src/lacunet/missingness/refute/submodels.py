@@ -41,20 +41,20 @@ class Kind(NamedTuple):
 
 SUBMODEL_KINDS = (  # cheap ones first
     Kind(1, 3),
-    Kind(1, 3, (4,)),
-    Kind(1, 3, (10,)),
-    Kind(1, 3, (), 5),
+    Kind(1, 3, states=(4,)),
+    Kind(1, 3, states=(10,)),
+    Kind(1, 3, hidden_states=5),
     Kind(4, MAX_SUBMODEL_VARIABLES),
-    Kind(1, 3, (10, 4)),
-    Kind(1, 3, (4,), 5),
-    Kind(1, 3, (), 2, left_out=1),
-    Kind(1, 3, (4,), 2, left_out=1),
-    Kind(1, 3, (10,), 2, left_out=1),
-    Kind(1, 3, (), 2, left_out=2),
-    Kind(1, 3, (10,), 2, left_out=2),
-    Kind(1, 3, (10, 4), 5),
-    Kind(4, MAX_SUBMODEL_VARIABLES, (10,)),
-    Kind(1, 3, (10, 4), 2, left_out=1),
+    Kind(1, 3, states=(10, 4)),
+    Kind(1, 3, states=(4,), hidden_states=5),
+    Kind(1, 3, left_out=1),
+    Kind(1, 3, states=(4,), left_out=1),
+    Kind(1, 3, states=(10,), left_out=1),
+    Kind(1, 3, left_out=2),
+    Kind(1, 3, states=(10,), left_out=2),
+    Kind(1, 3, states=(10, 4), hidden_states=5),
+    Kind(4, MAX_SUBMODEL_VARIABLES, states=(10,)),
+    Kind(1, 3, states=(10, 4), left_out=1),
 )
 
 
@@ -89,7 +89,8 @@ class Submodel:
     @cached_property
     def work(self) -> float:
         """About the number of operations that deciding the submodel takes."""
-        graph, states = self.graph, self.states
+        graph = self.graph
+        states = self.states
         cells = prod(states(name) + (name in graph.partial) for name in graph.variables)
         free = sum(
             prod(map(states, self.parents(node))) * (states(node) - 1) for node in self.nodes

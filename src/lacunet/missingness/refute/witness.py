@@ -29,6 +29,8 @@ MOVES = 1e-7  # a gradient of the query along an unseen direction that is not ze
 LEAST_PROBABILITY = 0.02  # that an entry of a CPT may fall to: the models stay clear of their edges
 MODELS_PER_SUBMODEL = 3  # models drawn in each submodel
 MAX_STEP = 0.5  # along a direction whose largest component is one
+USED_ROOM = 0.6  # of the way to the nearest edge: the rest is for corrections
+RANK_TOLERANCE = 1e-9  # of singular values, as a share of the largest: below, they are zero
 # Of a step from which there is no way back onto the manifest law, to a quarter each.
 SHORTENINGS = 4
 CORRECTIONS = 12  # steps back; they square the gap, so that few are enough
@@ -119,20 +121,16 @@ def _pair(
     models: Models, base: FloatArray, direction: FloatArray, asked: Asked
 ) -> Iterator[Witness]:
     """A model and one that looks the same, a step along the direction that moves the query most."""
-    direction = direction / np.abs(direction).max()
-    if direction @ np.arange(len(direction)) > 0:  # the decomposition leaves the sign to chance
-        direction = -direction
+    step = direction / np.abs(direction).max()
+    if step @ np.arange(len(step)) > 0:  # the decomposition leaves the sign to chance
+        step = -step
+    other = _look_alike(models, base, step, asked)
+    if other is None:
+        return
     start = models.query(base, asked)
-    goal = models.manifest(base)
-    length = min(0.6 * _room(models, base, direction), MAX_STEP)  # with room left for corrections
-    for _ in range(SHORTENINGS):
-        other = _restored(models, goal, models.moved(base, length * direction))
-        answer = start if other is None else models.query(other, asked)
-        if _size(answer - start) > 0:
-            break
-        length /= 4
-    same = np.inf if other is None else _size(goal - models.manifest(other))
-    if other is not None and same <= SAME_MANIFEST_LAW and _size(answer - start) >= DIFFERENT:
+    answer = models.query(other, asked)
+    gap = _size(models.manifest(base) - models.manifest(other))
+    if gap <= SAME_MANIFEST_LAW and _size(answer - start) >= DIFFERENT:
         shape = models.grid.shape(asked.names)
         yield Witness(
             submodel=models.grid.submodel,
@@ -140,8 +138,23 @@ def _pair(
             one=_tables(models, base),
             two=_tables(models, other),
             answers=(start.reshape(shape), answer.reshape(shape)),
-            manifest_difference=same,
+            manifest_difference=gap,
         )
+
+
+def _look_alike(
+    models: Models, base: FloatArray, step: FloatArray, asked: Asked
+) -> FloatArray | None:
+    """A model with the same manifest law and another answer, along a step; shorter if need be."""
+    start = models.query(base, asked)
+    goal = models.manifest(base)
+    length = min(USED_ROOM * _room(models, base, step), MAX_STEP)
+    for _ in range(SHORTENINGS):
+        other = _restored(models, goal, models.moved(base, length * step))
+        if other is not None and _size(models.query(other, asked) - start) > 0:
+            return other
+        length /= 4
+    return None
 
 
 def _room(models: Models, weights: FloatArray, step: FloatArray) -> float:
@@ -162,7 +175,7 @@ def _null_space(jacobian: FloatArray) -> FloatArray:
     if rows > columns:  # R of the decomposition has the same null space, and is smaller
         square = np.asarray(np.linalg.qr(jacobian, mode="r"))
     _, sizes, basis = np.linalg.svd(square, full_matrices=True)
-    return np.asarray(basis[int((sizes > 1e-9 * sizes[0]).sum()) :])
+    return np.asarray(basis[int((sizes > RANK_TOLERANCE * sizes[0]).sum()) :])
 
 
 def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray | None:
@@ -178,7 +191,7 @@ def _restored(models: Models, goal: FloatArray, moved: FloatArray) -> FloatArray
             return moved if before < SAME_MANIFEST_LAW / 10 else None
         before = _size(gap)
         slopes = models.manifest_slopes(moved)
-        step, *_ = np.linalg.lstsq(slopes, gap, rcond=1e-9)
+        step, *_ = np.linalg.lstsq(slopes, gap, rcond=RANK_TOLERANCE)
         moved = models.moved(moved, step.astype(np.float64))
     return None
 

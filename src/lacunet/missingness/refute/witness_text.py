@@ -22,27 +22,34 @@ def two_models(witness: Witness, network: Network) -> Rows:
     """
     asked = witness.asked
     left, right = witness.answers
-    apart = np.abs(left - right)
-    cell = tuple(map(int, np.unravel_index(int(apart.argmax()), apart.shape)))
+    gaps = np.abs(left - right)
+    cell = tuple(map(int, np.unravel_index(int(gaps.argmax()), gaps.shape)))
     if left.shape[-1] == 2:
         cell = (*cell[:-1], 1)
     states = [_state(witness, network, name, k) for name, k in zip(asked.names, cell, strict=True)]
     rows = [[asked.at(states), *_both(left[cell], right[cell])]]
     for node in witness.different:
-        parents = witness.submodel.parents(node)
-        first, second = witness.one[node], witness.two[node]
+        first = witness.one[node]
+        second = witness.two[node]
         for entry in np.ndindex(*first.shape):
             is_listed = first.shape[-1] > 2 or entry[-1] == 1
             if is_listed and abs(first[entry] - second[entry]) > SAME_ENTRY:
-                *given, state = [
-                    assigned(
-                        quoted(n) if isinstance(n, str) else n, _state(witness, network, n, index)
-                    )
-                    for n, index in zip((*parents, node), entry, strict=True)
-                ]
                 values = _both(float(first[entry]), float(second[entry]))
-                rows.append([conditional(state, given), *values])
+                rows.append([_entry_in_words(witness, network, node, entry), *values])
     return [rows[0], *(row for row in rows[1:] if row != rows[0])]
+
+
+def _entry_in_words(
+    witness: Witness, network: Network, node: AnyNode, entry: tuple[int, ...]
+) -> str:
+    """The state of a node given those of its parents, by the place of an entry in its CPT."""
+    family = (*witness.submodel.parents(node), node)
+    states = []
+    for member, index in zip(family, entry, strict=True):
+        name = quoted(member) if isinstance(member, str) else member
+        states.append(assigned(name, _state(witness, network, member, index)))
+    *given, state = states
+    return conditional(state, given)
 
 
 def other_states(witness: Witness, network: Network) -> str:

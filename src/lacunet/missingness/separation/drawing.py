@@ -21,7 +21,7 @@ and everything else is MNAR. These are the variable-level definitions of the pap
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, reduce
 from graphlib import CycleError, TopologicalSorter
@@ -44,9 +44,7 @@ from lacunet.network.nodes import SELECTION, Mechanism, Node, node_text, quoted,
 from lacunet.text import counted, listed
 
 Pair = tuple[Node, Node]
-MechanismOrder = tuple[
-    str, str
-]  # of two variables, the first of which is shown only where the second is
+MechanismOrder = tuple[str, str]  # R[first] <= R[second]: the first is shown only with the second
 
 
 @dataclass(frozen=True, init=False)
@@ -58,7 +56,7 @@ class Drawing:
     hidden: tuple[Pair, ...]  # pairs of nodes with a hidden common cause
     latent: Scope  # variables that no data ever show
     selection: tuple[Node, ...] | None  # causes of R[*]; None if every row was recorded
-    monotone: tuple[MechanismOrder, ...]  # the first is shown only where the second is
+    monotone: tuple[MechanismOrder, ...]  # which variable is shown only where which other is
     mixed: MixedGraph = field(repr=False)  # all but the latent ones, which became hidden causes
 
     def __init__(
@@ -72,49 +70,34 @@ class Drawing:
     ) -> None:
         if causes is None and (hidden or selection is not None or monotone):
             causes = {}
-        if not isinstance(causes, Mapping):
-            raise MissingnessGraphError(
-                f"causes is {causes!r}, but must be a mapping of variables to causes.",
-                "lacunet.MissingnessGraph.parse('A -> R[B]; B -> R[C]', network) reads a text.",
-            )
-        if SELECTION.variable in causes:
-            raise MissingnessGraphError(
-                "R[*] is whether a row was recorded, not the mechanism of a variable.",
-                "give its causes as selection=[...]; rename a variable that is called '*'.",
-            )
-
+        of_variables = _checked_mapping(causes)
         network = as_network(network)
         nodes: list[Node] = [*network.variables, *map(Mechanism, network.variables), SELECTION]
         rank_of = {node: rank for rank, node in enumerate(nodes)}
+
         pairs = _checked_hidden(network, hidden, rank_of)
-        never_more = tuple(sorted({*monotone}))
-        above: dict[Mechanism, list[Node]] = {
+        orders = tuple(sorted({*monotone}))
+        named_causes: dict[Mechanism, list[Node]] = {
             Mechanism(name): [nodes] if isinstance(nodes, str | Mechanism) else [*nodes]
-            for name, nodes in causes.items()
+            for name, nodes in of_variables.items()
         }
-        ordered = [(Mechanism(later), Mechanism(earlier)) for later, earlier in never_more]
-
-        for later, earlier in ordered:  # R[later] <= R[earlier] is an edge with zeros
-            above.setdefault(later, []).append(earlier)
+        for later, earlier in orders:  # R[later] <= R[earlier] is an edge with zeros
+            named_causes.setdefault(Mechanism(later), []).append(Mechanism(earlier))
         if selection is not None:
-            above[SELECTION] = [*selection]
-        causes_of = _checked_causes(network, above, pairs, rank_of)
-
-        # The graph that searches work on; what no row shows is projected out.
-        parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
+            named_causes[SELECTION] = [*selection]
+        causes_of = _checked_causes(network, named_causes, pairs, rank_of)
         unseen = {checked_node(network, name) for name in latent}
-        mixed = MixedGraph.of(parents | causes_of, pairs, monotone=ordered)
-        gone = [node for node in mixed.order if {node, variable_of(node)} & unseen]
-        mixed = reduce(project_out, gone, mixed)
-        chosen = causes_of.pop(SELECTION, None)
-        vars(self).update(
+
+        mixed = _searched_graph(network, causes_of, pairs, orders, unseen)
+        causes_of_selection = causes_of.pop(SELECTION, None)
+        vars(self).update(  # the class is frozen, as are all values
             network=network,
             causes=MappingProxyType({variable_of(m): nodes for m, nodes in causes_of.items()}),
             hidden=pairs,
             latent=tuple(name for name in network.variables if name in unseen),
-            selection=chosen,
-            monotone=never_more,
-            mixed=replace(mixed, partial=mixed.partial - unseen),
+            selection=causes_of_selection,
+            monotone=orders,
+            mixed=mixed,
         )
 
     @property
@@ -338,6 +321,39 @@ def _self_loop(node: Node) -> MissingnessGraphError:
     return MissingnessGraphError(f"{node_text(node)} has an edge to itself.")
 
 
+def _checked_mapping(
+    causes: Mapping[str, Node | Iterable[Node]] | None,
+) -> Mapping[str, Node | Iterable[Node]]:
+    """The causes of mechanisms, refused if they are no mapping, or have those of R[*]."""
+    if not isinstance(causes, Mapping):
+        raise MissingnessGraphError(
+            f"causes is {causes!r}, but must be a mapping of variables to causes.",
+            "lacunet.MissingnessGraph.parse('A -> R[B]; B -> R[C]', network) reads a text.",
+        )
+    if SELECTION.variable in causes:
+        raise MissingnessGraphError(
+            "R[*] is whether a row was recorded, not the mechanism of a variable.",
+            "give its causes as selection=[...]; rename a variable that is called '*'.",
+        )
+    return causes
+
+
+def _searched_graph(
+    network: Network,
+    causes_of: Mapping[Node, tuple[Node, ...]],
+    hidden: tuple[Pair, ...],
+    orders: Sequence[MechanismOrder],
+    unseen: Collection[Node],
+) -> MixedGraph:
+    """The graph that searches work on: what no row shows, and its mechanisms, is projected out."""
+    parents: dict[Node, tuple[Node, ...]] = {n: network.parents(n) for n in network.variables}
+    monotone = [(Mechanism(later), Mechanism(earlier)) for later, earlier in orders]
+    whole = MixedGraph.of({**parents, **causes_of}, hidden, monotone=monotone)
+    gone = [node for node in whole.order if node in unseen or variable_of(node) in unseen]
+    mixed = reduce(project_out, gone, whole)
+    return replace(mixed, partial=mixed.partial - {*unseen})
+
+
 def _checked_hidden(
     network: Network, hidden: Iterable[Pair], rank_of: Mapping[Node, int]
 ) -> tuple[Pair, ...]:
@@ -358,7 +374,10 @@ def _checked_causes(
     hidden: tuple[Pair, ...],
     rank_of: Mapping[Node, int],
 ) -> dict[Node, tuple[Node, ...]]:
-    """The parents of every mechanism that is named anywhere, in the network's order."""
+    """The parents of every mechanism that is named anywhere, in the network's order.
+
+    In ``causes``, among them, in a hidden pair, or in the rule of a question that was not asked.
+    """
     causes_of: dict[Mechanism, set[Node]] = {}
     for mechanism, nodes in causes.items():
         checked_node(network, mechanism)

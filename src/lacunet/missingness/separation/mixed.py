@@ -272,9 +272,8 @@ class MixedGraph:
                 return False
             self.meter.charge((fresh_tails | fresh_heads).bit_count())
             to_tails = to_heads = 0
-            for rank in _set_bits(
-                fresh_tails & ~blocked
-            ):  # non-colliders, whichever way it goes on
+            # Reached against an arrow: a non-collider, whichever way it goes on.
+            for rank in _set_bits(fresh_tails & ~blocked):
                 children, parents, siblings = self.bits_around[rank]
                 to_heads |= children | siblings
                 to_tails |= parents

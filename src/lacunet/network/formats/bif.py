@@ -16,6 +16,7 @@ is split at its spaces.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -80,7 +81,7 @@ def parse(source: Source) -> Network:
             cursor.within = f"the CPT of {child}"
             blocks.append((head, location, [*_statements(cursor)]))
         else:
-            [*_properties(cursor)]
+            deque(_properties(cursor), maxlen=0)  # the network's own are passed over
             cursor.take(_END, "'property' or '}'")
     variables = declare(source, declared)
     return assemble(variables, (_family(variables, *block) for block in blocks))
@@ -131,8 +132,10 @@ def _family(
 
 def _with_table(members: Family, statements: list[tuple[str, str]]) -> Family:
     """The family with the CPT that the statements of its block give, if there are any."""
+    if not statements:
+        return members
     rows: list[Row] = []
-    whole: dict[str, Row] = {}
+    whole: dict[str, Row] = {}  # what stands for many rows, by its keyword
     for text, where in statements:
         if kind := _WHOLE.match(text):
             if kind[1] in whole:
@@ -142,13 +145,12 @@ def _with_table(members: Family, statements: list[tuple[str, str]]) -> Family:
             # States may hold parentheses, numbers do not: the last one closes the key.
             key, _, numbers = text.removeprefix("(").rpartition(")")
             rows.append(Row(listed_names(key, where, len(members.parents)), numbers, where))
-    if not statements:
-        return members
-    if (table := whole.get("table")) is None:
+    table = whole.get("table")
+    if table is None:
         return from_rows(members, rows, whole.get("default"))
     if len(statements) > 1:
-        where = members.location
-        raise FormatError.duplicate_row(where, members.child, "what its 'table' gives")
+        what = "what its 'table' gives"
+        raise FormatError.duplicate_row(members.location, members.child, what)
     numbers_of_all = read_numbers(table.numbers, table.location, members.child)
     return from_flat(members, numbers_of_all, order="child first")
 
@@ -184,8 +186,9 @@ def render(network: Network) -> str:
     blocks = ["network unknown {\n}\n"]
     for variable in network.variables:
         states = ", ".join(map(bif_name, network.states(variable)))
-        rows = rows_without_data(network, variable)
-        unsupported = "" if rows is None else f'  property lacunet_unsupported = "{rows}";\n'
+        unsupported = ""
+        if (numbers := rows_without_data(network, variable)) is not None:
+            unsupported = f'  property lacunet_unsupported = "{numbers}";\n'
         blocks.append(
             f"variable {bif_name(variable)} {{\n"
             f"  type discrete [ {network.cardinality(variable)} ] {{ {states} }};\n"
@@ -195,7 +198,8 @@ def render(network: Network) -> str:
         parents = network.parents(variable)
         given = f" | {', '.join(map(bif_name, parents))}" if parents else ""
         blocks.append(f"probability ( {bif_name(variable)}{given} ) {{\n")
-        for key, numbers in keyed_rows(network, variable, names_of) if network.has_cpts else ():
+        rows = keyed_rows(network, variable, names_of) if network.has_cpts else ()
+        for key, numbers in rows:
             blocks.append(f"  {f'({key})' if key else 'table'} {numbers};\n")
         blocks.append("}\n")
     return "".join(blocks)

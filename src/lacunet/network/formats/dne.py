@@ -81,7 +81,8 @@ def _refuse_kind(node: BracedBlock) -> None:
 def _variable(node: BracedBlock) -> Declared:
     """The states of a node by their names, by its levels, or by numbers."""
     is_continuous = node.word("discrete", "TRUE") == "FALSE"
-    names, levels, count = (node.value(key) for key in ("states", "levels", "numstates"))
+    names = node.value("states")
+    levels = node.value("levels")
     if is_continuous:
         if levels is None:
             raise FormatError(
@@ -95,7 +96,8 @@ def _variable(node: BracedBlock) -> Declared:
         return Declared(node.name, tuple(names.entries("states")), names.location)
     if levels is not None:
         return Declared(node.name, tuple(levels.entries("levels")), levels.location)
-    number = count.text.strip() if count is not None else "0"
+    count = node.value("numstates")
+    number = "0" if count is None else count.text.strip()
     if not re.fullmatch("[0-9]{1,6}", number):
         raise FormatError.syntax(node.location, number[:30], "the number of states")
     return Declared(node.name, tuple(map(str, range(int(number)))), node.location)
@@ -120,7 +122,8 @@ def _family(node: BracedBlock, variables: Variables) -> Family:
     value = node.value("parents")
     parents = value.entries("parents") if value else []
     members = family(variables, node.name, parents, node.location)
-    probabilities, function = node.value("probs"), node.value("functable")
+    probabilities = node.value("probs")
+    function = node.value("functable")
     if probabilities is not None:
         numbers = probabilities.without_nesting().replace(_IMPOSSIBLE, "0")
         given = read_numbers(numbers, probabilities.location, members.child)

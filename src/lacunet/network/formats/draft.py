@@ -32,6 +32,7 @@ NOTED_DEVIATION = 1e-6
 REFUSED_DEVIATION = 1e-2
 
 MOST_AXES = 64  # of a NumPy array
+MAX_VARIABLES_LISTED = 5  # variables, in one line
 
 AxisOrder = Literal["parents first", "child first", "reversed"]
 
@@ -222,10 +223,9 @@ def check_nesting(text: str, location: str, members: Family, shape: tuple[int, .
     is_one_group = text.startswith("(") and text.endswith(")")
     if not is_one_group or depths[-1] != 0 or min(depths[:-1]) < 1:
         raise FormatError.syntax(location, text[:30], "numbers in pairs of parentheses")
-    sizes = [math.prod(shape[axis:]) for axis in range(len(shape))] or [1]
-    # the numbers so far, and before each pair that is open
-    numbers = 0
-    starts = []
+    sizes = [math.prod(shape[axis:]) for axis in range(len(shape))] or [1]  # of a pair, by axis
+    numbers = 0  # so far
+    starts = []  # of each pair that is open: the numbers before it
     pairs: Counter[tuple[int, int]] = Counter()  # around the same numbers
     for piece in re.split(r"([()])", text):
         if piece == "(":
@@ -318,7 +318,7 @@ def _row_number(members: Family, row: Row, positions: Sequence[Mapping[str, int]
         raise FormatError(
             f"{row.location}: the row ({', '.join(row.key)}) of {members.child!r} must name one "
             f"state for each of its {counted(len(parents), 'parent')}: "
-            f"{listed(parents, most=5) or 'none'}."
+            f"{listed(parents, most=MAX_VARIABLES_LISTED) or 'none'}."
         )
     number = 0
     for parent, state, known in zip(parents, row.key, positions, strict=False):
@@ -345,22 +345,7 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     number below zero by no more than `NOTED_DEVIATION` is a rounding error as well, and zero.
     """
     name = variables.source.name
-    size = 0
-    family_of: dict[str, Family] = {}
-    for members in families:  # one after the other, so that the sum of their sizes is known
-        child, location = members.child, members.location
-        if child in family_of:
-            raise FormatError(
-                f"{location}: a second CPT is given for {child!r}.", "remove one of the two."
-            )
-        family_of[child] = members
-        size += 0 if members.table is None else members.table.nbytes
-        refuse_size(location, "the CPTs up to here", size, variables.source.limit)
-    if missing := [variable for variable in variables.positions_of if variable not in family_of]:
-        raise FormatError(
-            f"{name}: the parents and CPT of {listed(missing, most=5)} are not given.",
-            "the file may be cut short; fetch it again, or add what is missing.",
-        )
+    family_of = _family_of(variables, families)
     states_of = {
         variable: tuple(positions) for variable, positions in variables.positions_of.items()
     }
@@ -374,6 +359,30 @@ def assemble(variables: Variables, families: Iterable[Family]) -> Network:
     return network.with_support(
         {child: _support(network, child, *note) for child, note in variables.unsupported_of.items()}
     )
+
+
+def _family_of(variables: Variables, families: Iterable[Family]) -> dict[str, Family]:
+    """The family of each variable: one, and all of them within the limit of bytes."""
+    size = 0
+    family_of: dict[str, Family] = {}
+    for members in families:  # one after the other, so that the sum of their sizes is known
+        child = members.child
+        if child in family_of:
+            raise FormatError(
+                f"{members.location}: a second CPT is given for {child!r}.",
+                "remove one of the two.",
+            )
+        family_of[child] = members
+        if members.table is not None:
+            size += members.table.nbytes
+        refuse_size(members.location, "the CPTs up to here", size, variables.source.limit)
+    if missing := [variable for variable in variables.positions_of if variable not in family_of]:
+        names = listed(missing, most=MAX_VARIABLES_LISTED)
+        raise FormatError(
+            f"{variables.source.name}: the parents and CPT of {names} are not given.",
+            "the file may be cut short; fetch it again, or add what is missing.",
+        )
+    return family_of
 
 
 def keyed_rows(

@@ -39,6 +39,7 @@ _CARRIES_SUPPORT = ("bif", "xdsl")
 _SHAPES_CARRIED = {"xdsl": ("noisy-or", "noisy-max")}
 _MAY_BE_LATIN = ("net", "dsc", "dne", "dsl")  # of programs older than their users' UTF-8
 
+MAX_RENAMED_LISTED = 20  # new names, in a warning
 _GZIP = b"\x1f\x8b"
 _XML_ENCODING = re.compile(rb"""\s*<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
 
@@ -91,8 +92,10 @@ def as_learned(value: Any) -> Any:
 
     Anything else is as it was, for `as_network`.
     """
-    is_path = isinstance(value, str | os.PathLike)
-    if not is_path or suffix_of(name := os.fspath(value)) != ".json" or not os.path.exists(name):
+    if not isinstance(value, str | os.PathLike):
+        return value
+    name = os.fspath(value)
+    if suffix_of(name) != ".json" or not os.path.exists(name):
         return value
     from lacunet.learning.result import read_completing  # up the road: loaded for such a file
 
@@ -102,9 +105,7 @@ def as_learned(value: Any) -> Any:
 def is_network(value: object) -> bool:
     """Whether it is a network, a result, or the path or name of one."""
     if isinstance(value, str | os.PathLike):
-        return (
-            suffix_of(os.fspath(value)) in READABLE_FORMATS or os.fspath(value) in bundled_names()
-        )
+        return names_network(os.fspath(value))
     return isinstance(getattr(value, "network", value), Network)
 
 
@@ -218,15 +219,24 @@ def _write(
         )
         if learned is not None:
             lost.append("how sure the CPTs are")
-        if rename:
-            is_portable = getattr(writer, "is_portable", _is_any)
-            is_numbered = kind == _WITHOUT_NAMES
-            network, new = rename_portably(
-                network, writer.render, is_portable, is_numbered=is_numbered
-            )
-            if new:
-                warn(f"{name}: new names: {first_of(new, 20)}.")
-        text = writer.render(network)
+        text = writer.render(_with_portable_names(network, writer, name) if rename else network)
+    _replace_file(name, text)
+    if lost:
+        warn(f"{name}: the format does not carry: {'; '.join(lost)}. A .json file does.")
+
+
+def _with_portable_names(network: Network, writer: Any, name: str) -> Network:
+    """The network with names that the format of a file can carry, and a warning of new ones."""
+    is_portable = getattr(writer, "is_portable", _is_any)
+    is_numbered = _format_of(name) == _WITHOUT_NAMES
+    renamed, new = rename_portably(network, writer.render, is_portable, is_numbered=is_numbered)
+    if new:
+        warn(f"{name}: new names: {first_of(new, MAX_RENAMED_LISTED)}.")
+    return renamed
+
+
+def _replace_file(name: str, text: str) -> None:
+    """Write a text to a file, whole or not at all, packed where its name says so."""
     if os.path.isdir(name):
         raise FormatError.folder(name)
     try:
@@ -236,8 +246,6 @@ def _write(
     except (OSError, ValueError) as error:  # a null byte in the name, a character beyond Unicode
         reason = getattr(error, "strerror", None) or error
         raise FormatError(f"{name} cannot be written: {reason}.", where_instead(name)) from None
-    if lost:
-        warn(f"{name}: the format does not carry: {'; '.join(lost)}. A .json file does.")
 
 
 def _is_any(variable: str, state: str) -> bool:  # noqa: ARG001
@@ -369,29 +377,36 @@ def _text_of(name: str, content: bytes, limit: int) -> str:
 
     Formats of programs that write no UTF-8 are read as Latin-1 where they are none, with a warning.
     """
-    if _is_packed(name):
-        try:
-            with gzip.open(BytesIO(content)) as file:
-                content = file.read(limit + 1)
-        except (OSError, EOFError, zlib.error) as error:
-            raise FormatError(
-                f"{name}: the file is not valid gzip ({error}).",
-                "fetch it again, or drop .gz from its name if it is not compressed.",
-            ) from None
-        refuse_size(name, "the unpacked text", len(content), limit)
-    elif content.startswith(_GZIP):
-        raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
-    declared = _XML_ENCODING.match(content)
+    plain = _unpacked(name, content, limit)
+    declared = _XML_ENCODING.match(plain)
     encoding = declared[1].decode() if declared else "utf-8"
     try:
-        text = content.decode(encoding).removeprefix("\ufeff")
+        text = plain.decode(encoding).removeprefix("\ufeff")
     except (LookupError, ValueError) as error:
         if declared is None and _format_of(name) in _MAY_BE_LATIN:
             warn(f"{name}: the file is not UTF-8 and was read as Latin-1.")
-            return content.decode("latin-1")
+            return plain.decode("latin-1")
         raise FormatError(
             f"{name}: the file is not {encoding} text ({error}).", "save it as UTF-8 first."
         ) from None
     if not text.strip():
         raise FormatError(f"{name}: the file is empty.")
     return text
+
+
+def _unpacked(name: str, content: bytes, limit: int) -> bytes:
+    """What a file holds, unpacked where its name ends with ``.gz``."""
+    if not _is_packed(name):
+        if content.startswith(_GZIP):
+            raise FormatError(f"{name}: the file is gzip.", "add .gz to its name.")
+        return content
+    try:
+        with gzip.open(BytesIO(content)) as file:
+            plain = file.read(limit + 1)  # one byte more than is allowed: then it is refused
+    except (OSError, EOFError, zlib.error) as error:
+        raise FormatError(
+            f"{name}: the file is not valid gzip ({error}).",
+            "fetch it again, or drop .gz from its name if it is not compressed.",
+        ) from None
+    refuse_size(name, "the unpacked text", len(plain), limit)
+    return plain

@@ -88,16 +88,22 @@ def parse(source: Source) -> Network:
             return network
         if not network.has_cpts:
             raise NetworkError("mechanisms are given, but no CPTs of the variables.")
-        cpt_of: dict[str, Cpt] = {}
-        for entry in hiding:
-            if (variable := entry.content["variable"]) in cpt_of:
-                raise FormatError(f"{entry.location}: a second mechanism of {variable!r}.")
-            cpt_of[variable] = whole.cpt(entry.content["name"])
         graph = document.get("missingness", "")
         latent = document.get("latent", ())
-        return network.with_mechanisms(Mechanisms(graph, cpt_of, latent))
+        return network.with_mechanisms(Mechanisms(graph, _cpt_of(hiding, whole), latent))
     except (DictionaryError, NetworkError) as error:
         raise FormatError(f"{source.name}: {error.message}", error.hint) from None
+
+
+def _cpt_of(hiding: Sequence[VariableEntry], whole: Network) -> dict[str, Cpt]:
+    """The CPT of each variable's mechanism, in a network that has mechanisms as nodes."""
+    cpt_of: dict[str, Cpt] = {}
+    for entry in hiding:
+        variable = entry.content["variable"]
+        if variable in cpt_of:
+            raise FormatError(f"{entry.location}: a second mechanism of {variable!r}.")
+        cpt_of[variable] = whole.cpt(entry.content["name"])
+    return cpt_of
 
 
 def _part(whole: Network, names: list[str], dictionary: Mapping[str, Any]) -> Network:
@@ -189,7 +195,7 @@ def _rule(entry: VariableEntry) -> Any:
 
 
 def _document(source: Source) -> dict[str, Any]:
-    """The parts of the file: entries of variables and of mechanisms, what they are beside.
+    """The parts of the file by their keys; variables and mechanisms are lists of entries.
 
     The outer layers are walked by hand, to know the lines.
     """
@@ -293,7 +299,8 @@ def _texts(values: object, location: str, key: str) -> tuple[str, ...]:
 
 
 def _variable(entry: VariableEntry) -> Declared:
-    content, location = entry.content, entry.location
+    content = entry.content
+    location = entry.location
     name = _text(content.get("name"), location, "the name of a variable")
     states = _texts(content.get("states"), location, "states")
     if "unsupported" not in content:
@@ -303,7 +310,8 @@ def _variable(entry: VariableEntry) -> Declared:
 
 
 def _family(entry: VariableEntry, variables: Variables) -> Family:
-    content, location = entry.content, entry.location
+    content = entry.content
+    location = entry.location
     parents = _texts(content.get("parents"), location, "parents")
     members = family(variables, content["name"], parents, location)
     if "cpt" not in content:
@@ -355,9 +363,12 @@ def render(network: Network, learned: str | None = None) -> str:
         if mechanisms.latent:
             parts["latent"] = _written(mechanisms.latent)
         if mechanisms.cpt_of:
+            contents = (
+                (name, cpt.child, cpt.parents, cpt.table.tolist())
+                for name, cpt in mechanisms.cpt_of.items()
+            )
             parts["mechanisms"] = _lines(
-                dict(zip(_MECHANISM, (v, cpt.child, cpt.parents, cpt.table.tolist()), strict=True))
-                for v, cpt in mechanisms.cpt_of.items()
+                dict(zip(_MECHANISM, values, strict=True)) for values in contents
             )
     if learned is not None:
         parts["learned"] = learned
@@ -380,7 +391,8 @@ def _member(network: Network, name: str) -> dict[str, object]:
 
 
 def _content(network: Network, name: str) -> dict[str, object]:
-    cuts, rule = network.cuts_of.get(name), network.not_asked_of.get(name)
+    cuts = network.cuts_of.get(name)
+    rule = network.not_asked_of.get(name)
     content = {
         "name": name,
         "states": network.states(name),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lacunet.network.formats.errors import FormatError
@@ -41,30 +41,39 @@ def rename_portably(
             return {name: f"{letter}{number}" for number, name in enumerate(names)}
         return _new_names(names, fits)
 
-    new = new_names(network.variables, "X", lambda name: fits(name, "a"))
+    name_of = new_names(network.variables, "X", lambda name: fits(name, "a"))
     states_of = {
         name: new_names(states, "", lambda state: fits("X", state))
         for name, states in network.states_of.items()
     }
-    changes = [f"{name!r} is {other!r}" for name, other in new.items() if name != other]
+    changes = [f"{name!r} is {other!r}" for name, other in name_of.items() if name != other]
     for name, states in states_of.items():
         changes += [f"{name}={old} is {other!r}" for old, other in states.items() if old != other]
+    return _renamed(network, name_of, states_of), changes
+
+
+def _renamed(
+    network: Network, name_of: Mapping[str, str], states_of: Mapping[str, Mapping[str, str]]
+) -> Network:
+    """The network with other names for its variables, and for the states of each."""
+    variables = network.variables
     copy = Network(
-        {new[v]: [states_of[v][state] for state in network.states(v)] for v in network.variables},
-        {new[v]: [new[parent] for parent in network.parents(v)] for v in network.variables},
-        network.tables_of and {new[v]: table for v, table in network.tables_of.items()},
+        {name_of[v]: [states_of[v][state] for state in network.states(v)] for v in variables},
+        {name_of[v]: [name_of[parent] for parent in network.parents(v)] for v in variables},
+        network.tables_of and {name_of[v]: table for v, table in network.tables_of.items()},
     )
-    support = network.support and {new[v]: rows for v, rows in network.support.items()}
+    support = network.support and {name_of[v]: rows for v, rows in network.support.items()}
     shapes: dict[str, Shape] = {}
     for name, shape in network.shapes_of.items():
         if isinstance(shape, NoisyOr | NoisyMax):  # new names of states may not say "absent"
-            absent = absent_states(network, name, shape)
-            shapes[new[name]] = replace(
-                shape, absent={new[v]: states_of[v][state] for v, state in absent.items()}
-            )
+            absent = {
+                name_of[v]: states_of[v][state]
+                for v, state in absent_states(network, name, shape).items()
+            }
+            shapes[name_of[name]] = replace(shape, absent=absent)
         elif not isinstance(shape, Fixed):
-            shapes[new[name]] = shape
-    return copy.with_support(support).with_shapes(shapes), changes
+            shapes[name_of[name]] = shape
+    return copy.with_support(support).with_shapes(shapes)
 
 
 # What stands for a sign in a name of letters, digits and underscores.

@@ -17,6 +17,7 @@ import numpy as np
 
 from lacunet.errors import warn
 from lacunet.network.formats.draft import (
+    MAX_VARIABLES_LISTED,
     Declared,
     Family,
     Variables,
@@ -57,7 +58,6 @@ _STATE = rf'(?:{STRING}|[^\s"(),;]++)'
 _STATES = re.compile(rf"\s*\(((?:\s*{_STATE}(?=[\s)]))*+)\s*\)\s*")
 _ONE_STATE = re.compile(_STATE)
 
-
 Attributes = dict[str, tuple[str, str]]  # each value with its location
 
 
@@ -70,7 +70,11 @@ def parse(source: Source) -> Network:
         _attributes(cursor)
     declared: list[Declared] = []
     potentials: list[tuple[str, re.Match[str], Attributes]] = []
-    while not cursor.try_take(_END) if is_class else cursor.has_more():
+
+    def is_within() -> bool:  # a class ends with a brace, any other network with the text
+        return cursor.try_take(_END) is None if is_class else cursor.has_more()
+
+    while is_within():
         location = cursor.skip_blanks()
         if node := cursor.try_take(_NODE):
             declared.append(_variable(node[1], _attributes(cursor), location))
@@ -90,13 +94,13 @@ def parse(source: Source) -> Network:
             potentials.append((location, head, _attributes(cursor)))
     cursor.check_end()
     variables = declare(source, declared)
-    counts: list[str] = []
+    with_counts: list[str] = []  # grows while the network is assembled, family by family
     families = (_family(variables, *each) for each in potentials)
-    network = assemble(variables, (_as_shares(members, counts) for members in families))
-    if counts:
+    network = assemble(variables, (_as_shares(members, with_counts) for members in families))
+    if with_counts:
         warn(
             f"{source.name}: counts in place of probabilities, each row was divided by its sum: "
-            f"{listed(counts, most=5)}."
+            f"{listed(with_counts, most=MAX_VARIABLES_LISTED)}."
         )
     return network
 
@@ -145,8 +149,8 @@ def _family(
     return members
 
 
-def _as_shares(members: Family, counts: list[str]) -> Family:
-    """The family with shares in place of counts; the names of those that had some are noted.
+def _as_shares(members: Family, with_counts: list[str]) -> Family:
+    """The family with shares in place of counts; one that had counts is added to the list.
 
     Counts are whole numbers, some in each row and not just one in all.
     """
@@ -156,7 +160,7 @@ def _as_shares(members: Family, counts: list[str]) -> Family:
     sums = table.sum(axis=-1, keepdims=True)
     if (sums < 1).any() or (sums == 1).all():
         return members
-    counts.append(members.child)
+    with_counts.append(members.child)
     return replace(members, table=table / sums)
 
 

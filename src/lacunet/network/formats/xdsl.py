@@ -162,24 +162,16 @@ def render(network: Network) -> str:
     written = network.variables if is_sorted else network.order
     noisy = [name for name in network.shapes_of if is_noisy(network, name)]
     backwards = [name for name in noisy if first_is_absent(network, name)]
-    network = with_reversed_states(network, backwards)
+    turned = with_reversed_states(network, backwards)
     for variable in written:
         tag = "noisymax" if variable in noisy else "cpt"
         lines.append(f"    <{tag} {attribute('id', variable)}>")
-        parents = network.parents(variable)
-        lines += [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
-        if parents:
-            lines.append(f"      {tagged('parents', ' '.join(parents))}")
-        if variable in noisy:
-            lines += noisy_max_lines(network, variable)
-        else:
-            numbers = numerals(network.cpt(variable).table.ravel())
-            lines.append(f"      {tagged('probabilities', numbers)}")
+        lines += _cpt_lines(turned, variable, is_noisy_max=variable in noisy)
         if variable in backwards:
             lines.append(f'      <property id="{REVERSED}">yes</property>')
         if not is_sorted:
             lines.append(f'      <property id="{_POSITION}">{position_of[variable]}</property>')
-        if (rows := rows_without_data(network, variable)) is not None:
+        if (rows := rows_without_data(turned, variable)) is not None:
             lines.append(f'      <property id="{_UNSUPPORTED}">{rows}</property>')
         lines.append(f"    </{tag}>")
     # GeNIe and pyAgrum look for the names that they show in the extensions.
@@ -189,6 +181,18 @@ def render(network: Network) -> str:
         node = f"<node {attribute('id', name)}>{tagged('name', name)}</node>"
         lines.append(f"      {node}")
     return "\n".join([*lines, "    </genie>", "  </extensions>", "</smile>", ""])
+
+
+def _cpt_lines(network: Network, variable: str, *, is_noisy_max: bool) -> list[str]:
+    """The states of a node, its parents and its CPT."""
+    lines = [f"      <state {attribute('id', state)} />" for state in network.states(variable)]
+    parents = network.parents(variable)
+    if parents:
+        lines.append(f"      {tagged('parents', ' '.join(parents))}")
+    if is_noisy_max:
+        return lines + noisy_max_lines(network, variable)
+    numbers = numerals(network.cpt(variable).table.ravel())
+    return [*lines, f"      {tagged('probabilities', numbers)}"]
 
 
 def _fits(name: str) -> bool:

@@ -36,7 +36,7 @@ from lacunet.network.shapes.noisy_or import NoisyOr
 
 REVERSED = "lacunet_reversed"  # the user property of a node whose states were written backwards
 NOISY = (NoisyOr.name, NoisyMax.name)
-LARGEST_ERROR = 1e-9  # of a table that its shape gives
+LARGEST_ERROR = 1e-9  # of a probability, where a table counts as the one that its shape gives
 
 
 def read_noisy_max(node: Element, members: Family) -> tuple[Family, NoisyMax | NoisyOr | None]:
@@ -48,60 +48,71 @@ def read_noisy_max(node: Element, members: Family) -> tuple[Family, NoisyMax | N
         There are too few or too many numbers, or strengths that are not of the parents' states.
     """
     members.check_size()
-    sizes = members.shape[:-1]
-    levels = members.shape[-1]
     parameters = node.only("parameters")
+    below = _cumulative_distributions(parameters, members)
+    ends = [*accumulate(members.shape[:-1], initial=0)]
+    cumulative = below[-1]  # F_leak, and in the loop times F_i of each parent
+    absent: dict[str, str] = {}
+    with_effects = []
+    for axis, order in enumerate(_strengths(node, members)):
+        parent = members.parents[axis]
+        of_parent = below[ends[axis] : ends[axis + 1]]
+        of_state = np.empty_like(of_parent)
+        of_state[order] = of_parent
+        # One axis for each parent, and all but this one of size one.
+        shape = [1] * (len(members.shape) - 1)
+        shape[axis] = members.shape[axis]
+        cumulative = cumulative * of_state.reshape(*shape, members.shape[-1])
+        weakest = order[-1]
+        absent[parent] = [*members.positions[axis]][weakest]
+        if (of_state[weakest] < 1 - REFUSED_DEVIATION).any():
+            with_effects.append(parent)
+    cumulative = np.broadcast_to(cumulative, members.shape)
+    table = np.diff(cumulative, axis=-1, prepend=0.0)[..., ::-1]
+    read = replace(members, table=np.ascontiguousarray(table))
+    if with_effects:
+        warn(
+            f"{parameters.location}: {read.child!r} is read as a full table: the last "
+            f"state of {', '.join(with_effects)} by strength has an effect, which a noisy-MAX "
+            "cannot have."
+        )
+        return read, None
+    kind = NoisyOr if set(read.shape) == {2} else NoisyMax
+    return read, kind(_unsaid(absent, read))
+
+
+def _cumulative_distributions(parameters: Element, members: Family) -> FloatArray:
+    """A row for each state of each parent, by strength, then the leak's, the lowest level first."""
+    configurations = sum(members.shape[:-1]) + 1
+    levels = members.shape[-1]
     numbers = read_numbers(parameters.text, parameters.location, members.child)
-    expected = (sum(sizes) + 1) * levels
-    if len(numbers) != expected:
+    if len(numbers) != configurations * levels:
         raise FormatError.syntax(
             parameters.location,
             f"{len(numbers)} parameters of {members.child!r}",
-            f"{expected}: {levels} for each state of each parent, and for the leak",
+            f"{configurations * levels}: {levels} for each state of each parent, and for the leak",
         )
-    columns = np.array(numbers).reshape(-1, levels)
-    sums = columns.sum(axis=1)
-    if (columns < 0).any() or (np.abs(sums - 1) > REFUSED_DEVIATION).any():
+    distributions = np.array(numbers).reshape(configurations, levels)
+    sums = distributions.sum(axis=1)
+    if (distributions < 0).any() or (np.abs(sums - 1) > REFUSED_DEVIATION).any():
         raise FormatError(
             f"{parameters.location}: parameters of {members.child!r} are below 0, or those of a "
             "state do not sum to 1.",
             "correct them in GeNIe.",
         )
     # The child's last state is the lowest level.
-    below = np.cumsum((columns / sums[:, None])[:, ::-1], axis=1)
+    below = np.cumsum((distributions / sums[:, None])[:, ::-1], axis=1)
     below[:, -1] = 1.0
-    cumulative = below[-1]
-    absent: dict[str, str] = {}
-    effects = []
-    begins = accumulate(sizes, initial=0)
-    for axis, (begin, order) in enumerate(zip(begins, _strengths(node, members), strict=False)):
-        of_state = np.empty((sizes[axis], levels))
-        of_state[order] = below[begin : begin + sizes[axis]]
-        beside = [1] * axis + [sizes[axis]] + [1] * (len(sizes) - axis - 1)
-        cumulative = cumulative * of_state.reshape(*beside, levels)
-        absent[members.parents[axis]] = [*members.positions[axis]][order[-1]]
-        if (of_state[order[-1]] < 1 - REFUSED_DEVIATION).any():
-            effects.append(members.parents[axis])
-    cumulative = np.broadcast_to(cumulative, members.shape)
-    table = np.diff(cumulative, axis=-1, prepend=0.0)[..., ::-1]
-    members = replace(members, table=np.ascontiguousarray(table))
-    if effects:
-        warn(
-            f"{parameters.location}: {members.child!r} is read as a full table: the last state of "
-            f"{', '.join(effects)} by strength has an effect, which a noisy-MAX cannot have."
-        )
-        return members, None
-    kind = NoisyOr if {*members.shape} == {2} else NoisyMax
-    return members, kind(_unsaid(absent, members))
+    return below
 
 
 def _strengths(node: Element, members: Family) -> list[list[int]]:
     """The states of each parent, from the strongest to the one without effect."""
-    given = node.at_most_one("strengths")
+    strengths = node.at_most_one("strengths")
     sizes = members.shape[:-1]
-    if given is None:
+    if strengths is None:
         return [[*range(size)] for size in sizes]
-    words = given.text.split()
+    words = strengths.text.split()
     ends = [*accumulate(sizes, initial=0)]
     parts = [words[begin:end] for begin, end in pairwise(ends)]
     are_orders = len(words) == ends[-1] and all(
@@ -110,25 +121,25 @@ def _strengths(node: Element, members: Family) -> list[list[int]]:
     )
     if not are_orders:
         raise FormatError.syntax(
-            given.location,
-            given.text.strip()[:30],
+            strengths.location,
+            strengths.text.strip()[:30],
             f"for each parent of {members.child!r} the numbers of its states from 0 on, in order",
         )
     return [[int(word) for word in part] for part in parts]
 
 
 def _unsaid(absent: dict[str, str], members: Family) -> dict[str, str]:
-    """What the states do not say by themselves: which of them means that there is nothing."""
-    absent = {**absent, members.child: [*members.positions[-1]][-1]}
-    kept = {}
+    """The states that mean "absent" and are not known by their words, as `NoisyMax` takes them."""
+    absent_of = {**absent, members.child: [*members.positions[-1]][-1]}
+    unsaid = {}
     for name, positions in zip((*members.parents, members.child), members.positions, strict=True):
         try:
-            known = absent_index("NoisyMax", name, [*positions], {}, members.child)
-        except NetworkError:
-            known = -1
-        if known != positions[absent[name]]:
-            kept[name] = absent[name]
-    return kept
+            by_word = absent_index("NoisyMax", name, [*positions], {}, members.child)
+        except NetworkError:  # no state has such a word, or several have
+            by_word = None
+        if by_word != positions[absent_of[name]]:
+            unsaid[name] = absent_of[name]
+    return unsaid
 
 
 def is_noisy(network: Network, variable: str) -> bool:
@@ -152,30 +163,46 @@ def first_is_absent(network: Network, variable: str) -> bool:
 
 def noisy_max_lines(network: Network, variable: str) -> list[str]:
     """The strengths and parameters of a node, whose last state is that of no effect."""
-    shaped, shape = network.shaped_of[variable], network.shapes_of[variable]
-    assert isinstance(shaped, IndependentCauses)
+    shape = network.shapes_of[variable]
+    assert isinstance(shape, NoisyOr | NoisyMax)
     levels = network.cardinality(variable)
-    flat = shaped.parameters(network.cpt(variable).table)
-    increments = flat.reshape(levels - 1, shaped.effects.columns)
-    increments = np.where(increments >= INCREMENT_OF_CERTAINTY, np.inf, increments)
-    leak, *causes = _distributions(increments)
-    lines, strengths = [], []
-    nothing = np.eye(levels)[-1]
-    absent = getattr(shape, "absent", {})
+    leak, *distributions = _distributions(_increments(network, variable))
+    effects = iter(distributions)  # of each parent's states but the absent one, as they stand
+    no_effect = np.eye(levels)[-1]
+    strengths: list[int] = []
+    parameters = []
     for parent in network.parents(variable):
         states = network.states(parent)
-        baseline = absent_index("NoisyMax", parent, states, absent, variable)
-        strengths += [code for code in range(len(states)) if code != baseline] + [baseline]
-        lines += [causes.pop(0) for _ in states[1:]] + [nothing]
-    parameters = np.concatenate([*lines, leak])
+        baseline = absent_index("NoisyMax", parent, states, shape.absent, variable)
+        for code in range(len(states)):
+            if code != baseline:
+                strengths.append(code)
+                parameters.append(next(effects))
+        # GeNIe has the state of no effect last.
+        strengths.append(baseline)
+        parameters.append(no_effect)
+    parameters.append(leak)
     return [
         f"      {tagged('strengths', ' '.join(map(str, strengths)))}",
-        f"      {tagged('parameters', numerals(parameters))}",
+        f"      {tagged('parameters', numerals(np.concatenate(parameters)))}",
     ]
 
 
+def _increments(network: Network, variable: str) -> FloatArray:
+    """For each level but the last the increments of the leak, and of each effect; inf: certain."""
+    shaped = network.shaped_of[variable]
+    assert isinstance(shaped, IndependentCauses)
+    parameters = shaped.parameters(network.cpt(variable).table)
+    increments = parameters.reshape(-1, shaped.effects.columns)
+    return np.where(increments >= INCREMENT_OF_CERTAINTY, np.inf, increments)
+
+
 def _distributions(increments: FloatArray) -> list[FloatArray]:
-    """What the leak and each cause alone would bring the child to, the highest level first."""
+    r"""What the leak and each cause alone would bring the child to, the highest level first.
+
+    :math:`F(y) = \exp (-\sum_{z \ge y} \delta_z)`, and what the levels add to it are their
+    probabilities.
+    """
     below = np.exp(-np.cumsum(increments[::-1], axis=0)[::-1])
     cumulative = np.vstack([below, np.ones((1, below.shape[1]))])
     return [*np.diff(cumulative, axis=0, prepend=0.0)[::-1].T]

@@ -11,7 +11,7 @@ import numpy as np
 
 from lacunet.inference.answer import DEFAULT_LEVEL
 from lacunet.learning.alternatives import Alternatives
-from lacunet.learning.family_reports import FamilyReport
+from lacunet.learning.family_reports import VERDICTS_ALONE, FamilyReport
 from lacunet.learning.plan import Ended
 from lacunet.learning.pseudo_counts import PseudoCounts, has_pseudo_counts
 from lacunet.learning.result import Result, uncertainty_of
@@ -74,6 +74,9 @@ def result_as_text(
     warnings = result.warnings_by_kind
     if warnings:
         lines += ["", *(f"! {warning}" for warning in warnings)]
+        network = result.network
+        if network.mechanisms is not None and (network.tied or network.shapes_of):
+            lines.append(VERDICTS_ALONE)
     lines += ["", MORE.format(f", {counted(len(result.warnings), 'warning')}" if warnings else "")]
     return fitting("\n".join(lines))
 
