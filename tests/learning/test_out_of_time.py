@@ -291,6 +291,7 @@ def test_planning_stops_as_soon_as_its_time_is_up(looks: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:EM made no iteration")
 @pytest.mark.parametrize(("width", "share", "limit"), [(20, 0.8, 4), (25, 0.9, 6), (32, 0.5, 10)])
 def test_em_on_a_grid_keeps_its_time_limit(width: int, share: float, limit: float) -> None:
     rng = np.random.default_rng(width)

@@ -42,7 +42,7 @@ def learned(method: str, **options: Any) -> lc.Result:
 
 
 def assert_same(one: Any, two: Any) -> None:
-    """The same to the last bit, formulas in what is written of them."""
+    """The same to the last bit, formulas in what is written of them, and all that files keep."""
     if isinstance(one, Network | Layout):
         one, two = getattr(one, "network", one), getattr(two, "network", two)
         assert one == two
@@ -59,7 +59,7 @@ def assert_same(one: Any, two: Any) -> None:
             assert_same(first, second)
     elif is_dataclass(one) and type(one) is type(two):
         for own in fields(one):
-            if own.name != "formula":
+            if own.name != "formula" and own.metadata.get("kept", True):
                 assert_same(getattr(one, own.name), getattr(two, own.name))
     else:
         assert one == two or np.isnan([one, two]).all()
