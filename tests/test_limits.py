@@ -61,6 +61,7 @@ class Work:
         self.calls += event in ("call", "c_call")
 
 
+@pytest.mark.filterwarnings("ignore:EM made no iteration")
 def test_the_first_estimate_and_the_report_are_within_the_limit_on_a_long_chain() -> None:
     names, rng = [f"V{at}" for at in range(300)], np.random.default_rng(1)
     chain = lc.Network(

@@ -237,7 +237,7 @@ def test_without_data_the_method_and_its_stages_are_told() -> None:
 
 def test_the_words_of_learn_that_say_how_to_read_are_words_of_explain() -> None:
     learned, explained = (inspect.signature(one).parameters for one in (lc.learn, lc.explain))
-    of_a_run = {"rng", "intervals"}
+    of_a_run = {"rng", "intervals", "donors"}
     assert list(explained) == [name for name in learned if name not in of_a_run]
     rows: dict[str, list[Any]] = to_arrow(rows_of("em"), NETWORK).to_pydict()
     rows["Times"], rows["Town"] = [2] * 300, [str(number % 6) for number in range(300)]

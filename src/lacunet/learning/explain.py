@@ -134,7 +134,7 @@ class Explanation(Displayed):
         compiling = self.plan.needs().problems
         causes = map(compiling.network.parents, compiling.mechanism_of) if compiling else ()
         return assumed_by(
-            self.plan.method,
+            self.plan.stands or self.plan.method,
             self.missing,
             chain.from_iterable(causes),
             () if self.rows is None else self.families.values(),

@@ -100,6 +100,7 @@ class Plan:
     # How rows move each CPT, where their influence makes the intervals.
     estimated_of: Mapping[str, Estimated] = field(default_factory=dict)
     intention: str = ""  # in words what the stages do together
+    stands: str = ""  # the closed form whose CPTs stand, where EM is asked for no step
     category: str = ""  # how values go missing, where a graph tells
     notes: tuple[str, ...] = ()
     scale: float = 1.0  # makes the rows' weights add up to what they are worth

@@ -236,6 +236,7 @@ class Result(Askable):
         P(H[5] | H[2]=a)
              a       b
         0.5000  0.5000
+        No intervals: learn with intervals=True (--intervals).
         """
         network = self.network.unroll(waves)
         like = copied_from(self.network, network)

@@ -146,6 +146,7 @@ class EM:
             bytes_per_cell=self.bytes_per_cell,
             recipe=RATE_MATRIX,
             intention=f"{self.name} starts from {begins}",
+            stands=str(self.start) if self.stays_closed else "",
         )
 
     @property
