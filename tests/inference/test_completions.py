@@ -15,7 +15,7 @@ from examples import RAIN
 from lacunet.ask.predict.posteriors import row_posteriors
 from lacunet.data.table import EncodedTable
 from lacunet.inference import completions as rows_module
-from lacunet.inference.completions import draw_completions, most_probable
+from lacunet.inference.completions import draw_completions, in_batches, most_probable
 from lacunet.inference.errors import ImpossibleDataError, OverBudgetError
 from lacunet.inference.sampling import sample_codes
 from lacunet.network.catalogue import example
@@ -219,3 +219,19 @@ def test_what_does_not_fit_the_budget_is_refused() -> None:
     table = EncodedTable({v: alarm.cardinality(v) for v in alarm.variables}, columns)
     with pytest.raises(OverBudgetError, match="rows miss 37 variables together"):
         most_probable(alarm, table, memory=1000)
+
+
+def test_fewer_rows_are_completed_at_a_time_where_memory_is_small() -> None:
+    columns = {name: np.zeros(50_000, dtype=np.uint8) for name in "ABCD"}
+    table = EncodedTable(dict.fromkeys("ABCD", 2), columns)
+
+    def sizes(budget: float) -> list[int]:
+        batches = list(in_batches(table, budget))
+        assert [here.stop - here.start for here, _ in batches] == [part.rows for _, part in batches]
+        return [part.rows for _, part in batches]
+
+    assert sizes(2.0**32) == [50_000]
+    some = sizes(2.0**26)
+    assert sum(some) == 50_000
+    assert max(some) * 4 * 60 <= 2**26 / 16
+    assert max(sizes(1.0)) == 1024  # however small it is

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,9 @@ from lacunet.limits import Memory, memory_budget
 from lacunet.network.network import FloatArray, Network
 
 ROWS_AT_A_TIME = 2**17
+FEWEST_AT_A_TIME = 2**10  # however small the budget is
+BYTES_PER_CELL = 60  # of the rows at a time while they are completed, by measurement
+BUDGET_SHARE = 16  # of the budget, for these
 
 
 @dataclass(frozen=True)
@@ -58,10 +62,12 @@ class RowProblems:
         return self.row[holds], self.problem[holds]
 
 
-def in_batches(table: EncodedTable) -> Iterator[tuple[slice, EncodedTable]]:
-    """The rows, some at a time, with where they are."""
-    for start in range(0, table.rows, ROWS_AT_A_TIME):
-        here = slice(start, min(start + ROWS_AT_A_TIME, table.rows))
+def in_batches(table: EncodedTable, budget: float = inf) -> Iterator[tuple[slice, EncodedTable]]:
+    """The rows, some at a time, with where they are; fewer where a budget of bytes is small."""
+    within_budget = budget / BUDGET_SHARE / (BYTES_PER_CELL * max(len(table.variables), 1))
+    size = int(min(ROWS_AT_A_TIME, max(within_budget, FEWEST_AT_A_TIME)))
+    for start in range(0, table.rows, size):
+        here = slice(start, min(start + size, table.rows))
         yield here, table.take(here)
 
 
@@ -167,7 +173,7 @@ def draw_completions(
     columns: list[dict[str, Codes]] = [
         {name: table.columns[name].copy() for name in network.variables} for _ in range(draws)
     ]
-    for here, part in in_batches(table):
+    for here, part in in_batches(table, budget):
         if not part.partially_observed:
             continue
         codes = _filled(layout, cells, part, draws, rng, budget)
